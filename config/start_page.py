@@ -112,7 +112,7 @@ def _endpoints(*, at: datetime) -> Section:
         if endpoint.enabled:
             since = age(endpoint.failing_since or at, at=at)
             fact = _("%(count)s failures in a row, the first %(age)s") % {"count": endpoint.failures, "age": since}
-        url = reverse("panel:webhook", args=[endpoint.integrator_id, endpoint.environment])
+        url = reverse("panel:webhook", args=endpoint.url_arguments)
         lines.append(Line(str(endpoint), fact, url, is_grave=endpoint.environment == Environment.LIVE))
     listed = reverse("admin:delivery_webhookendpoint_changelist")
     return Section(_("Failing webhooks"), lines, empty=_("Every webhook endpoint answers."), all_url=listed)
@@ -122,7 +122,8 @@ def _without_url(*, at: datetime) -> Section:
     """Live endpoints of accounts that could call: what happens to their deliveries is sent to nobody."""
     can_call = Token.objects.valid(at=at).filter(integrator=OuterRef("integrator"), environment=Environment.LIVE)
     found = (
-        WebhookEndpoint.objects.filter(Exists(can_call), url="", environment=Environment.LIVE)
+        WebhookEndpoint.objects.first_ones()
+        .filter(Exists(can_call), url="", environment=Environment.LIVE)
         .filter(integrator__suspended_at=None)
         .select_related("integrator")
         .order_by("integrator__name")[: _MOST_LINES + 1]

@@ -528,7 +528,8 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
         "cancellation": _cancellation_detail(delivery, transitions),
         "transitions": [_transition(transition) for transition in transitions],
         "events": [
-            _event(event) for event in delivery.events.defer("body").select_related("queue_item").order_by("sequence")
+            _event(event)
+            for event in delivery.events.first_ones().defer("body").select_related("queue_item").order_by("sequence")
         ],
     }
 
@@ -606,6 +607,13 @@ def _event(event: WebhookEvent) -> EventState:
         "attempts": event.attempts_made,
         "nextAttemptAt": moment_or_none(event.next_attempt_at),
     }
+
+
+class SandboxWebhook(TypedDict):
+    """The first webhook endpoint of the sandbox."""
+
+    url: str
+    signingSecret: Annotated[str, Json("whsec_ and base64; null once it was shown, here or in the panel")] | None
 
 
 def arrival(estimate: ArrivalEstimate | None) -> Arrival | None:

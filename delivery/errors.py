@@ -260,6 +260,17 @@ class NoDriverAssigned(DeliveryError):
     example = "No driver holds this route, so no position can be recorded."
 
 
+class SandboxOnly(DeliveryError):
+    """Calling with a live token what only test tokens may."""
+
+    code = "sandbox_only"
+    title = "Only in the sandbox"
+    status = 404
+    meaning = "This call needs a test token, and the token is a live one."
+    remedy = "Send a token that begins with rota_test_, or set the live URL in the panel."
+    example = "Only test tokens may set the webhook URL by a call. Set the live one in the panel."
+
+
 class InvalidSandboxSpeed(DeliveryError):
     code = "invalid_sandbox_speed"
     title = "The Sandbox-Speed header is invalid"
@@ -273,6 +284,20 @@ class EndpointCannotSend(DeliveryError):
 
     code = "endpoint_cannot_send"
     title = "Nothing can be sent to this endpoint now"
+
+
+class TooManyEndpoints(DeliveryError):
+    """Adding a webhook endpoint when the account has five in the environment."""
+
+    code = "too_many_endpoints"
+    title = "The account has as many webhook endpoints as it may have"
+
+
+class EndpointStays(DeliveryError):
+    """Removing the first webhook endpoint, which every account has."""
+
+    code = "endpoint_stays"
+    title = "The first endpoint cannot be removed"
 
 
 class SecretRotatedLately(DeliveryError):

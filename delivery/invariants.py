@@ -201,7 +201,7 @@ _OF_EVENTS = (
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN (SELECT delivery_id, count(*) AS events, count(DISTINCT sequence) AS sequences,
                           min(sequence) AS first, max(sequence) AS last
-                   FROM delivery_webhookevent GROUP BY delivery_id) e ON e.delivery_id = d.id
+                   FROM delivery_webhookevent WHERE copy_of IS NULL GROUP BY delivery_id) e ON e.delivery_id = d.id
         WHERE (e.first, e.last, e.events, e.sequences) IS DISTINCT FROM
               (1, d.last_sequence, d.last_sequence::bigint, d.last_sequence::bigint)""",
     ),
@@ -213,16 +213,28 @@ _OF_EVENTS = (
         SELECT d.id FROM delivery_delivery d
         WHERE (SELECT array_agg(t.status ORDER BY t.id) FROM delivery_transition t WHERE t.delivery_id = d.id)
               IS DISTINCT FROM
-              (SELECT array_agg(e.name ORDER BY e.sequence) FROM delivery_webhookevent e WHERE e.delivery_id = d.id)""",
+              (SELECT array_agg(e.name ORDER BY e.sequence) FROM delivery_webhookevent e
+               WHERE e.delivery_id = d.id AND e.copy_of IS NULL)""",
     ),
     Invariant(
         "event_of_its_account",
-        "events are for the endpoint of the delivery's account and environment",
+        "events are for the endpoints of the delivery's account and environment, copies for further ones",
         "delivery_webhookevent",
         """
         SELECT e.id FROM delivery_webhookevent e
         JOIN delivery_delivery d ON d.id = e.delivery_id JOIN delivery_webhookendpoint p ON p.id = e.endpoint_id
-        WHERE (p.integrator_id, p.environment) <> (d.integrator_id, d.environment)""",
+        WHERE (p.integrator_id, p.environment) <> (d.integrator_id, d.environment)
+           OR (e.copy_of IS NULL) <> (p.number IS NOT DISTINCT FROM 1)""",
+    ),
+    Invariant(
+        "copy_has_its_event",
+        "events for further endpoints have the id and the contents of the event for the first one",
+        "delivery_webhookevent WHERE copy_of IS NOT NULL",
+        """
+        SELECT c.id FROM delivery_webhookevent c LEFT JOIN delivery_webhookevent e ON e.id = c.copy_of
+        WHERE c.copy_of IS NOT NULL
+          AND (e.delivery_id, e.sequence, e.name, e.body) IS DISTINCT FROM (c.delivery_id, c.sequence, c.name, c.body)
+        """,
     ),
     Invariant(
         "event_has_the_price",
@@ -258,13 +270,14 @@ _OF_EVENTS = (
     ),
     Invariant(
         "pending_event_is_in_the_queue",
-        "events that wait are in the queue, or behind an event of their delivery that is",
+        "events that wait are in the queue, or behind an event of their delivery and endpoint that is",
         "delivery_webhookevent",
         """
         SELECT e.id FROM delivery_webhookevent e
         WHERE e.state = 'pending'
           AND NOT EXISTS (SELECT FROM delivery_webhookqueueitem i WHERE i.event_id = e.id)
-          AND NOT EXISTS (SELECT FROM delivery_webhookqueueitem i WHERE i.delivery_id = e.delivery_id AND i.is_ordered)
+          AND NOT EXISTS (SELECT FROM delivery_webhookqueueitem i
+                          WHERE (i.delivery_id, i.endpoint_id) = (e.delivery_id, e.endpoint_id) AND i.is_ordered)
         """,
     ),
     Invariant(

@@ -14,7 +14,7 @@ from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
 from common.webhooks.sender import BackgroundSender
 from delivery import offer_pushes, task_names
-from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
+from delivery.actions import alerts, arrivals, deliveries, endpoints, forgetting, proofs
 from delivery.models import AlertPost, IdempotencyRecord, LocatedAddress, WebhookAttempt, call, located_address
 from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts
@@ -60,8 +60,9 @@ def send_due_webhooks() -> None:
 
 @shared_task(name="delivery.webhooks.prune")
 def prune_webhook_attempts() -> None:
-    """Delete the attempts that are older than 30 days."""
+    """Delete the attempts that are older than 30 days, and what is left of endpoints that were removed."""
     batches.prune(WebhookAttempt, "at", before=agreed_now() - _ATTEMPTS_KEPT)
+    endpoints.delete_removed()
 
 
 @shared_task(name="delivery.send_alerts")

@@ -1,15 +1,17 @@
 """Notices of an account's overview: what needs attention, with a link to the page where it can be solved."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common.webhooks.models import FAILING
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, EventState, Integrator, WebhookEndpoint, WebhookEvent
+from delivery.models.webhook import WebhookEventQuerySet
 
 _LONG_WAIT = timedelta(minutes=10)
 _DEAD_EVENTS_SINCE = timedelta(days=7)
@@ -19,7 +21,8 @@ _DEAD_EVENTS_SINCE = timedelta(days=7)
 class Notice:
     """`page` is the URL name of a page of the panel, `query` its query string.
 
-    `is_grave` means that calls are refused or events not sent now.
+    `number` is that of the endpoint which the page is about, `is_grave` means that calls are refused or events not sent
+    now.
     """
 
     text: str
@@ -27,6 +30,7 @@ class Notice:
     link: str
     query: str = ""
     is_grave: bool = False
+    number: int = 1
 
 
 @dataclass(frozen=True)
@@ -51,17 +55,42 @@ def first_steps(account: Integrator, environment: str, endpoint: WebhookEndpoint
     ]
 
 
-def notices(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
+def notices(
+    account: Integrator, environment: str, endpoints: Sequence[WebhookEndpoint], *, at: datetime
+) -> list[Notice]:
     """The notices that apply at `at`, the grave ones first. A suspended account is asked for nothing it cannot do."""
     found = [
-        *_of_webhooks(endpoint, at=at),
+        *_of_webhooks(endpoints, at=at),
         *_of_deliveries(account, environment, at=at),
-        *(_of_set_up(account, environment, endpoint, at=at) if account.suspended_at is None else []),
+        *(_of_set_up(account, environment, endpoints[0], at=at) if account.suspended_at is None else []),
     ]
     return sorted(found, key=lambda notice: not notice.is_grave)
 
 
-def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
+def _of_webhooks(endpoints: Sequence[WebhookEndpoint], *, at: datetime) -> list[Notice]:
+    recent = WebhookEvent.objects.filter(endpoint__in=endpoints, created_at__gte=at - _DEAD_EVENTS_SINCE)
+    has_failed = any(endpoint.failures for endpoint in endpoints)
+    failing = _counts(recent.in_state(FAILING)) if has_failed else {}
+    dead = _counts(recent.in_state(EventState.DEAD))
+    return [
+        replace(notice, text=_named(endpoint, notice.text), number=endpoint.number or 1)
+        for endpoint in endpoints
+        for notice in _of_webhook(endpoint, failing.get(endpoint.pk, 0), dead.get(endpoint.pk, 0))
+    ]
+
+
+def _counts(events: WebhookEventQuerySet) -> dict[int, int]:
+    """How many there are, by endpoint."""
+    return dict(events.order_by().values_list("endpoint").annotate(Count("pk")))
+
+
+def _named(endpoint: WebhookEndpoint, text: str) -> str:
+    """The text of a notice, which names a further endpoint."""
+    return text if endpoint.number == 1 else f"{endpoint.host}: {text}"
+
+
+def _of_webhook(endpoint: WebhookEndpoint, failing: int, dead: int) -> list[Notice]:
+    """`failing` and `dead`: how many of its events of the last days are in that state."""
     found = []
     if endpoint.url and not endpoint.enabled:
         text = _("Webhooks are off. Events are kept, and sent when you resume.")
@@ -71,16 +100,13 @@ def _of_webhooks(endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:
             "count": endpoint.failures
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
-    recent = WebhookEvent.objects.filter(endpoint=endpoint, created_at__gte=at - _DEAD_EVENTS_SINCE)
-    failing = recent.in_state(FAILING).count() if endpoint.failures and not found else 0
-    if failing:
+    if failing and endpoint.failures and not found:
         text = ngettext(
             "%(count)s event failed at its last attempt; it is tried again by itself.",
             "%(count)s events failed at their last attempts; they are tried again by themselves.",
             failing,
         ) % {"count": failing}
         found.append(Notice(text, "events", _("See why"), "?state=failing"))
-    dead = recent.in_state(EventState.DEAD).count()
     if dead:
         text = ngettext(
             "%(count)s event of the last seven days failed and is not retried any more.",

@@ -14,8 +14,10 @@ from common import clock
 from common.accounts import Role, validate_name
 from common.formats import moment
 from common.mail import outbox
+from delivery import words
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
+from delivery.lifecycle import Status
 from delivery.models import Integrator
 from integration.models import Company, Seller, compact_document
 from integration.models.seller import validate_document
@@ -57,6 +59,31 @@ class UrlForm(forms.Form):
                 "https:// on a public host, port 443 or 8443, or http://127.0.0.1 on this machine. Empty: nothing is "
                 "sent."
             )
+
+
+STATUSES = [status.value for status in Status]
+
+
+class StatusesForm(forms.Form):
+    """The filter of an endpoint."""
+
+    statuses = forms.MultipleChoiceField(
+        label=_("Send changes to"),
+        choices=lambda: [(status.value, f"{words.STATUSES[status]} ({status.value})") for status in Status],
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": _("Choose at least one. To send nothing, remove the URL.")},
+    )
+
+
+class NewEndpointForm(StatusesForm, UrlForm):
+    """A further endpoint, with the URL that it is added for."""
+
+    field_order = ["url", "statuses"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["url"].required = True
+        self.fields["url"].help_text = _("https:// on a public host, port 443 or 8443.")
 
 
 class AlertUrlForm(forms.Form):

@@ -1,6 +1,6 @@
 """URLs of the panel. Account and environment are part of the path; `panel.views.base` checks who may open it."""
 
-from django.urls import URLPattern, include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 from django.urls.converters import StringConverter
 
 from panel.views import (
@@ -42,16 +42,8 @@ def _team(page: type[team.TeamPage], change: type[team.TeamChange], prefix: str 
     ]
 
 
-_account = [
-    path("", account.Overview.as_view(), name="overview"),
-    path("plot/", account.Plot.as_view(), name="plot"),
-    path("deliveries/", deliveries.Deliveries.as_view(), name="deliveries"),
-    path("deliveries/export/", deliveries.DeliveriesExport.as_view(), name="deliveries_export"),
-    path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),
-    path("deliveries/<uuid:delivery>/sandbox/<str:move>/", deliveries.Move.as_view(), name="sandbox_move"),
-    path("report/", reports.Account.as_view(), name="report"),
-    path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
-    path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
+# Of one endpoint: the first one, or with `endpoints/<number>/` before their paths any other.
+_endpoint: list[URLPattern] = [
     path("events/", events.Events.as_view(), name="events"),
     path("events/export/", events.EventsExport.as_view(), name="events_export"),
     path("events/resend/", events.ResendRange.as_view(), name="events_resend"),
@@ -65,6 +57,23 @@ _account = [
     path("webhook/switch/", webhook.Switch.as_view(), name="webhook_switch"),
     path("webhook/secret/", webhook.Secret.as_view(), name="webhook_secret"),
     path("webhook/secret/rotate/", webhook.RotateSecret.as_view(), name="webhook_secret_rotate"),
+    path("webhook/filter/", webhook.Filter.as_view(), name="webhook_filter"),
+    path("webhook/remove/", webhook.Remove.as_view(), name="webhook_remove"),
+]
+
+_account: list[URLPattern | URLResolver] = [
+    path("", account.Overview.as_view(), name="overview"),
+    path("plot/", account.Plot.as_view(), name="plot"),
+    path("deliveries/", deliveries.Deliveries.as_view(), name="deliveries"),
+    path("deliveries/export/", deliveries.DeliveriesExport.as_view(), name="deliveries_export"),
+    path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),
+    path("deliveries/<uuid:delivery>/sandbox/<str:move>/", deliveries.Move.as_view(), name="sandbox_move"),
+    path("report/", reports.Account.as_view(), name="report"),
+    path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
+    path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
+    *_endpoint,
+    path("endpoints/<int:number>/", include(_endpoint)),
+    path("endpoints/add/", webhook.Add.as_view(), name="webhook_add"),
     path("tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("tokens/<uuid:token>/", tokens.Token.as_view(), name="token"),
     path("tokens/<uuid:token>/rotate/", tokens.Rotate.as_view(), name="token_rotate"),

@@ -4,6 +4,7 @@ Accounts and tokens, which five thousand tests begin with, are plain rows instea
 without their locks and checks.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,8 @@ from django.utils import timezone
 
 from common import credentials
 from common.webhooks import signing
-from delivery.actions import deliveries, drivers
+from delivery.actions import deliveries, drivers, endpoints
+from delivery.actions.endpoints import CheckedUrl
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import (
@@ -52,6 +54,20 @@ class IntegratorFactory(factory.django.DjangoModelFactory):
             for environment, secret in secrets.items()
         )
         return integrator
+
+
+def add_endpoint(
+    token: Token, *, url: str = "http://127.0.0.1:9/further", statuses: Sequence[str] = ()
+) -> WebhookEndpoint:
+    """A further endpoint of the token's account and environment."""
+    return endpoints.add(
+        integrator=token.integrator,
+        environment=Environment(token.environment),
+        url=CheckedUrl(url),
+        statuses=statuses,
+        by=BY,
+        at=timezone.now(),
+    )
 
 
 class PickupPointFactory(factory.django.DjangoModelFactory):

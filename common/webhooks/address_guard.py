@@ -54,6 +54,11 @@ class InvalidWebhookUrl(DomainError):
 
     code = "invalid_webhook_url"
     title = "This address cannot receive webhooks"
+    meaning = "The webhook URL is malformed, not https, or leads to a port or an address that is not allowed."
+    remedy = (
+        "Send an https URL on a public host, port 443 or 8443, or an empty text for none. 'detail' says what is wrong."
+    )
+    example = "The URL must begin with https://."
 
 
 class WebhookHostUnresolved(InvalidWebhookUrl):
@@ -62,6 +67,9 @@ class WebhookHostUnresolved(InvalidWebhookUrl):
     code = "webhook_host_unresolved"
     title = "The host name of this address cannot be resolved"
     retryable = True
+    meaning = "The host of the webhook URL has no address, or its DNS servers did not answer within three seconds."
+    remedy = "Check the spelling and the DNS records, then repeat the call."
+    example = "shop.example does not resolve to an address. Check its spelling and its DNS records."
 
 
 class LookUpsBusy(InvalidWebhookUrl):
@@ -71,6 +79,10 @@ class LookUpsBusy(InvalidWebhookUrl):
     title = "Too many host names are being looked up"
     status = 503
     retryable = True
+    retry_after = 60
+    meaning = "Too many host names of webhook URLs are being looked up. Nothing was changed."
+    remedy = "Repeat the call after the seconds in Retry-After."
+    example = "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
 
 
 class AddressRefused(OSError):

@@ -64,7 +64,7 @@ WITH RECURSIVE queued AS (
     FROM chosen WHERE i.id = chosen.id
     RETURNING i.id, i.event_id, i.endpoint_id
 )
-SELECT c.id, %(lease)s::uuid, c.event_id, c.endpoint_id, v.{subject_id}, v.sequence, v.body, v.trace_context
+SELECT c.id, %(lease)s::uuid, c.event_id, c.endpoint_id, v.{subject_id}, v.sequence, v.body, v.trace_context, v.copy_of
 FROM claimed c JOIN {events} v ON v.id = c.event_id
 """
 

@@ -32,6 +32,7 @@ class EventState(models.TextChoices):
     SENT = "sent", _("Received")
     DEAD = "dead", _("Failed, no more retries")
     UNADDRESSED = "unaddressed", _("No URL was set")
+    FILTERED = "filtered", _("Left out by the filter")
 
 
 # A pending event that was tried and will be tried again. Pages show it apart from those that were not tried; it is
@@ -44,6 +45,7 @@ STATE_NAMES: dict[str, Any] = {
     EventState.SENT.value: EventState.SENT.label,
     EventState.DEAD.value: EventState.DEAD.label,
     EventState.UNADDRESSED.value: EventState.UNADDRESSED.label,
+    EventState.FILTERED.value: EventState.FILTERED.label,
 }
 
 
@@ -163,7 +165,7 @@ class EventQuerySet(models.QuerySet[E]):
 
 
 class Event(models.Model):
-    """Abstract model of the outbox: one change, written in the transaction of the change. `pk` is the `webhook-id`.
+    """Abstract model of the outbox: one change for one endpoint, written in the transaction of the change.
 
     An area adds `sequence`, which counts within the subject.
     """
@@ -184,9 +186,17 @@ class Event(models.Model):
     # When the event became dead, while it is; see `writes_dead_since`. Unlike `state` it is not written when an event
     # is sent, so that an index with this condition does not prevent heap-only updates.
     dead_since = models.DateTimeField(null=True, editable=False)
+    # Where a change is sent to several endpoints: the id of its event for the first of them, in the events for the
+    # others. No foreign key: no event is deleted before its copies, and the check would cost an index.
+    copy_of = models.UUIDField(null=True, editable=False)
 
     class Meta:
         abstract = True
+
+    @property
+    def webhook_id(self) -> UUID:
+        """The header `webhook-id`: the same for every endpoint, retry and replay of one change."""
+        return self.copy_of or self.pk
 
     @property
     def shown_state(self) -> str:
@@ -213,10 +223,12 @@ class Event(models.Model):
 class QueueItem(models.Model):
     """Abstract model of an event to send next. A small table with many updates; a row is deleted when nothing is left.
 
-    A subject with pending events has one ordered item, which refers to the first of them and moves on to the next when
-    that has ended, so events of one subject are sent in order. A test event has an item of its own. So has a poisoned
-    event, one that the endpoint refused repeatedly while it accepted others: its item is no longer ordered, and is
-    retried beside the later events of its subject.
+    A subject with pending events for an endpoint has one ordered item there, which refers to the first of them and
+    moves on to the next when that has ended, so each endpoint receives the events of one subject in order. A test event
+    has an item of its own. So has a poisoned event, one that the endpoint refused repeatedly while it accepted others:
+    its item is no longer ordered, and is retried beside the later events of its subject.
+
+    An area adds a unique constraint on the subject and the endpoint of ordered items.
     """
 
     is_ordered = models.BooleanField(default=True)

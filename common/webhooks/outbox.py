@@ -31,6 +31,12 @@ class ClaimedItem:
     sequence: int
     body: str
     trace_context: str = ""
+    copy_of: UUID | None = None
+
+    @property
+    def webhook_id(self) -> UUID:
+        """See `Event.webhook_id`."""
+        return self.copy_of or self.event_id
 
     @property
     def key(self) -> LeaseKey:
@@ -65,10 +71,10 @@ Authorize: TypeAlias = Callable[[ClaimedItem], Authorization]
 class Outbox:
     """The tables of one area, and what the engine asks of it.
 
-    `subject` is the field of events and queue items for the row that events are about: those of one subject are sent in
-    order. `task` is the name of the Celery task that wakes the sender. `authorizations` is called once for the items
-    of a claim, with their endpoints by id and the moment, and reads what it needs for all of them together. `messages`
-    makes the messages to open pages about events, given as their endpoints and ids.
+    `subject` is the field of events and queue items for the row that events are about: each endpoint receives those of
+    one subject in order. `task` is the name of the Celery task that wakes the sender. `authorizations` is called once
+    for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
+    together. `messages` makes the messages to open pages about events, given as their endpoints and ids.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
     """

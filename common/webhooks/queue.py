@@ -5,6 +5,7 @@ Written in SQL, because each operation is one statement over many rows.
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -38,23 +39,25 @@ SENT_AFTER = Histogram(
     registry=REGISTRY,
 )
 
-# Where the subject has an item, the new event waits behind that item's. The update that changes nothing locks the row,
-# so that this transaction and a concurrent settlement of the item are serialized; otherwise the settlement could delete
-# the item without seeing the new event.
+# Where the subject has an item for the endpoint, the new event waits behind that item's. The update that changes
+# nothing locks the row, so that this transaction and a concurrent settlement of the item are serialized; otherwise the
+# settlement could delete the item without seeing the new event.
 _ADD = """
 INSERT INTO {items} (event_id, {subject_id}, endpoint_id, is_ordered, due_at, tries, refusals)
-VALUES (%s, %s, %s, %s, %s, 0, 0)
-ON CONFLICT ({subject_id}) WHERE is_ordered DO UPDATE SET {subject_id} = EXCLUDED.{subject_id}
+VALUES {{rows}}
+ON CONFLICT ({subject_id}, endpoint_id) WHERE is_ordered DO UPDATE SET {subject_id} = EXCLUDED.{subject_id}
 """
-# One item for each subject, for the first of its events; an existing item is locked, for the same reason as above.
+_ROW = "(%s, %s, %s, %s, %s, 0, 0)"
+# One item for each subject and endpoint, for the first of its events; an existing item is locked, for the same reason
+# as above.
 _ADD_AGAIN = """
 INSERT INTO {items} (event_id, {subject_id}, endpoint_id, is_ordered, due_at, tries, refusals)
-SELECT DISTINCT ON (coalesce(v.{subject_id}::text, v.id::text))
+SELECT DISTINCT ON (v.endpoint_id, coalesce(v.{subject_id}::text, v.id::text))
        v.id, v.{subject_id}, v.endpoint_id, v.{subject_id} IS NOT NULL, %s, 0, 0
 FROM {events} v
 WHERE v.id = ANY(%s) AND NOT EXISTS (SELECT FROM {items} i WHERE i.event_id = v.id)
-ORDER BY coalesce(v.{subject_id}::text, v.id::text), v.sequence
-ON CONFLICT ({subject_id}) WHERE is_ordered DO UPDATE SET {subject_id} = EXCLUDED.{subject_id}
+ORDER BY v.endpoint_id, coalesce(v.{subject_id}::text, v.id::text), v.sequence
+ON CONFLICT ({subject_id}, endpoint_id) WHERE is_ordered DO UPDATE SET {subject_id} = EXCLUDED.{subject_id}
 """
 
 # Endpoints that are off, paused, failing or busy with as many requests as they may have are left out: their events wait
@@ -83,14 +86,18 @@ WHERE e.enabled AND e.url <> '' AND e.failures < %(opens_after)s
 """
 
 
-def add(outbox: Outbox, event: Event, *, due_at: datetime) -> None:
-    """Queue an event that this transaction has written.
+def add(outbox: Outbox, *events: Event, due_at: datetime) -> None:
+    """Queue events of one change that this transaction has written, at most one for each endpoint.
 
-    If its subject has an item already, none is added: that item moves on to this event later.
+    If their subject has an item for an endpoint already, none is added: that item moves on to the event later.
     """
-    subject = outbox.subject_of(event)
+    parameters: list[Any] = []
+    # In the order in which replays lock items, so that neither waits for the other.
+    for event in sorted(events, key=attrgetter("endpoint_id")):
+        subject = outbox.subject_of(event)
+        parameters += [event.pk, subject, event.endpoint_id, subject is not None, due_at]
     with connection.cursor() as cursor:
-        cursor.execute(outbox.sql(_ADD), [event.pk, subject, event.endpoint_id, subject is not None, due_at])
+        cursor.execute(outbox.sql(_ADD).replace("{rows}", ", ".join([_ROW] * len(events))), parameters)
 
 
 def add_again(outbox: Outbox, events: Sequence[UUID], *, due_at: datetime) -> None:

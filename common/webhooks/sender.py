@@ -231,7 +231,7 @@ def _request_or_reason(
         reason = str(error) if isinstance(error, NotSendable) else "secrets_unreadable"
         _log.warning("event %s cannot be sent: %s", item.event_id, reason)
         return Result(error=reason, was_sent=False)
-    body, webhook_id, timestamp = item.body.encode(), str(item.event_id), int(at.timestamp())
+    body, webhook_id, timestamp = item.body.encode(), str(item.webhook_id), int(at.timestamp())
     signature = signing.sign(webhook_id=webhook_id, timestamp=timestamp, body=body, secrets=secrets)
     headers = signing.headers(
         authorization=authorization.headers,

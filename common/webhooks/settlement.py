@@ -219,10 +219,10 @@ def _columns(rows: Sequence[tuple[object, ...]]) -> list[list[object]]:
     return [list(column) for column in zip(*rows, strict=True)]
 
 
-# The first pending event of the subject of item `i` that has no item of its own.
+# The first pending event of the subject and the endpoint of item `i` that has no item of its own.
 _NEXT_EVENT = """
 SELECT v.id FROM {events} v
-WHERE v.{subject_id} = i.{subject_id} AND v.state = 'pending'
+WHERE v.{subject_id} = i.{subject_id} AND v.endpoint_id = i.endpoint_id AND v.state = 'pending'
   AND NOT EXISTS (SELECT FROM {items} other WHERE other.event_id = v.id)
 ORDER BY v.sequence LIMIT 1
 """

@@ -111,7 +111,7 @@ def send_test(*, endpoint: WebhookEndpoint, email: str, language: str, by: str, 
 
 
 def tell(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at: datetime) -> None:
-    """Record a message to every member who wants this kind, and a post to the URL."""
+    """Record a message to every member who wants this kind, and a post to the URL of the environment's alerts."""
     endpoint = alerts.endpoint
     members = endpoint.integrator.memberships.filter(user__is_active=True).exclude(user__email="")
     chosen = AlertChoice.objects.filter(membership__in=members, environment=endpoint.environment)
@@ -125,7 +125,15 @@ def tell(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at
                 _mail(member.user.email, kind, context, language=choice.language, at=at)
             else:
                 _log.warning("user %s is not told of %s: the address cannot be mailed to", member.user_id, kind)
-    post(alerts, kind, context, at=at)
+    with_url = alerts if endpoint.number == 1 else _of_first(endpoint)
+    if with_url is not None:
+        post(with_url, kind, context, at=at)
+
+
+def _of_first(endpoint: WebhookEndpoint) -> EndpointAlerts | None:
+    """The row of the first endpoint, which has the URL for all endpoints of the environment."""
+    first = endpoint.integrator.endpoints.first_ones().filter(environment=endpoint.environment)
+    return EndpointAlerts.objects.filter(endpoint__in=first).first()
 
 
 def _mail(address: str, kind: AlertKind, context: dict[str, Any], *, language: str, at: datetime) -> None:
@@ -148,8 +156,11 @@ def post(alerts: EndpointAlerts, kind: AlertKind, context: dict[str, Any], *, at
 
 
 def context_of(endpoint: WebhookEndpoint, *, page: str) -> dict[str, Any]:
-    """What every template of an alert needs. `page` of the panel is what its link leads to."""
-    path = reverse(f"panel:{page}", args=[endpoint.integrator_id, endpoint.environment])
+    """What every template of an alert needs.
+
+    Its link leads to `page` of the panel: one of the endpoint's, or one of the account's for the first endpoint.
+    """
+    path = reverse(f"panel:{page}", args=endpoint.url_arguments)
     preferences = reverse("panel:alerts", args=[endpoint.integrator_id, endpoint.environment])
     return {
         "endpoint": endpoint,
@@ -241,9 +252,11 @@ def record_digests(*, at: datetime) -> int:
         return 0
     today = local.date()
     has_readers = Q(integrator__memberships__isnull=False) | ~Q(alerts__url_ciphertext="") & Q(alerts__isnull=False)
-    due = WebhookEndpoint.objects.filter(
-        has_readers, Q(alerts__digest_on=None) | Q(alerts__digest_on__lt=today)
-    ).distinct()
+    due = (
+        WebhookEndpoint.objects.first_ones()
+        .filter(has_readers, Q(alerts__digest_on=None) | Q(alerts__digest_on__lt=today))
+        .distinct()
+    )
     ids = list(due.order_by("pk").values_list("pk", flat=True)[:_MOST_AT_ONCE])
     return sum(each(ids, partial(_record_digest, at=at), doing="record the digest of the webhook endpoint"))
 
@@ -268,11 +281,12 @@ def _record_digest(pk: int, *, at: datetime) -> bool:
 
 
 def _figures(endpoint: WebhookEndpoint, *, until: datetime) -> dict[str, Any]:
-    """Counts of the day before `until`, and whether the endpoint fails or is off now."""
+    """Counts of the day before `until`, and whether an endpoint of the environment fails or is off now."""
+    own = WebhookEndpoint.of(endpoint.integrator_id, endpoint.environment)
     day = {"created_at__gte": until - timedelta(days=1), "created_at__lt": until}
     deliveries = Delivery.objects.within(endpoint.integrator, endpoint.environment).filter(**day).order_by()
     statuses = dict(deliveries.values_list("status").annotate(Count("pk")))
-    events = WebhookEvent.objects.filter(endpoint=endpoint, delivery__isnull=False, **day).order_by()
+    events = WebhookEvent.objects.filter(endpoint__in=own, delivery__isnull=False, **day).order_by()
     states = events.aggregate(
         sent=Count("pk", filter=Q(state=EventState.SENT)),
         failing=Count("pk", filter=Q(state=EventState.PENDING, attempts_made__gt=0)),
@@ -283,6 +297,6 @@ def _figures(endpoint: WebhookEndpoint, *, until: datetime) -> dict[str, Any]:
         "delivered": statuses.get(Status.DELIVERED, 0),
         "failed": statuses.get(Status.FAILED, 0),
         **states,
-        "is_off": bool(endpoint.url) and not endpoint.enabled,
-        "is_failing": bool(endpoint.url) and endpoint.enabled and endpoint.breaker_state.is_open,
+        "is_off": any(each.url and not each.enabled for each in own),
+        "is_failing": any(each.url and each.enabled and each.breaker_state.is_open for each in own),
     }

@@ -74,8 +74,8 @@ def _create(
 ) -> Delivery:
     """Write a new delivery with its stops, history and event. Raises TooManySimulations."""
     history = transitions.history(delivery, "request", by=by, at=at)
-    event = outbox.event_of(delivery=delivery, at=at)
-    queue_item = outbox.first_queue_item(event, at=at)
+    events = outbox.events_of(delivery=delivery, at=at)
+    queue_items = outbox.first_queue_items(events, at=at)
     simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
     if simulation and Simulation.objects.is_full(delivery.integrator):
         raise TooManySimulations(
@@ -83,14 +83,14 @@ def _create(
             "Request this one when others have ended.",
             most=MOST_SIMULATIONS,
         )
-    rows = (delivery, *delivery.ordered_stops, history, event, *queue_item, *simulation)
+    rows = (delivery, *delivery.ordered_stops, history, *events, *queue_items, *simulation)
     if any(dropoff.options != Options() for dropoff in payload.dropoffs):
         with transaction.atomic():
             insert_together(*rows)
             _create_options(delivery, payload)
     else:
         insert_together(*rows)  # one statement, which needs no transaction of its own
-    outbox.announce_on_commit(delivery, wakes=bool(queue_item))
+    outbox.announce_on_commit(delivery, wakes=bool(queue_items))
     log_context.note("delivery", delivery.pk)
     transitions.count_on_commit(history.trigger, delivery.environment)
     if simulation:

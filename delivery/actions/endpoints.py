@@ -1,18 +1,21 @@
-"""The endpoints of integrators: URL, signing secret, switching on and off, test events."""
+"""The endpoints of integrators: URL, filter, signing secret, switching on and off, test events."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from common import credentials
+from common import batches, credentials
 from common.page_updates import publish_on_commit
 from common.webhooks import address_guard, breaker, queue, signing
 from common.webhooks.models import BREAKER_FIELDS
 from delivery import page_updates
-from delivery.errors import EndpointCannotSend, SecretRotatedLately
+from delivery.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
+from delivery.lifecycle import Status
 from delivery.models import (
     AuditAction,
     AuditEntry,
@@ -23,12 +26,16 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from delivery.models.webhook import MOST_ENDPOINTS
 from delivery.webhooks import outbox
 
 _log = logging.getLogger(__name__)
 SECRET_OVERLAP = timedelta(hours=24)
 # For each endpoint. Each test is a row that is kept and a request to a server of others.
 TESTS_PER_HOUR = 60
+# That one transaction deletes, with their attempts.
+_EVENTS_OF_BATCH = 1000
+_LONGEST_SUBJECT = 2000
 
 
 @dataclass(frozen=True)
@@ -39,12 +46,86 @@ class CheckedUrl:
 
 
 def create(*, integrator: Integrator, environment: Environment) -> WebhookEndpoint:
-    """Create the endpoint of one environment, without a URL."""
+    """Create the first endpoint of one environment, without a URL."""
+    return _create(integrator, environment)
+
+
+def _create(integrator: Integrator, environment: str, **fields: Any) -> WebhookEndpoint:
     return WebhookEndpoint.objects.create(
         integrator=integrator,
         environment=environment,
         secret_ciphertext=credentials.encrypt(signing.new_secret()),
+        **fields,
     )
+
+
+@transaction.atomic
+def add(
+    *, integrator: Integrator, environment: Environment, url: CheckedUrl, statuses: Sequence[str], by: str, at: datetime
+) -> WebhookEndpoint:
+    """Add a further endpoint. It is sent the events of changes from now on that have one of `statuses`; none: all.
+
+    Raises TooManyEndpoints or AccountSuspended.
+    """
+    # Under the lock of the first one, so that two that are added at once get different numbers.
+    _lock_of_active(integrator.endpoints.first_ones().get(environment=environment))
+    taken = set(WebhookEndpoint.objects.of(integrator.pk, environment).values_list("number", flat=True))
+    number = next((each for each in range(2, MOST_ENDPOINTS + 1) if each not in taken), None)
+    if number is None:
+        raise TooManyEndpoints(
+            "There are %(most)s endpoints, the most there may be. Remove one first.", most=MOST_ENDPOINTS
+        )
+    endpoint = _create(integrator, environment, number=number, url=url.text, statuses=_filter(statuses))
+    record_in_audit_trail(endpoint, AuditAction.ENDPOINT_ADDED, url.text, by=by, at=at)
+    return endpoint
+
+
+@transaction.atomic
+def remove(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> None:
+    """Remove a further endpoint: nothing more is sent to it. `delete_removed` deletes its events later.
+
+    Raises EndpointStays for the first one. Raises DoesNotExist, as the other actions do, for one that was removed.
+    """
+    locked = WebhookEndpoint.objects.present().select_for_update(no_key=True).get(pk=endpoint.pk)
+    if locked.number == 1:
+        raise EndpointStays("The first endpoint stays. Remove its URL, and nothing is sent to it.")
+    record_in_audit_trail(locked, AuditAction.ENDPOINT_REMOVED, locked.url, by=by, at=at)
+    locked.number, locked.url = None, ""
+    locked.save(update_fields=["number", "url"])
+    publish_on_commit(page_updates.endpoint_changed(locked.pk))
+
+
+def delete_removed() -> int:
+    """Delete the endpoints that were removed, with their events and attempts. Returns how many endpoints.
+
+    In batches of events that are committed one by one. Must not be called within a transaction.
+    """
+    removed = WebhookEndpoint.objects.filter(number=None).order_by("pk")
+    return sum(batches.each(removed, _delete, doing="delete the removed webhook endpoint"))
+
+
+def _delete(endpoint: WebhookEndpoint) -> bool:
+    while keys := list(endpoint.events.order_by("created_at").values_list("pk", flat=True)[:_EVENTS_OF_BATCH]):
+        WebhookEvent.objects.filter(pk__in=keys).delete()
+    endpoint.delete()
+    return True
+
+
+@transaction.atomic
+def set_filter(*, endpoint: WebhookEndpoint, statuses: Sequence[str], by: str, at: datetime) -> WebhookEndpoint:
+    """Send the events of changes from now on that have one of these statuses; none: all. Raises AccountSuspended."""
+    locked = _lock_of_active(endpoint)
+    locked.statuses = _filter(statuses)
+    locked.save(update_fields=["statuses"])
+    record_in_audit_trail(locked, AuditAction.FILTER_SET, " ".join(locked.statuses) or "*", by=by, at=at)
+    publish_on_commit(page_updates.endpoint_changed(locked.pk))
+    return locked
+
+
+def _filter(statuses: Sequence[str]) -> list[str]:
+    """These statuses in the order of a delivery's life; empty where all are chosen."""
+    chosen = [status.value for status in Status if status.value in statuses]
+    return [] if len(chosen) == len(Status) else chosen
 
 
 def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> WebhookEndpoint:
@@ -55,6 +136,15 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> We
     checked = check_url(url)
     with transaction.atomic(durable=True):
         return store_url(endpoint=endpoint, url=checked, by=by, at=at)
+
+
+def set_up(*, endpoint: WebhookEndpoint, url: str, by: str, at: datetime) -> tuple[WebhookEndpoint, str | None]:
+    """As `set_url`, and returns the signing secret too unless it was shown before. It counts as shown from now on."""
+    checked = check_url(url)
+    with transaction.atomic(durable=True):
+        stored = store_url(endpoint=endpoint, url=checked, by=by, at=at)
+        secret = None if stored.secret_shown else show_secret(endpoint=stored, by=by, at=at)
+    return stored, secret
 
 
 def check_url(url: str) -> CheckedUrl:
@@ -92,7 +182,7 @@ def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: dateti
 @transaction.atomic
 def set_enabled(*, endpoint: WebhookEndpoint, enabled: bool, by: str, at: datetime) -> WebhookEndpoint:
     """Switch the endpoint on, which makes everything that waits due, or off, which keeps events until it is on."""
-    locked = WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
+    locked = WebhookEndpoint.objects.present().select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
         queue.bring_forward(outbox.OUTBOX, endpoint_id=locked.pk, at=at, poisoned_too=True)
@@ -156,21 +246,25 @@ def rotate_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime, end_previ
     locked.previous_secret_ciphertext = locked.secret_ciphertext
     locked.previous_secret_until = at + SECRET_OVERLAP
     locked.secret_ciphertext = credentials.encrypt(secret)
-    locked.save(update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext"])
+    locked.secret_shown = True
+    locked.save(
+        update_fields=["previous_secret_ciphertext", "previous_secret_until", "secret_ciphertext", "secret_shown"]
+    )
     record_in_audit_trail(locked, AuditAction.SECRET_ROTATED, by=by, at=at)
     return secret
 
 
 def show_secret(*, endpoint: WebhookEndpoint, by: str, at: datetime) -> str:
     """The current signing secret in clear text, for a person. Records this in the audit trail."""
+    WebhookEndpoint.objects.filter(pk=endpoint.pk, secret_shown=False).update(secret_shown=True)
     record_in_audit_trail(endpoint, AuditAction.SECRET_SHOWN, by=by, at=at)
     return endpoint.secret
 
 
 def _lock_of_active(endpoint: WebhookEndpoint) -> WebhookEndpoint:
     """Lock the endpoint until the transaction ends. Raises AccountSuspended."""
-    endpoints = WebhookEndpoint.objects.select_related("integrator").select_for_update(of=("self",), no_key=True)
-    locked = endpoints.get(pk=endpoint.pk)
+    endpoints = WebhookEndpoint.objects.present().select_related("integrator")
+    locked = endpoints.select_for_update(of=("self",), no_key=True).get(pk=endpoint.pk)
     locked.integrator.check_active()
     return locked
 
@@ -182,8 +276,13 @@ def record_in_audit_trail(
         integrator_id=endpoint.integrator_id,
         environment=endpoint.environment,
         action=action,
-        subject=subject,
+        subject=audit_subject(endpoint, subject),
         by=by,
         at=at,
     )
     _log.info("webhook endpoint %s: %s by %s", endpoint.pk, action, by)
+
+
+def audit_subject(endpoint: WebhookEndpoint, subject: str = "") -> str:
+    """The subject of an entry about this endpoint: it begins with the number of a further one."""
+    return subject if endpoint.number == 1 else f"#{endpoint.number} {subject}".strip()[:_LONGEST_SUBJECT]

@@ -50,9 +50,9 @@ def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime, ahead: bool
     """Send these events now, with the same ids and bodies, those of one delivery in order.
 
     Events that had ended begin the schedule of retries again. For those that wait, the queue items of their deliveries
-    become due, so an earlier event that blocks them is sent first; this try does not count towards the schedule. What a
-    worker has claimed is left to it. The breaker of a failing endpoint lets one event through at once. With `ahead`
-    the events are sent before all others of their endpoint; for a few that a person has chosen.
+    at the same endpoint become due, so an earlier event that blocks them is sent first; this try does not count towards
+    the schedule. What a worker has claimed is left to it. The breaker of a failing endpoint lets one event through at
+    once. With `ahead` the events are sent before all others of their endpoint; for a few that a person has chosen.
 
     Raises EndpointCannotSend before anything is changed. Each batch of 5,000 is a transaction of its own, so an error
     leaves the batches before it replayed and in the audit trail. Raises RuntimeError inside a transaction.
@@ -71,7 +71,7 @@ def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime, ahead: bool
 def _replay_batch(ids: list[UUID], *, by: str, at: datetime, ahead: bool) -> Replayed:
     events = WebhookEvent.objects.filter(pk__in=ids)
     # Items before events, as in a settlement, and all in one order: otherwise two replays could deadlock.
-    items = list(_items(ids).order_by("pk").select_for_update())
+    items = _locked_items(ids)
     ended = list(
         events.exclude(state=EventState.PENDING).select_for_update().order_by("pk").values_list("pk", flat=True)
     )
@@ -89,10 +89,16 @@ def _replay_batch(ids: list[UUID], *, by: str, at: datetime, ahead: bool) -> Rep
     return _counted(ids, ended, items, at=at)
 
 
-def _items(ids: list[UUID]) -> QuerySet[WebhookQueueItem]:
-    """The queue items of these events, and those that events of the same deliveries wait behind."""
-    deliveries = WebhookEvent.objects.filter(pk__in=ids, delivery__isnull=False).values_list("delivery", flat=True)
-    return WebhookQueueItem.objects.filter(Q(event__in=ids) | Q(delivery__in=set(deliveries), is_ordered=True))
+def _locked_items(ids: list[UUID]) -> list[WebhookQueueItem]:
+    """The queue items of these events, and those that they wait behind: of the same delivery and endpoint."""
+    events = WebhookEvent.objects.filter(pk__in=ids, delivery__isnull=False).order_by()
+    subjects = set(events.values_list("delivery", "endpoint"))
+    deliveries, receivers = {delivery for delivery, _ in subjects}, {endpoint for _, endpoint in subjects}
+    # Those of every delivery at every endpoint, because an index finds them. The endpoints come first, see `queue.add`.
+    ahead = Q(delivery__in=deliveries, endpoint__in=receivers, is_ordered=True)
+    items = WebhookQueueItem.objects.filter(Q(event__in=ids) | ahead).order_by("endpoint_id", "pk").select_for_update()
+    wanted = set(ids)
+    return [each for each in items if each.event_id in wanted or (each.delivery_id, each.endpoint_id) in subjects]
 
 
 def _release_probes(events: QuerySet[WebhookEvent], *, at: datetime) -> None:
@@ -108,12 +114,15 @@ def _counted(
 ) -> Replayed:
     waiting = set(ids) - set(ended)
     claimed = {item.event_id for item in items if item.lease is not None and item.due_at > at}
-    blocked_by = {item.delivery_id: item.event_id for item in items if item.is_ordered}
+    blocked_by = {(item.delivery_id, item.endpoint_id): item.event_id for item in items if item.is_ordered}
     own = {item.event_id for item in items}
-    behind = dict(
-        WebhookEvent.objects.filter(pk__in=waiting - own, state=EventState.PENDING).values_list("pk", "delivery")
-    )
-    held = {event for event, delivery in behind.items() if blocked_by.get(delivery) in claimed}
+    behind = {
+        event.pk: (event.delivery_id, event.endpoint_id)
+        for event in WebhookEvent.objects.filter(pk__in=waiting - own, state=EventState.PENDING).only(
+            "delivery", "endpoint"
+        )
+    }
+    held = {event for event, subject in behind.items() if blocked_by.get(subject) in claimed}
     return Replayed(
         again=len(ended),
         due=len((waiting & own) - claimed),

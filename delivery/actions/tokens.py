@@ -119,7 +119,7 @@ def _issue(
 
 def _release_webhooks(token: Token, *, at: datetime) -> None:
     """Make the webhooks due that waited for a valid token."""
-    for endpoint in WebhookEndpoint.objects.filter(integrator=token.integrator_id, environment=token.environment):
+    for endpoint in WebhookEndpoint.objects.of(token.integrator_id, token.environment):
         if queue.bring_forward(outbox.OUTBOX, endpoint_id=endpoint.pk, at=at):
             outbox.wake_on_commit()
 

@@ -81,7 +81,7 @@ class IntegratorAdmin(AccountAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Integrator]:
         called = Max("tokens__last_used_at", filter=Q(tokens__environment=Environment.LIVE))
-        live = WebhookEndpoint.objects.filter(environment=Environment.LIVE)
+        live = WebhookEndpoint.objects.first_ones().filter(environment=Environment.LIVE)
         found = super().get_queryset(request).annotate(called_at=called, member_count=Count("members", distinct=True))
         return found.prefetch_related(Prefetch("endpoints", live, to_attr="live_endpoints"))
 

@@ -50,6 +50,7 @@ EVENT_COLOURS: dict[str, str] = {
     EventState.SENT: "good",
     EventState.DEAD: "bad",
     EventState.UNADDRESSED: "",
+    EventState.FILTERED: "",
 }
 
 

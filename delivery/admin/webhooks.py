@@ -1,6 +1,7 @@
 """Webhook endpoints, events and attempts in the admin."""
 
 import json
+from datetime import datetime
 from typing import Any, cast
 
 from django import forms
@@ -12,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from common import clock
 from common.actors import actor
@@ -31,9 +33,11 @@ from common.admin_base import (
 )
 from common.formats import ago, moment
 from common.webhooks.address_guard import InvalidWebhookUrl
+from delivery import words
 from delivery.actions import endpoints, events
 from delivery.admin.labels import EVENT_COLOURS, RefusalsAsMessages, endpoint_state
-from delivery.errors import AccountSuspended, EndpointCannotSend, SecretRotatedLately
+from delivery.errors import AccountSuspended, EndpointCannotSend, EndpointStays, SecretRotatedLately
+from delivery.lifecycle import Status
 from delivery.models import (
     FAILING,
     STATE_NAMES,
@@ -54,10 +58,17 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
     """`url_refused` is set by the admin, which has checked the URL before the transaction of its view."""
 
     url_refused: InvalidWebhookUrl | None = None
+    statuses = forms.MultipleChoiceField(
+        label=_("filter"),
+        choices=lambda: [(status.value, words.STATUSES[status]) for status in Status],
+        required=False,
+        help_text=WebhookEndpoint._meta.get_field("statuses").help_text,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
 
     class Meta:
         model = WebhookEndpoint
-        fields = ["url", "enabled"]
+        fields = ["url", "statuses", "enabled"]
 
     def clean_url(self) -> str:
         if self.url_refused is not None:
@@ -68,20 +79,38 @@ class EndpointForm(forms.ModelForm[WebhookEndpoint]):
 
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
-    """Each integrator is created with its endpoints."""
+    """Each integrator is created with an endpoint for each environment; further ones are added here."""
 
     form = EndpointForm
-    list_display = ["integrator", endpoint_state, "environment", "url", "failure_count", "last_success"]
+    list_display = [
+        "integrator", endpoint_state, "environment", "number", "url", "filter_text", "failure_count", "last_success",
+    ]  # fmt: skip  # a list of names
     nothing_yet = _("No webhook yet: each integrator has one for live and one for the sandbox.")
     list_filter = ["environment", "enabled", "off_because"]
     list_select_related = ["integrator"]
     search_fields = ["integrator__name", "url"]
     fields = [
-        endpoint_state, "integrator", "environment", "url", "enabled", "off_since", "failures", "failing_since",
-        "paused_until", _LAST_SUCCESS,
+        endpoint_state, "integrator", "environment", "number", "url", "statuses", "enabled", "off_since", "failures",
+        "failing_since", "paused_until", _LAST_SUCCESS,
     ]  # fmt: skip  # a table
-    readonly_fields = [name for name in fields if name not in {"url", "enabled"}]
-    actions = ["send_test", "switch_on", "switch_off", "rotate_secret"]
+    readonly_fields = [name for name in fields if name not in {"url", "statuses", "enabled"}]
+    actions = ["send_test", "switch_on", "switch_off", "rotate_secret", "remove"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEndpoint]:
+        return super().get_queryset(request).filter(number__isnull=False)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.has_change_permission(request)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return super().get_fields(request, obj) if obj else ["integrator", "environment", "url", "statuses"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return super().get_readonly_fields(request, obj) if obj else []
+
+    @admin.display(description=_("filter"))
+    def filter_text(self, endpoint: WebhookEndpoint) -> str:
+        return ", ".join(endpoint.statuses)
 
     @admin.display(description=_("failures"), ordering="failures")
     def failure_count(self, endpoint: WebhookEndpoint) -> int | None:
@@ -111,10 +140,36 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: WebhookEndpoint, form: Any, change: bool) -> None:
         by, at = actor(request), clock.now()
+        if not change:
+            self._add(obj, cast("Any", request).checked_url, by=by, at=at)
+            return
+        if "statuses" in form.changed_data:
+            endpoints.set_filter(endpoint=obj, statuses=obj.statuses, by=by, at=at)
         if "url" in form.changed_data:
             endpoints.store_url(endpoint=obj, url=cast("Any", request).checked_url, by=by, at=at)
         if "enabled" in form.changed_data:
             endpoints.set_enabled(endpoint=obj, enabled=obj.enabled, by=by, at=at)
+
+    def _add(self, obj: WebhookEndpoint, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> None:
+        added = endpoints.add(
+            integrator=obj.integrator,
+            environment=Environment(obj.environment),
+            url=url,
+            statuses=obj.statuses,
+            by=by,
+            at=at,
+        )
+        obj.pk, obj.number = added.pk, added.number
+
+    @admin.action(description=_("Remove further endpoints, with their events"), permissions=["change"])
+    def remove(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
+        for endpoint in queryset.select_related("integrator"):
+            try:
+                endpoints.remove(endpoint=endpoint, by=actor(request), at=clock.now())
+            except EndpointStays as error:
+                self.message_user(request, f"{endpoint}: {refusal(error)}", messages.ERROR)
+            else:
+                self.log_change(request, endpoint, _("Removed."))
 
     @admin.action(description=_("Send a test event"), permissions=["change"])
     def send_test(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
@@ -190,7 +245,7 @@ _CREATED = column("created_at", _("created"), moment)
 _FACTS = [
     "state_pill", "name", "endpoint", "delivery", "place", "attempts_made", _CREATED,
     column("sent_at", _("received"), moment), column("next_attempt_at", _("next attempt"), moment),
-    column("id", "webhook-id", short),
+    column("webhook_id", "webhook-id", short),
 ]  # fmt: skip  # a list of names
 
 

@@ -13,11 +13,13 @@ from rest_framework.viewsets import ViewSet
 from common import clock
 from common.openapi import Answer, example_body, raises, request_header
 from common.serializers import BodySerializer
+from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
+from delivery.actions import endpoints
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
-from delivery.bodies import DeliveryDetail
+from delivery.bodies import DeliveryDetail, SandboxWebhook
 from delivery.errors import (
     DeliveryNotFound,
     InvalidSandboxSpeed,
@@ -27,13 +29,14 @@ from delivery.errors import (
     PinLocked,
     PinRequired,
     RouteTaken,
+    SandboxOnly,
     StopNotFound,
     StopNotOpen,
     WrongPin,
 )
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, Environment, Token
+from delivery.models import Delivery, Environment, Token, WebhookEndpoint
 from delivery.simulation import by_hand, steps
 
 Move = TypeVar("Move", bound=Callable[..., Any])
@@ -91,6 +94,42 @@ class PositionSerializer(BodySerializer):
     def validate(self, attrs: dict[str, float]) -> dict[str, str]:
         check_served(Point(attrs["latitude"], attrs["longitude"]), "non_field_errors")
         return {"position": f"{attrs['latitude']},{attrs['longitude']}"}
+
+
+@example_body({"url": "http://127.0.0.1:9000/rota"})
+class WebhookSerializer(BodySerializer):
+    """Body of the sandbox's webhook. An empty text removes the URL."""
+
+    url = StrictTextField(allow_blank=True, max_length=2000)
+
+
+class SandboxWebhookViewSet(IntegratorView, ViewSet):
+    """The webhook of test tokens, so that it can be tried without a browser. With a live token the answer is 404."""
+
+    @extend_schema(
+        operation_id="sandbox-webhook",
+        tags=["Sandbox"],
+        request=WebhookSerializer,
+        responses={200: Answer(SandboxWebhook, "The URL, and the signing secret the first time.")},
+    )
+    @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
+    @action(methods=["put"], detail=False)
+    def webhook(self, request: Request) -> Response:
+        """Set the webhook URL of the sandbox.
+
+        Of the first endpoint, with the rules of the panel: https on a public host, port 443 or 8443. An installation
+        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown.
+        """
+        token = token_of(request)
+        if token.environment != Environment.SANDBOX:
+            raise SandboxOnly("Only test tokens may set the webhook URL by a call. Set the live one in the panel.")
+        serializer = self.read_body(WebhookSerializer(data=request.data))
+        endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
+        stored, secret = endpoints.set_up(
+            endpoint=endpoint, url=serializer.validated_data["url"], by=f"token {token.hint}", at=clock.now()
+        )
+        answer: SandboxWebhook = {"url": stored.url, "signingSecret": secret}
+        return Response(answer)
 
 
 def _described(operation_id: str) -> Callable[[Move], Move]:

@@ -355,7 +355,7 @@ class EventViewSet(IntegratorView, ViewSet):
         self.check_query(query.invalid, known=query.filters)
         scope = ["events", str(token.integrator_id), token.environment]
         after = _position(query.form.cleaned_data["after"], scope)
-        endpoint = WebhookEndpoint.of(token.integrator_id, token.environment)
+        endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         events = feed.read(endpoint=endpoint, after=after, limit=query.limit_of_page, at=clock.now())
         last = events[-1].feed_position if events else after
         cursor = json.dumps(pagination.cursor_at(last, scope=scope))

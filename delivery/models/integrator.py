@@ -195,6 +195,9 @@ class AuditAction(models.TextChoices):
     TOKEN_REVOKED = "token_revoked", _("Token revoked")
     TOKEN_RENAMED = "token_renamed", _("Token renamed")
     URL_SET = "url_set", _("Webhook URL set")
+    FILTER_SET = "filter_set", _("Filter of webhooks set")
+    ENDPOINT_ADDED = "endpoint_added", _("Webhook endpoint added")
+    ENDPOINT_REMOVED = "endpoint_removed", _("Webhook endpoint removed")
     ENDPOINT_ON = "endpoint_on", _("Webhooks switched on")
     ENDPOINT_OFF = "endpoint_off", _("Webhooks switched off")
     SECRET_SHOWN = "secret_shown", _("Signing secret shown")  # pragma: allowlist secret  # a name

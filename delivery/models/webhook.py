@@ -1,13 +1,16 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Self
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pgtrigger
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Aggregate, Count, F, FloatField, Q
 from django.db.models.functions import TruncHour
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.compiled_queries import CompiledQuery, Parameter
@@ -31,9 +34,25 @@ from delivery.models.bases import Identified
 from delivery.models.delivery import Delivery
 from delivery.models.integrator import Environment, Integrator
 
+MOST_ENDPOINTS = 5
+
+
+class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
+    def of(self, integrator_id: UUID, environment: str) -> Self:
+        """The endpoints of this account and environment, the first one first."""
+        return self.present().filter(integrator=integrator_id, environment=environment).order_by("number")
+
+    def first_ones(self) -> Self:
+        """The endpoint that each account has in each environment."""
+        return self.filter(number=1)
+
+    def present(self) -> Self:
+        """Without those that were removed and whose events are still to be deleted."""
+        return self.filter(number__isnull=False)
+
 
 class WebhookEndpoint(Endpoint):
-    """Where an integrator receives events, one for each environment. Without a URL nothing is sent."""
+    """Where an integrator receives events: one to five in each environment. Without a URL nothing is sent."""
 
     integrator = models.ForeignKey(
         Integrator,
@@ -43,44 +62,96 @@ class WebhookEndpoint(Endpoint):
         db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
+    # Each account has number 1 in each environment. None: removed, and deleted once its events are.
+    number = models.PositiveSmallIntegerField(_("number"), null=True, default=1, db_default=1, editable=False)
+    statuses = ArrayField(
+        models.CharField(max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status]),
+        verbose_name=_("filter"),
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text=_("Events with these statuses are sent. None: all events."),
+    )
+    secret_shown = models.BooleanField(default=False, db_default=False, editable=False)
+
+    objects = WebhookEndpointQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("webhook endpoint")
         verbose_name_plural = _("webhook endpoints")
-        ordering = ["integrator", "environment"]
+        ordering = ["integrator", "environment", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["integrator", "environment"], name="one_endpoint_per_environment"),
+            models.UniqueConstraint(
+                fields=["integrator", "environment", "number"],
+                name="one_endpoint_per_number",
+                condition=Q(number__isnull=False),
+            ),
+            models.CheckConstraint(name="endpoint_number", condition=Q(number__gte=1, number__lte=MOST_ENDPOINTS)),
+            models.CheckConstraint(
+                name="endpoint_statuses", condition=Q(statuses__contained_by=[s.value for s in Status])
+            ),
+            models.CheckConstraint(name="removed_endpoint_has_no_url", condition=Q(number__isnull=False) | Q(url="")),
             one_of("endpoint_environment", "environment", Environment.values),
             off_has_its_reason("endpoint_off_has_its_reason"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.integrator}, {self.get_environment_display()}"
+        return f"{self.integrator}, {self.place}"
 
     @staticmethod
-    def of(integrator_id: UUID, environment: str) -> "WebhookEndpoint":
-        """The endpoint of this account and environment, which each account has. Raises DoesNotExist."""
-        endpoint = _OF_ACCOUNT.first(integrator=integrator_id, environment=environment)
-        if endpoint is None:
+    def of(integrator_id: UUID, environment: str) -> "list[WebhookEndpoint]":
+        """The endpoints of this account and environment, at least the first one. Raises DoesNotExist."""
+        endpoints = _OF_ACCOUNT.all(integrator=integrator_id, environment=environment)
+        if not endpoints:
             raise WebhookEndpoint.DoesNotExist(f"Account {integrator_id} has no endpoint for {environment}.")
-        return endpoint
+        return endpoints
+
+    @property
+    def place(self) -> str:
+        """The environment, and of a further endpoint its number and host too, in the active language."""
+        environment = self.get_environment_display()
+        if self.number == 1:
+            return environment
+        values = {"environment": environment, "number": self.number, "host": self.host}
+        return gettext("%(environment)s, endpoint %(number)s (%(host)s)") % values
+
+    @property
+    def url_arguments(self) -> list[Any]:
+        """The first arguments of the URLs of its pages in the panel, where number 1 is the default."""
+        return [self.integrator_id, self.environment, *([self.number] if self.number and self.number > 1 else [])]
+
+    @property
+    def host(self) -> str:
+        """The part of the URL that names the server, for lists and alerts; empty without a URL."""
+        return urlsplit(self.url).netloc
+
+    def wants(self, status: str) -> bool:
+        """Whether its filter has this status of a delivery."""
+        return not self.statuses or status in self.statuses
 
 
 _OF_ACCOUNT = CompiledQuery(
-    lambda: WebhookEndpoint.objects.filter(
-        integrator=Parameter("integrator"), environment=Parameter("environment")
-    ).order_by()
+    lambda: (
+        WebhookEndpoint.objects.present()
+        .filter(integrator=Parameter("integrator"), environment=Parameter("environment"))
+        .order_by("number")
+    )
 )
 
 
 class WebhookEventQuerySet(EventQuerySet["WebhookEvent"]):
     """Events of deliveries."""
 
+    def first_ones(self) -> Self:
+        """One event for each change, which the first endpoint has, without the copies for further endpoints."""
+        return self.filter(copy_of=None)
+
 
 class WebhookEvent(Identified, Event):
-    """The outbox: one change of one delivery, written in the transaction of the change. `id` is the `webhook-id`.
+    """The outbox: one change of one delivery for one endpoint, written in the transaction of the change.
 
-    A test event has no delivery.
+    Each change has an event for the first endpoint, whatever its filter, and one for each further endpoint with a URL
+    whose filter has the status. A test event has no delivery.
     """
 
     delivery = models.ForeignKey(
@@ -110,7 +181,15 @@ class WebhookEvent(Identified, Event):
         verbose_name_plural = _("webhook events")
         ordering = ["-created_at", "-sequence"]
         constraints = [
-            models.UniqueConstraint(fields=["delivery", "sequence"], name="one_event_per_sequence"),
+            models.UniqueConstraint(
+                fields=["delivery", "endpoint", "sequence"],
+                name="one_event_per_endpoint_and_sequence",
+                condition=Q(delivery__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="event_copy_of_a_change",
+                condition=Q(copy_of=None) | Q(delivery__isnull=False, feed_position=None),
+            ),
             models.UniqueConstraint(
                 fields=["endpoint", "feed_position"],
                 name="one_event_per_feed_position",
@@ -120,7 +199,8 @@ class WebhookEvent(Identified, Event):
         ]
         triggers = [
             pgtrigger.ReadOnly(
-                name="event_body_immutable", fields=["delivery", "endpoint", "sequence", "name", "created_at"]
+                name="event_body_immutable",
+                fields=["delivery", "endpoint", "sequence", "name", "created_at", "copy_of"],
             ),
             read_only_but_forgotten("event_body_forgotten", {"body": REDACTED}),
             writes_dead_since("event_dead_since"),
@@ -131,8 +211,8 @@ class WebhookEvent(Identified, Event):
             models.Index(fields=["endpoint", "-created_at"], name="event_log"),
             models.Index(
                 fields=["endpoint", "created_at"],
-                name="event_without_position",
-                condition=Q(feed_position__isnull=True, delivery__isnull=False),
+                name="event_without_feed_position",
+                condition=Q(feed_position__isnull=True, delivery__isnull=False, copy_of__isnull=True),
             ),
             models.Index(fields=["endpoint", "-created_at", "-id"], name="event_dead_log", condition=IS_DEAD),
             models.Index(fields=["-id"], name="event_dead_newest", condition=IS_DEAD),
@@ -174,7 +254,9 @@ class WebhookQueueItem(QueueItem):
         verbose_name_plural = _("webhook queue items")
         constraints = [
             models.UniqueConstraint(
-                fields=["delivery"], name="one_ordered_queue_item_per_delivery", condition=Q(is_ordered=True)
+                fields=["delivery", "endpoint"],
+                name="one_ordered_queue_item_per_subject",
+                condition=Q(is_ordered=True),
             ),
         ]
         indexes = [

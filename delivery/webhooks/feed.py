@@ -1,4 +1,6 @@
-"""The feed of an endpoint's events: the same events as the webhooks, for callers that fetch them.
+"""The feed of the first endpoint's events: the same events as the webhooks, for callers that fetch them.
+
+Every change is in it, also one that the endpoint's filter leaves out.
 
 A caller reads on after the last position it has seen, so no event may get a lower position than one that was read
 before. Neither ids nor moments ensure that: they are chosen before the commit, and a transaction that lasts longer
@@ -29,12 +31,14 @@ _TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%s, %s)"
 _ASSIGN = """
 WITH oldest AS (
     SELECT delivery_id, sequence FROM delivery_webhookevent
-    WHERE endpoint_id = %(endpoint)s AND feed_position IS NULL AND delivery_id IS NOT NULL AND created_at >= %(since)s
+    WHERE endpoint_id = %(endpoint)s AND feed_position IS NULL AND delivery_id IS NOT NULL AND copy_of IS NULL
+      AND created_at >= %(since)s
     ORDER BY created_at LIMIT %(limit)s
 ), candidate AS (
     SELECT v.id, v.delivery_id, v.sequence, v.created_at
     FROM (SELECT delivery_id, max(sequence) AS last FROM oldest GROUP BY delivery_id) o
-    JOIN delivery_webhookevent v ON v.delivery_id = o.delivery_id AND v.sequence <= o.last
+    JOIN delivery_webhookevent v
+      ON v.delivery_id = o.delivery_id AND v.endpoint_id = %(endpoint)s AND v.sequence <= o.last
     WHERE v.feed_position IS NULL
 ), locked AS (
     SELECT id FROM delivery_webhookevent WHERE id IN (SELECT id FROM candidate) FOR NO KEY UPDATE SKIP LOCKED

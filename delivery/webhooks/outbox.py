@@ -1,6 +1,7 @@
 """The outbox of deliveries: an event is written in the transaction of its change, and sent after the commit."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from common import tracing, wake_up
+from common.compiled_queries import insert_together
 from common.page_updates import publish_on_commit
 from common.webhooks import queue
 from common.webhooks.outbox import Outbox
@@ -35,27 +37,34 @@ def record(*, delivery: Delivery, at: datetime) -> None:
     """Write the event of the delivery's latest change. Raises RuntimeError outside a transaction."""
     if not connection.in_atomic_block:
         raise RuntimeError("An event is recorded inside the transaction of its change.")
-    event = event_of(delivery=delivery, at=at)
-    event.save(force_insert=True)
-    if event.state == EventState.PENDING:
-        queue.add(OUTBOX, event, due_at=at)
-    announce_on_commit(delivery, wakes=event.state == EventState.PENDING)
+    events = events_of(delivery=delivery, at=at)
+    insert_together(*events)
+    pending = [event for event in events if event.state == EventState.PENDING]
+    if pending:
+        queue.add(OUTBOX, *pending, due_at=at)
+    announce_on_commit(delivery, wakes=bool(pending))
 
 
-def first_queue_item(event: WebhookEvent, *, at: datetime) -> list[WebhookQueueItem]:
-    """The unsaved queue item of a delivery's first event, if there is a URL to send it to.
+def first_queue_items(events: Iterable[WebhookEvent], *, at: datetime) -> list[WebhookQueueItem]:
+    """The unsaved queue items of a delivery's first events, of those with a URL to send them to.
 
-    Both are inserted by the statement that inserts the delivery. `announce_on_commit` is to be called too.
+    All are inserted by the statement that inserts the delivery. `announce_on_commit` is to be called too.
     """
-    if event.state != EventState.PENDING:
-        return []
-    return [WebhookQueueItem(event=event, delivery=event.delivery, endpoint_id=event.endpoint_id, due_at=at)]
+    return [
+        WebhookQueueItem(event=event, delivery=event.delivery, endpoint_id=event.endpoint_id, due_at=at)
+        for event in events
+        if event.state == EventState.PENDING
+    ]
 
 
-def event_of(*, delivery: Delivery, at: datetime) -> WebhookEvent:
-    """The unsaved event of the delivery's latest change; in state UNADDRESSED where the endpoint has no URL."""
-    endpoint = WebhookEndpoint.of(delivery.integrator_id, delivery.environment)
-    return WebhookEvent(
+def events_of(*, delivery: Delivery, at: datetime) -> list[WebhookEvent]:
+    """The unsaved events of the delivery's latest change.
+
+    The first endpoint has one for each change: in state UNADDRESSED where it has no URL, in state FILTERED where its
+    filter does not have the status. A further endpoint has one where it is sent.
+    """
+    endpoint, *further = WebhookEndpoint.of(delivery.integrator_id, delivery.environment)
+    event = WebhookEvent(
         delivery=delivery,
         endpoint=endpoint,
         sequence=delivery.last_sequence,
@@ -63,7 +72,28 @@ def event_of(*, delivery: Delivery, at: datetime) -> WebhookEvent:
         body=_text(bodies.event(delivery)),
         created_at=at,
         trace_context=tracing.traceparent(),
-        state=EventState.PENDING if endpoint.url else EventState.UNADDRESSED,
+        state=_state_at(endpoint, delivery.status),
+    )
+    return [event, *(_copy(event, other) for other in further if other.url and other.wants(event.name))]
+
+
+def _state_at(endpoint: WebhookEndpoint, status: str) -> EventState:
+    if not endpoint.url:
+        return EventState.UNADDRESSED
+    return EventState.PENDING if endpoint.wants(status) else EventState.FILTERED
+
+
+def _copy(event: WebhookEvent, endpoint: WebhookEndpoint) -> WebhookEvent:
+    """The unsaved event for a further endpoint, with the same `webhook-id` and body."""
+    return WebhookEvent(
+        delivery=event.delivery,
+        endpoint=endpoint,
+        copy_of=event.pk,
+        sequence=event.sequence,
+        name=event.name,
+        body=event.body,
+        created_at=event.created_at,
+        trace_context=event.trace_context,
     )
 
 

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from types import ModuleType
 
 from common.errors import KEPT_REFUSALS, DomainError
+from common.webhooks import address_guard
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors
 from integration import errors as integration_errors
@@ -51,6 +52,8 @@ REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT} | dict.fromkeys(KEPT_REFUSALS, Re
 # Of the codes that differ from their status.
 REPEATS_OF_CODES = {
     "busy": Repeat.WAIT,
+    "look_ups_busy": Repeat.WAIT,
+    "webhook_host_unresolved": Repeat.WAIT,
     "call_in_progress": Repeat.SAME_KEY,
     "geocoder_unavailable": Repeat.WAIT,
     "idempotency_key_reused": Repeat.REUSED,
@@ -254,7 +257,7 @@ def _of(api: str, *modules: ModuleType) -> Iterator[ErrorCode]:
 
 _ALL = (
     *_SHARED,
-    *_of(A, delivery_errors, delivery_api_errors),
+    *_of(A, delivery_errors, delivery_api_errors, address_guard),
     *_of(B, integration_errors),
 )
 CODES = {entry.code: entry for entry in _ALL}

@@ -19,8 +19,8 @@ _OF_ACCOUNTS: dict[type[Model], tuple[str, Callable[[Any], list[Any]]]] = {
     Integrator: ("overview", lambda row: [row.pk, "live"]),
     Delivery: ("delivery", lambda row: [row.integrator_id, row.environment, row.pk]),
     Token: ("token", lambda row: [row.integrator_id, row.environment, row.pk]),
-    WebhookEndpoint: ("webhook", lambda row: [row.integrator_id, row.environment]),
-    WebhookEvent: ("event", lambda row: [row.endpoint.integrator_id, row.endpoint.environment, row.pk]),
+    WebhookEndpoint: ("webhook", lambda row: row.url_arguments),
+    WebhookEvent: ("event", lambda row: [*row.endpoint.url_arguments, row.pk]),
 }
 _OF_SELLERS: dict[type[Model], tuple[str, Callable[[Any], list[Any]]]] = {
     Seller: ("seller", lambda row: [row.pk]),

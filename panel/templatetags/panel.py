@@ -44,6 +44,7 @@ _COLOURS: dict[str, str] = {
     EventState.SENT: "good",
     EventState.DEAD: "bad",
     EventState.UNADDRESSED: "",
+    EventState.FILTERED: "",
 }
 # Text and colour of each status.
 _BADGES: dict[str, tuple[Any, str]] = {

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -14,6 +15,12 @@ from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, Webhook
 from panel.templatetags.panel import error_name
 
 register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def endpoint_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
+    """The address of a page of the endpoint that this page is about."""
+    return reverse(f"panel:{page}", args=[*context["endpoint"].url_arguments, *arguments])
 
 
 @register.filter
@@ -46,7 +53,7 @@ def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
         return ""
     headers = signing.headers(
         authorization={"Authorization": f"Bearer {attempt.token_hint}"},
-        webhook_id=str(event.pk),
+        webhook_id=str(event.webhook_id),
         timestamp=attempt.webhook_timestamp,
         signature=attempt.signature,
         sequence=event.sequence,

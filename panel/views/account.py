@@ -41,8 +41,8 @@ class Overview(AccountView):
             "panel/overview.html",
             counts=[(status.value, counts.get(status, 0)) for status in Status],
             total=sum(counts.values()),
-            notices=attention.notices(self.account, self.environment, self.endpoint, at=now),
-            steps=attention.first_steps(self.account, self.environment, self.endpoint, at=now),
+            notices=attention.notices(self.account, self.environment, self.endpoints, at=now),
+            steps=attention.first_steps(self.account, self.environment, self.endpoints[0], at=now),
             pickup_points=self.account.pickup_points.active()[:_MOST_PICKUP_POINTS],
         )
 
@@ -102,7 +102,8 @@ class Updates(AccountView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         account = page_updates.account(self.account.pk, self.environment)
-        return stream(request, account, page_updates.endpoint(self.endpoint.pk), user=str(request.user.pk))
+        of_endpoints = [page_updates.endpoint(endpoint.pk) for endpoint in self.endpoints]
+        return stream(request, account, *of_endpoints, user=str(request.user.pk))
 
 
 class Activity(AccountView):

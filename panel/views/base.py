@@ -100,8 +100,13 @@ class AccountView(LoggedInView):
 
     @cached_property
     def endpoint(self) -> WebhookEndpoint:
-        """The endpoint of the account's webhooks in this environment."""
-        return WebhookEndpoint.objects.get(integrator=self.account, environment=self.environment)
+        """The first endpoint of the account's webhooks in this environment."""
+        return self.endpoints[0]
+
+    @cached_property
+    def endpoints(self) -> list[WebhookEndpoint]:
+        """All endpoints of the account's webhooks in this environment, the first one first."""
+        return list(WebhookEndpoint.objects.of(self.account.pk, self.environment))
 
     @property
     def deliveries(self) -> DeliveryQuerySet:
@@ -113,6 +118,33 @@ class AccountView(LoggedInView):
 
     def frame(self) -> dict[str, Any]:
         return {"account": self.account, "environment": self.environment, "environments": Environment.choices}
+
+
+class EndpointView(AccountView):
+    """A page of one endpoint, by its number in the URL; without one, the first. Answers 404 for an unknown number."""
+
+    number: int
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        self.number = kwargs.pop("number", 1)
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except WebhookEndpoint.DoesNotExist as error:  # of an unknown number, or removed meanwhile
+            raise Http404 from error
+
+    @cached_property
+    def endpoint(self) -> WebhookEndpoint:
+        found = next((each for each in self.endpoints if each.number == self.number), None)
+        if found is None:
+            raise WebhookEndpoint.DoesNotExist
+        return found
+
+    def endpoint_url(self, name: str, *arguments: Any) -> str:
+        """The address of another page of this endpoint."""
+        return reverse(f"panel:{name}", args=[*self.endpoint.url_arguments, *arguments])
+
+    def frame(self) -> dict[str, Any]:
+        return {**super().frame(), "endpoint": self.endpoint, "endpoints": self.endpoints}
 
 
 class SellerView(LoggedInView):

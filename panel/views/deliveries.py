@@ -108,7 +108,7 @@ class Step:
 
 def history(delivery: models.Delivery) -> list[Step]:
     """The changes, newest first. The nth change made the nth event: both are written in one transaction."""
-    events = {event.sequence: event for event in delivery.events.select_related("queue_item")}
+    events = {event.sequence: event for event in delivery.events.first_ones().select_related("queue_item")}
     changes = delivery.transitions.all()
     return [Step(change, events.get(number)) for number, change in enumerate(changes, start=1)][::-1]
 

@@ -27,14 +27,14 @@ from delivery.models.webhook import WebhookEventQuerySet
 from delivery.refusals import refusal
 from panel.filters import PER_PAGE, EventFilter, all_rows, listed
 from panel.forms import RangeForm
-from panel.views.base import AccountView
+from panel.views.base import EndpointView
 
 _log = logging.getLogger(__name__)
 # More than any recovery sends.
 _MOST_EVENTS = 10**12
 
 
-class EventsView(AccountView):
+class EventsView(EndpointView):
     """Base class of the log's views."""
 
     @property
@@ -65,7 +65,6 @@ class Events(EventsView):
             "panel/events.html",
             status=status,
             progress=_recovery(query),
-            endpoint=self.endpoint,
             may_select=any(event.state != EventState.SENT for event in rows),
             **shown,
             **context,
@@ -94,8 +93,8 @@ class EventsExport(EventsView):
 
 def _row(event: WebhookEvent, last: WebhookAttempt | None) -> list[Cell]:
     row: list[Cell] = [
-        event.pk, event.name, event.sequence, event.delivery_id, STATE_NAMES[event.shown_state], event.created_at,
-        event.sent_at, event.attempts_made,
+        event.webhook_id, event.name, event.sequence, event.delivery_id, STATE_NAMES[event.shown_state],
+        event.created_at, event.sent_at, event.attempts_made,
     ]  # fmt: skip  # in the order of the columns
     return [*row, last.at, last.status_code, last.milliseconds, last.error] if last else row
 
@@ -108,17 +107,18 @@ class Event(EventsView):
             "panel/event.html",
             event=found,
             attempts=found.attempts.all(),
-            endpoint=self.endpoint,
             blocked_by=blocked_by,
             live_ids=" ".join(f"event:{each.pk}" for each in (found, blocked_by) if each),
         )
 
 
 def _blocking(event: WebhookEvent) -> WebhookEvent | None:
-    """The earlier event of its delivery that a waiting event waits for."""
+    """The earlier event of its delivery and endpoint that a waiting event waits for."""
     if event.state != EventState.PENDING or event.next_attempt_at is not None:
         return None
-    return WebhookEvent.objects.filter(queue_item__delivery=event.delivery_id, queue_item__is_ordered=True).first()
+    return WebhookEvent.objects.filter(
+        queue_item__delivery=event.delivery_id, queue_item__endpoint=event.endpoint_id, queue_item__is_ordered=True
+    ).first()
 
 
 class Progress(EventsView):
@@ -191,7 +191,7 @@ class Resend(ResendingView):
         replayed = self.send(chosen, ahead=True)
         if replayed is not None:
             self._say(replayed)
-        return redirect(self.url("event", found.pk))
+        return redirect(self.endpoint_url("event", found.pk))
 
     def _say(self, replayed: Replayed) -> None:
         if replayed.again:
@@ -214,7 +214,7 @@ class ResendSelected(ResendingView):
     """The events that were selected on a page of the log, at most one page. Those received meanwhile are left out."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        back = redirect(f"{self.url('events')}?{request.GET.urlencode()}")
+        back = redirect(f"{self.endpoint_url('events')}?{request.GET.urlencode()}")
         keys = [key for key in map(parse_id, request.POST.getlist("event")[: PER_PAGE + 1]) if key]
         if not keys:
             messages.info(request, _("No event is selected."))
@@ -246,11 +246,11 @@ class ResendRange(ResendingView, Events):
         since, until = form.cleaned_data["since"], form.cleaned_data["until"]
         replayed = self.send(self.within(since, until).failed(), ahead=False)
         if replayed is None:
-            return redirect(self.url("events"))
+            return redirect(self.endpoint_url("events"))
         query = QueryDict(mutable=True)
         count = str(replayed.total)
         query.update({"again_since": since.isoformat(), "again_until": until.isoformat(), "again_count": count})
-        return redirect(f"{self.url('events')}?{query.urlencode()}")
+        return redirect(f"{self.endpoint_url('events')}?{query.urlencode()}")
 
     def _form(self, sent: QueryDict) -> RangeForm:
         return RangeForm(sent, first_failure=self._first_failure())

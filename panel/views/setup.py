@@ -163,7 +163,7 @@ class Sheet(StaffAccountView):
                 "url": endpoint.url,
                 "secret": endpoints.show_secret(endpoint=endpoint, by=by, at=at),
             }
-            for endpoint in self.account.endpoints.order_by("-environment")
+            for endpoint in self.account.endpoints.first_ones().order_by("-environment")
         ]
         return self.page("panel/sheet.html", parts=parts, has_tokens=bool(clear), base=origin(request), at=at)
 
@@ -194,9 +194,9 @@ def issue_tokens(account: Integrator, request: HttpRequest) -> None:
 
 def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> WebhookEvent:
     """Set the URL of both environments, and send a test event to that of the sandbox. Raises EndpointCannotSend."""
-    for endpoint in account.endpoints.all():
+    for endpoint in account.endpoints.first_ones():
         endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
-    sandbox = account.endpoints.get(environment=Environment.SANDBOX)
+    sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
 
 

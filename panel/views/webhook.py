@@ -1,4 +1,4 @@
-"""The page of the webhook endpoint: URL, test events, signing secret, state of the breaker, pause and resume."""
+"""The page of a webhook endpoint: URL, filter, test events, signing secret, state of the breaker, pause and resume."""
 
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from common import clock
 from common.actors import actor
 from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, SecretRotatedLately
+from delivery.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
 from delivery.models import (
     FAILING,
     AuditAction,
@@ -25,24 +25,28 @@ from delivery.models import (
     WebhookQueueItem,
     parse_id,
 )
+from delivery.models.webhook import MOST_ENDPOINTS
 from delivery.refusals import refusal
-from panel.forms import UrlForm
-from panel.views.base import AccountView
-from panel.views.setup import steps_context
+from panel.forms import STATUSES, NewEndpointForm, StatusesForm, UrlForm
+from panel.views.base import AccountView, EndpointView
+from panel.views.setup import checked_url, steps_context
 
 _FRESH = "fresh_secret"
 
 
-class WebhookView(AccountView):
+class WebhookView(EndpointView):
     """Base class of the views that show the page."""
 
-    def show(self, form: UrlForm, *, status: int = 200) -> HttpResponse:
+    def show(
+        self, form: UrlForm | None = None, filter_form: StatusesForm | None = None, *, status: int = 200
+    ) -> HttpResponse:
         fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
         test = self._test_event(self.request.GET.get("test", ""))
         attempt = test.attempts.last() if test else None
         return self.page(
             "panel/webhook.html",
-            form=form,
+            form=form or UrlForm({"url": self.endpoint.url}),
+            filter_form=filter_form or StatusesForm({"statuses": self.endpoint.statuses or STATUSES}),
             fresh_secret=self.endpoint.secret if fresh else None,
             test=test,
             attempt=attempt,
@@ -56,8 +60,8 @@ class WebhookView(AccountView):
             event = endpoints.send_test(endpoint=self.endpoint, by=actor(self.request), at=clock.now())
         except EndpointCannotSend as error:
             messages.error(self.request, refusal(error))
-            return redirect(self.url("webhook"))
-        return redirect(f"{self.url('webhook')}?test={event.pk}")
+            return redirect(self.endpoint_url("webhook"))
+        return redirect(f"{self.endpoint_url('webhook')}?test={event.pk}")
 
     def _test_event(self, key: str) -> WebhookEvent | None:
         event = parse_id(key)
@@ -66,7 +70,7 @@ class WebhookView(AccountView):
 
 class Webhook(WebhookView):
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.show(UrlForm({"url": self.endpoint.url}))
+        return self.show()
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = UrlForm(request.POST)
@@ -80,12 +84,73 @@ class Webhook(WebhookView):
             return self.show(form, status=422)
         if not url:
             messages.success(request, _("The URL was removed. Events are recorded but not sent."))
-            return redirect(self.url("webhook"))
+            return redirect(self.endpoint_url("webhook"))
         if not self.endpoint.enabled:
             messages.warning(request, _("The URL was saved. Nothing is sent to it until you resume webhooks."))
-            return redirect(self.url("webhook"))
+            return redirect(self.endpoint_url("webhook"))
         messages.success(request, _("The URL was saved. A test event is being sent to it."))
         return self.send_test()
+
+
+class Filter(WebhookView):
+    """Chooses the statuses that are sent."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = StatusesForm(request.POST)
+        if not form.is_valid():
+            return self.show(filter_form=form, status=422)
+        endpoints.set_filter(
+            endpoint=self.endpoint, statuses=form.cleaned_data["statuses"], by=actor(request), at=clock.now()
+        )
+        messages.success(request, _("The filter was saved. It applies to changes from now on."))
+        return redirect(self.endpoint_url("webhook"))
+
+
+class Add(AccountView):
+    """Adds a further endpoint. Its page then shows the signing secret, once."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page(
+            "panel/webhook_add.html", form=NewEndpointForm(initial={"statuses": STATUSES}), most=MOST_ENDPOINTS
+        )
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form, by, at = NewEndpointForm(request.POST), actor(request), clock.now()
+        checked = checked_url(form) if form.is_valid() else None
+        if checked is None:
+            return self._refused_form(form)
+        try:
+            added = endpoints.add(
+                integrator=self.account,
+                environment=self.environment,
+                url=checked,
+                statuses=form.cleaned_data["statuses"],
+                by=by,
+                at=at,
+            )
+        except TooManyEndpoints as error:
+            form.add_error(None, refusal(error))
+            return self._refused_form(form)
+        endpoints.show_secret(endpoint=added, by=by, at=at)
+        request.session[_FRESH] = added.pk
+        messages.success(request, _("The endpoint was added. It is sent every change from now on that its filter has."))
+        return redirect("panel:webhook", *added.url_arguments)
+
+    def _refused_form(self, form: NewEndpointForm) -> HttpResponse:
+        return self.page("panel/webhook_add.html", form=form, most=MOST_ENDPOINTS, status=422)
+
+
+class Remove(EndpointView):
+    """Removes a further endpoint."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        try:
+            endpoints.remove(endpoint=self.endpoint, by=actor(request), at=clock.now())
+        except EndpointStays as error:
+            messages.error(request, refusal(error))
+        else:
+            messages.success(request, _("The endpoint was removed. Nothing more is sent to it."))
+        return redirect(self.url("webhook"))
 
 
 class Test(WebhookView):
@@ -93,7 +158,7 @@ class Test(WebhookView):
         return self.send_test()
 
 
-class TestResult(AccountView):
+class TestResult(EndpointView):
     """A fragment with the result of a test event; the browser loads it again until there is one."""
 
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
@@ -112,7 +177,10 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
     endpoint.refresh_from_db()
     is_off_by_hand = endpoint.off_because == OffBecause.STAFF
     switched_off = AuditEntry.objects.filter(
-        integrator=endpoint.integrator_id, environment=endpoint.environment, action=AuditAction.ENDPOINT_OFF
+        integrator=endpoint.integrator_id,
+        environment=endpoint.environment,
+        action=AuditAction.ENDPOINT_OFF,
+        subject=endpoints.audit_subject(endpoint),
     ).order_by("-id")
     failure = WebhookAttempt.objects.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
     return {
@@ -126,7 +194,7 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
     }
 
 
-class Switch(AccountView):
+class Switch(EndpointView):
     """Pauses and resumes webhooks."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -136,19 +204,19 @@ class Switch(AccountView):
             messages.success(request, _("Webhooks are on. Events kept while they were off are being sent."))
         else:
             messages.success(request, _("Webhooks are paused. Events are kept until you resume."))
-        return redirect(self.url("webhook"))
+        return redirect(self.endpoint_url("webhook"))
 
 
-class Secret(AccountView):
+class Secret(EndpointView):
     """Shows the current signing secret once, on request."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=clock.now())
         request.session[_FRESH] = self.endpoint.pk
-        return redirect(f"{self.url('webhook')}#secret")
+        return redirect(f"{self.endpoint_url('webhook')}#secret")
 
 
-class RotateSecret(AccountView):
+class RotateSecret(EndpointView):
     def post(self, request: HttpRequest) -> HttpResponse:
         end_previous = request.POST.get("end_previous") == "1"
         try:
@@ -157,7 +225,7 @@ class RotateSecret(AccountView):
             )
         except SecretRotatedLately as error:
             messages.error(request, refusal(error))
-            return redirect(self.url("webhook"))
+            return redirect(self.endpoint_url("webhook"))
         messages.success(request, _("The secret was rotated. For 24 hours webhooks are signed with the old one too."))
         request.session[_FRESH] = self.endpoint.pk
-        return redirect(f"{self.url('webhook')}#secret")
+        return redirect(f"{self.endpoint_url('webhook')}#secret")

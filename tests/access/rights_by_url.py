@@ -136,7 +136,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "delivery.integrator": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
     "delivery.token": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
     "delivery.auditentry": (_STAFF_ONLY, _NONE, _NONE, _NONE),
-    "delivery.webhookendpoint": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
+    "delivery.webhookendpoint": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
     "delivery.webhookevent": (_ALL, _NONE, _NONE, _NONE),
     "delivery.tariff": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "delivery.tariffchange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
@@ -163,7 +163,9 @@ ACTIONS: dict[str, dict[str, str]] = {
     "mfa.authenticator": {"delete_selected": _SUPERUSER},
     "delivery.integrator": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
     "delivery.token": {"rotate": _STAFF_ONLY, "revoke": _STAFF_ONLY},
-    "delivery.webhookendpoint": dict.fromkeys(("send_test", "switch_on", "switch_off", "rotate_secret"), _STAFF_ONLY),
+    "delivery.webhookendpoint": dict.fromkeys(
+        ("send_test", "switch_on", "switch_off", "rotate_secret", "remove"), _STAFF_ONLY
+    ),
     "delivery.webhookevent": {"replay": _STAFF_ONLY},
     "delivery.tariff": {"delete_selected": _STAFF_ONLY},
     "delivery.delivery": dict.fromkeys((f"move_{name}" for name in MOVES), _DISPATCHERS),

@@ -44,6 +44,7 @@ FORM = "a form with an invoice"
 SPECIAL: dict[str, dict[str, Any]] = {
     # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.
     "post /api/sandbox/": {"own": 404},
+    "put /api/sandbox/": {"own": 404, "other": 404},
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
     "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},
     "post /api/integration/invoices/marketplace": {"sent": FORM},

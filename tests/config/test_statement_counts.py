@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from tests.factories import DeliveryFactory, payload
+from tests.factories import DeliveryFactory, add_endpoint, payload
 from tests.integration.factories import (
     SellerFactory,
     create_order,
@@ -63,6 +63,18 @@ class TestStatements:
     @pytest.mark.parametrize("name", AREA_A)
     def test_of_immediate_delivery(self, api, token, name):
         method, path, body, most = AREA_A[name]
+        delivery = DeliveryFactory.create(token=token, accepted=True, stops=3)
+        api.get("/api/deliveries")  # records the use of the token
+
+        found = statements_of(lambda: getattr(api, method)(path.format(id=delivery.pk), body))
+
+        assert len(found) == most, "\n".join(found)
+
+    @pytest.mark.parametrize(("name", "most"), [("request", 4), ("cancel", 12)])  # cancel: one to queue the event
+    def test_of_a_change_does_not_grow_with_the_endpoints(self, api, token, name, most):
+        method, path, body, _most = AREA_A[name]
+        for _number in range(4):
+            add_endpoint(token)
         delivery = DeliveryFactory.create(token=token, accepted=True, stops=3)
         api.get("/api/deliveries")  # records the use of the token
 

@@ -19,7 +19,7 @@ from integration.actions import orders
 from integration.lifecycle import Status
 from tests.common.webhooks import settling
 from tests.delivery import simulated
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
 
 EVERY = (
@@ -66,8 +66,10 @@ BREAKS = {
     "event_of_its_account": [
         """UPDATE delivery_webhookevent SET endpoint_id =
                (SELECT p.id FROM delivery_webhookendpoint p WHERE p.id NOT IN (SELECT endpoint_id
-                    FROM delivery_webhookevent) LIMIT 1)""",
+                    FROM delivery_webhookevent) LIMIT 1)
+           WHERE copy_of IS NULL""",
     ],
+    "copy_has_its_event": ["UPDATE delivery_webhookevent SET copy_of = gen_random_uuid() WHERE copy_of IS NOT NULL"],
     "event_has_the_price": ["UPDATE delivery_delivery SET shipping_value = shipping_value + 0.01"],
     "sent_event_has_its_attempt": ["UPDATE delivery_webhookattempt SET status_code = 500"],
     "attempts_are_counted": ["UPDATE delivery_webhookevent SET attempts_made = 3 WHERE attempts_made = 1"],
@@ -76,7 +78,7 @@ BREAKS = {
         """UPDATE delivery_webhookevent SET state = 'dead' WHERE id IN
                (SELECT event_id FROM delivery_webhookqueueitem)""",
     ],
-    "feed_positions_ascend": ["UPDATE delivery_webhookevent SET feed_position = -sequence"],
+    "feed_positions_ascend": ["UPDATE delivery_webhookevent SET feed_position = -sequence WHERE copy_of IS NULL"],
     "simulated_driver_of_its_account": [
         """UPDATE delivery_driver SET environment = 'sandbox', simulated_for_id = (SELECT id FROM delivery_integrator
                WHERE id NOT IN (SELECT integrator_id FROM delivery_delivery) LIMIT 1)""",
@@ -126,12 +128,13 @@ def healthy():
     at = timezone.now()
     shop, other_shop = TokenFactory.create(), TokenFactory.create()
     endpoint = shop.integrator.endpoints.get(environment="live")
+    add_endpoint(shop)
     endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=at)
     DriverFactory.create(at_point=PICKUP)
     finished = DeliveryFactory.create(token=shop, stops=2, collected=True)
     deliveries.deliver_point(delivery=finished, point="B", by=BY, at=at)
     deliveries.deliver_point(delivery=finished, point="C", by=BY, at=at)
-    settling.attempt(WebhookEvent.objects.get(delivery=finished, sequence=1), settling.OK)
+    settling.attempt(WebhookEvent.objects.get(delivery=finished, sequence=1, copy_of=None), settling.OK)
     feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now())
     deliveries.cancel(
         delivery=DeliveryFactory.create(token=other_shop, accepted=True), reason="changed", by=BY, at=timezone.now()

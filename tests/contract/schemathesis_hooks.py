@@ -52,7 +52,11 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
     "The order has a status": (400, "already_cancelled|already_delivered", (CANCEL_ORDER,)),
     "An invoice is an NF-e": (422, "invalid_invoice", (INVOICE,)),
-    "A cursor of orders is one of an answer": (422, "invalid_payload cursor: Use o nextCursor.*", (FIND_ORDERS, FIND_INVOICES)),
+    "A cursor of orders is one of an answer": (
+        422,
+        "invalid_payload cursor: Use o nextCursor.*",
+        (FIND_ORDERS, FIND_INVOICES),
+    ),
     "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
     "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
     "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE,)),

@@ -1,7 +1,9 @@
 """Endpoints that return 5xx or hang."""
 
+import pytest
+
 from delivery.models import WebhookAttempt
-from tests.factories import DeliveryFactory
+from tests.factories import DeliveryFactory, add_endpoint
 from tests.faults.endpoint import Answer
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures
@@ -56,3 +58,30 @@ def test_a_slow_answer_is_cut_and_delays_no_other_endpoint(worker, shop, endpoin
     assert len(receipts) == 6
     assert len(meanwhile) > 20
     assert (figures.lost, figures.duplicated, figures.out_of_order) == (0, 0, 0)
+
+
+# Fails if events are ordered by delivery and not by delivery and endpoint (`_NEXT_EVENT` in
+# common/webhooks/settlement.py, and the unique constraint of ordered queue items).
+@pytest.mark.ci
+def test_of_three_endpoints_of_one_account_one_that_hangs_and_one_that_refuses_delay_neither_the_third(
+    worker, shop, endpoint, new_endpoint
+):
+    hanging, refusing = new_endpoint(Answer(200, slow_part="head")), new_endpoint(Answer(500))
+    for other in (hanging, refusing):
+        add_endpoint(shop, url=other.url)
+    deliveries = [DeliveryFactory.create(token=shop, collected=True) for _number in range(8)]
+
+    seconds = await_all(committed(deliveries), endpoint)
+    until(lambda: len(refusing.receipts) > 5, what="six refusals")
+    refusing.answer = Answer()
+    seconds_of_refusing = await_all(committed(deliveries), refusing)
+
+    figures = [figures_of(committed(deliveries), each.receipts) for each in (endpoint, refusing)]
+    print_figures("Third of three endpoints", figures[0], seconds_until_all_received=seconds)
+    print_figures("The one that had refused", figures[1], seconds_until_all_received=seconds_of_refusing)
+    assert seconds < 3
+    for each in figures:
+        assert (each.lost, each.duplicated, each.out_of_order) == (0, 0, 0)
+    assert {receipt.event[1] for receipt in hanging.receipts} == {1}
+    ids = {receipt.event: receipt.webhook_id for receipt in endpoint.receipts}
+    assert ids == {receipt.event: receipt.webhook_id for receipt in refusing.receipts}

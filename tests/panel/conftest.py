@@ -160,6 +160,7 @@ def world(with_url):
         "delivery_id": with_url.delivery.pk,
         "signed": "not-signed",
         "event": with_url.event.pk,
+        "number": 1,
         "test": test.pk,
         "token": with_url.token.pk,
         "seller": with_url.seller.pk,

@@ -20,7 +20,7 @@ def texts(with_url):
 
     def at(moment):
         account, endpoint = with_url.integrator, with_url.endpoint
-        return [notice.text for notice in attention.notices(account, "live", endpoint, at=moment)]
+        return [notice.text for notice in attention.notices(account, "live", [endpoint], at=moment)]
 
     return at
 
@@ -115,6 +115,6 @@ def test_the_most_severe_notices_come_first(with_url):
     Token.objects.update(revoked_at=timezone.now(), revoked_by="user ana")
     PickupPoint.objects.all().delete()
 
-    found = attention.notices(with_url.integrator, "live", with_url.endpoint, at=timezone.now())
+    found = attention.notices(with_url.integrator, "live", [with_url.endpoint], at=timezone.now())
 
     assert [notice.is_grave for notice in found] == [True, False]

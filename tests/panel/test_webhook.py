@@ -7,10 +7,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import endpoints
+from delivery.actions import deliveries, endpoints
 from delivery.models import AuditEntry, EventState, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from panel.forms import UrlForm
-from tests.factories import BY
+from tests.factories import BY, DeliveryFactory, add_endpoint
 
 URL = "http://127.0.0.1:9/hook"
 
@@ -172,6 +172,115 @@ class TestSwitch:
 
         assert "Webhooks are off; resume them first." in response.content.decode()
         assert not WebhookEvent.objects.filter(delivery=None).exists()
+
+
+class TestFilter:
+    def test_is_stored(self, member, url, shop):
+        member.post(url("webhook_filter"), {"statuses": ["DELIVERED", "FAILED"]})
+
+        assert fresh(shop).statuses == ["DELIVERED", "FAILED"]
+
+    def test_of_nothing_is_refused(self, member, url, shop):
+        response = member.post(url("webhook_filter"), {})
+
+        assert response.status_code == 422
+        assert "Choose at least one." in response.content.decode()
+        assert fresh(shop).statuses == []
+        assert not AuditEntry.objects.filter(action="filter_set").exists()
+
+
+class TestFurtherEndpoints:
+    @pytest.fixture
+    def further(self, with_url):
+        return add_endpoint(with_url.token, url="http://127.0.0.1:9/further", statuses=["FAILED"])
+
+    def test_are_added_with_the_secret_shown_once(self, member, url, shop):
+        response = member.post(url("webhook_add"), {"url": URL, "statuses": ["FAILED"]}, follow=True)
+
+        added = WebhookEndpoint.objects.get(number=2)
+        assert (added.url, added.statuses, added.secret_shown) == (URL, ["FAILED"], True)
+        assert response.redirect_chain[-1][0] == url("webhook", 2)
+        assert added.secret in response.content.decode()
+        assert added.secret not in member.get(url("webhook", 2)).content.decode()
+
+    @pytest.mark.parametrize(
+        ("sent", "why"),
+        [
+            ({"url": "ftp://shop.example/", "statuses": ["FAILED"]}, "must begin with https://"),
+            ({"url": "", "statuses": ["FAILED"]}, "This field is required."),
+            ({"url": URL, "statuses": ["EXPIRED"]}, "EXPIRED is not one of the available choices"),
+        ],
+    )
+    def test_are_not_added_with_a_wrong_form(self, member, url, shop, sent, why):
+        response = member.post(url("webhook_add"), sent)
+
+        assert (response.status_code, WebhookEndpoint.objects.filter(number=2).exists()) == (422, False)
+        assert why in response.content.decode()
+
+    def test_are_not_added_over_five(self, member, url, shop):
+        for _number in range(4):
+            add_endpoint(shop.token)
+
+        response = member.post(url("webhook_add"), {"url": URL, "statuses": ["FAILED"]})
+
+        assert response.status_code == 422
+        assert "There are 5 endpoints" in response.content.decode()
+
+    def test_are_listed_with_their_state(self, member, url, further):
+        WebhookEndpoint.objects.filter(pk=further.pk).update(failures=7, failing_since=timezone.now())
+
+        page = member.get(url("webhook")).content.decode()
+
+        assert f'href="{url("webhook", 2)}"' in page
+        assert re.search(r"Failing</span>.*?FAILED.*?>7<", page, re.DOTALL)
+
+    def test_have_the_same_pages_as_the_first(self, member, url, with_url, further):
+        member.post(url("webhook", 2), {"url": URL + "/new"})
+        member.post(url("webhook_switch", 2), {"enabled": "0"})
+        page = member.post(url("webhook_secret", 2), follow=True).content.decode()
+
+        changed = WebhookEndpoint.objects.get(pk=further.pk)
+        assert (changed.url, changed.enabled, fresh(with_url).enabled) == (URL + "/new", False, True)
+        assert further.secret in page
+        assert "member switched webhooks off" in page
+        assert WebhookEvent.objects.get(delivery=None).endpoint == further
+
+    def test_have_their_own_events(self, member, url, with_url, further):
+        delivery = DeliveryFactory.create(token=with_url.token)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+        event = delivery.events.get(endpoint=further)
+
+        assert [row.pk for row in member.get(url("events", 2)).context["rows"]] == [event.pk]
+        assert str(event.copy_of) in member.get(url("event", 2, event.pk)).content.decode()
+        assert member.get(url("event", event.pk)).status_code == 404
+
+    def test_are_removed(self, member, url, further):
+        response = member.post(url("webhook_remove", 2), follow=True)
+
+        assert response.redirect_chain[-1][0] == url("webhook")
+        assert member.get(url("webhook", 2)).status_code == 404
+        assert WebhookEndpoint.objects.get(pk=further.pk).number is None
+
+    def test_leave_the_first_one(self, member, url, with_url):
+        response = member.post(url("webhook_remove"), follow=True)
+
+        assert "The first endpoint stays." in response.content.decode()
+        assert fresh(with_url).number == 1
+
+    @pytest.mark.parametrize("number", [0, 2, 3, 99999999999999999999])
+    def test_that_do_not_exist_are_not_found(self, member, url, shop, number):
+        for page in ("webhook", "events"):
+            assert member.get(url(page, number)).status_code == 404
+        assert member.post(url("webhook_switch", number), {"enabled": "0"}).status_code == 404
+        assert fresh(shop).enabled
+
+    def test_are_named_in_the_notices_of_the_overview(self, member, url, further):
+        WebhookEndpoint.objects.filter(pk=further.pk).update(failures=7, failing_since=timezone.now())
+
+        page = member.get(url("overview")).content.decode()
+
+        assert "127.0.0.1:9: The webhook failed 7 times in a row" in page
+        assert url("webhook", 2) in page
 
 
 class TestUrlForm:

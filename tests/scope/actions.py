@@ -150,6 +150,8 @@ class Party:
             "integrator": lambda: [account.integrator],
             "account": lambda: [account.integrator, seller["seller"]],
             "endpoint": lambda: [account.endpoint],
+            "endpoints": lambda: [[account.endpoint]],
+            "statuses": lambda: [["FAILED"]],
             "outbox": lambda: [OUTBOX],
             "endpoint_id": lambda: [account.endpoint.pk],
             "environment": lambda: [account.owner[1]],

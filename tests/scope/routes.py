@@ -15,7 +15,7 @@ from django.urls import get_resolver
 
 from access.models import Invitation
 from delivery.actions import receivers
-from delivery.models import Stop, WebhookEvent
+from delivery.models import Stop, WebhookEndpoint, WebhookEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
@@ -108,7 +108,8 @@ class Requests:
             "environment": account.owner[1],
             "delivery": delivery.pk,
             "delivery_id": delivery.pk,
-            "event": WebhookEvent.objects.filter(delivery=delivery)[0].pk,
+            "event": WebhookEvent.objects.filter(delivery=delivery, copy_of=None)[0].pk,
+            "number": WebhookEndpoint.of(account.integrator.pk, account.owner[1])[-1].number,
             "test": account.more["test"].pk,
             "token": account.token.pk,
             "call": account.more["call"].pk,
@@ -140,7 +141,9 @@ class Requests:
         if "<str:change>" in route:
             changes = ["resend", "revoke"] if "invitation" in route else ["make-owner", "remove"]
             return [{"change": change} for change in changes]
-        if method == "GET" and "<" not in re.sub("^panel/(accounts/<.*?>/<.*?>|sellers/<.*?>)/", "", route):
+        if method == "GET" and "<" not in re.sub(
+            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>)/", "", route
+        ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
             moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
@@ -256,6 +259,8 @@ class Requests:
             "/setup/": lambda: {"step": "tokens"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
+            "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": ["FAILED"]},
+            "webhook/filter": lambda: {"statuses": ["FAILED"]},
             "webhook/switch": lambda: {"enabled": "0"},
             "webhook/secret/rotate": lambda: {"end_previous": "1"},
             "events/resend/selected": lambda: {"event": [str(values["event"]), *self.events_of_others()]},
@@ -271,7 +276,7 @@ class Requests:
 
     def events_of_others(self) -> list[str]:
         own = self.world.a
-        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint)]
+        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint).filter(copy_of=None)]
 
     def order_of(self, values: dict[str, Any]) -> str:
         return str(values["seller_row"]["orders"]["sent"].pk)

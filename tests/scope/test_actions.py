@@ -27,6 +27,7 @@ NOT_CALLED = {
     "common.webhooks.queue.oldest_due_seconds": "of the events of every account",
     "delivery.actions.transitions.count_on_commit": _INNER,
     "delivery.actions.endpoints.create": _INNER,
+    "delivery.actions.endpoints.remove": "the first one is refused; tests/panel/test_webhook.py removes a further one",
     "delivery.actions.forgetting.may_be_forgotten": _INNER,
     "delivery.actions.integrators.open_": "makes an account",
     "delivery.actions.moves.parse_point": _PURE,

@@ -59,6 +59,7 @@ from tests.factories import (
     IntegratorFactory,
     PickupPointFactory,
     TariffFactory,
+    add_endpoint,
     validated_payload,
 )
 from tests.integration.factories import (
@@ -190,6 +191,8 @@ class World:
             found = WebhookEndpoint.objects.filter(integrator=integrator, environment=environment)
             found.update(url="http://127.0.0.1:9/hook", failures=0 if is_own else 50, last_success_at=now)
             account = Account((name, environment), integrator, user, token, found.get())
+            if name == "B":  # a number that the caller's account has not
+                add_endpoint(token)
             self.of_endpoint(account, tests=0 if is_own else LIMIT)
             for _number in range(0 if is_own else LIMIT - 1):
                 tokens.issue(integrator=integrator, environment=Environment(environment), by=BY, at=now)

@@ -49,7 +49,7 @@ def seed() -> dict[str, str] | None:
         "token": created["token"],
         "signing_secret": created["signing_secret"],
         "sandbox_token": _issue_token(shop, Environment.SANDBOX),
-        "sandbox_signing_secret": shop.endpoints.get(environment=Environment.SANDBOX).secret,
+        "sandbox_signing_secret": shop.endpoints.first_ones().get(environment=Environment.SANDBOX).secret,
         "api_key": seller["api_key"],
     }
 
@@ -89,7 +89,7 @@ def _issue_token(shop: Integrator, environment: Environment) -> str:
 
 
 def _show_secret(shop: Integrator, environment: Environment) -> str:
-    endpoint = shop.endpoints.get(environment=environment)
+    endpoint = shop.endpoints.first_ones().get(environment=environment)
     return endpoints.show_secret(endpoint=endpoint, by=_BY, at=clock.now())
 
 

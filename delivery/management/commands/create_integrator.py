@@ -38,7 +38,8 @@ class Command(JSONCommand):
             PickupPoint.objects.create(
                 integrator=integrator, name=f"Pickup {number}", latitude=point.latitude, longitude=point.longitude
             )
-        endpoint = integrator.endpoints.get(environment=environment)
+        endpoint = integrator.endpoints.first_ones().get(environment=environment)
         endpoints.store_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=clock.now())
+        secret = endpoints.show_secret(endpoint=endpoint, by=_BY, at=clock.now())
         token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=clock.now())
-        return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": endpoint.secret}
+        return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": secret}

@@ -101,7 +101,7 @@ def token(receiving):
 
 @pytest.fixture
 def endpoint(token):
-    return token.integrator.endpoints.get(environment="live")
+    return token.integrator.endpoints.get(environment="live", number=1)
 
 
 @pytest.fixture

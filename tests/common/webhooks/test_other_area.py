@@ -47,7 +47,9 @@ def make_models():
         class Meta:
             app_label = "common"
             constraints = [
-                models.UniqueConstraint(fields=["parcel"], name="one_ordered_item", condition=Q(is_ordered=True))
+                models.UniqueConstraint(
+                    fields=["parcel", "endpoint"], name="one_ordered_item", condition=Q(is_ordered=True)
+                )
             ]
 
     class ParcelAttempt(Attempt):

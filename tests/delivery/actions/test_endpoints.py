@@ -3,14 +3,21 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 
 from common.webhooks import claims
-from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, SecretRotatedLately
-from delivery.models import Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.actions import endpoints, integrators
+from delivery.errors import (
+    AccountSuspended,
+    EndpointCannotSend,
+    EndpointStays,
+    SecretRotatedLately,
+    TooManyEndpoints,
+)
+from delivery.models import AuditEntry, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
-from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory, add_endpoint
 
 
 @pytest.fixture
@@ -116,3 +123,120 @@ def shape(value):
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     return [shape(item) for item in value] if isinstance(value, list) else None
+
+
+class TestAdd:
+    def test_takes_the_lowest_free_number(self, endpoint):
+        token = TokenFactory.create(integrator=endpoint.integrator)
+        second, third = add_endpoint(token), add_endpoint(token)
+        endpoints.remove(endpoint=second, by=BY, at=timezone.now())
+
+        added = add_endpoint(token, statuses=["FAILED", "PENDING"])
+
+        assert (second.number, third.number, added.number) == (2, 3, 2)
+        assert added.statuses == ["PENDING", "FAILED"]
+        assert added.secret != third.secret
+        entries = AuditEntry.objects.filter(action="endpoint_added").order_by("id")
+        assert [entry.subject for entry in entries] == [f"#{number} http://127.0.0.1:9/further" for number in (2, 3, 2)]
+
+    def test_of_a_sixth_one_is_refused(self, endpoint):
+        token = TokenFactory.create(integrator=endpoint.integrator)
+        for _number in range(4):
+            add_endpoint(token)
+
+        with pytest.raises(TooManyEndpoints, match="There are 5 endpoints"):
+            add_endpoint(token)
+
+        assert endpoint.integrator.endpoints.filter(environment="live").count() == 5
+        assert add_endpoint(TokenFactory.create(integrator=endpoint.integrator, environment="sandbox")).number == 2
+
+    def test_to_a_suspended_account_is_refused(self, endpoint):
+        integrators.suspend(integrator=endpoint.integrator, reason="unpaid", by=BY, at=timezone.now())
+
+        with pytest.raises(AccountSuspended):
+            add_endpoint(TokenFactory.create(integrator=endpoint.integrator))
+
+        assert endpoint.integrator.endpoints.filter(environment="live").get() == endpoint
+
+    @pytest.mark.parametrize("number", [0, 6])
+    def test_of_another_number_is_refused_by_the_database(self, endpoint, number):
+        with pytest.raises(IntegrityError, match="endpoint_number"):
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(number=number)
+
+
+class TestRemove:
+    @pytest.fixture
+    def further(self, endpoint):
+        return add_endpoint(TokenFactory.create(integrator=endpoint.integrator))
+
+    @pytest.fixture
+    def delivery(self, further):
+        return DeliveryFactory.create(token=further.integrator.tokens.get(), collected=True)
+
+    def test_sends_nothing_more(self, further, delivery):
+        endpoints.remove(endpoint=further, by=BY, at=timezone.now())
+        DeliveryFactory.create(token=delivery.token)
+
+        assert claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=10) == []
+        assert WebhookEvent.objects.filter(endpoint=further).count() == 3
+        assert AuditEntry.objects.get(action="endpoint_removed").subject == "#2 http://127.0.0.1:9/further"
+
+    def test_deletes_its_events_and_attempts_later_and_no_others(self, further, delivery):
+        event = further.events.get(sequence=1)
+        WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=1)
+        endpoints.remove(endpoint=further, by=BY, at=timezone.now())
+
+        assert endpoints.delete_removed() == 1
+
+        assert not WebhookEndpoint.objects.filter(pk=further.pk).exists()
+        assert not WebhookAttempt.objects.exists()
+        assert delivery.events.count() == 3
+        assert endpoints.delete_removed() == 0
+
+    def test_of_the_first_one_is_refused(self, endpoint):
+        with pytest.raises(EndpointStays):
+            endpoints.remove(endpoint=endpoint, by=BY, at=timezone.now())
+
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).number == 1
+
+    def test_leaves_nothing_to_set(self, further):
+        endpoints.remove(endpoint=further, by=BY, at=timezone.now())
+
+        with pytest.raises(WebhookEndpoint.DoesNotExist):
+            endpoints.set_url(endpoint=further, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
+
+
+class TestSetFilter:
+    @pytest.mark.parametrize(
+        ("chosen", "stored"),
+        [
+            (["FAILED", "ACCEPT", "ACCEPT"], ["ACCEPT", "FAILED"]),
+            (["PENDING", "ACCEPT", "COLLECTED", "DELIVERED", "FAILED"], []),
+            ([], []),
+        ],
+    )
+    def test_stores_the_statuses_in_their_order_and_all_as_none(self, endpoint, chosen, stored):
+        endpoints.set_filter(endpoint=endpoint, statuses=chosen, by=BY, at=timezone.now())
+
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).statuses == stored
+        assert AuditEntry.objects.get(action="filter_set").subject == (" ".join(stored) or "*")
+
+    def test_of_another_status_is_refused_by_the_database(self, endpoint):
+        with pytest.raises(IntegrityError, match="endpoint_statuses"):
+            WebhookEndpoint.objects.filter(pk=endpoint.pk).update(statuses=["EXPIRED"])
+
+
+class TestSetUp:
+    def test_returns_the_secret_once(self, endpoint):
+        url, at = "http://127.0.0.1:9/hook", timezone.now()
+
+        stored, first = endpoints.set_up(endpoint=endpoint, url=url, by=BY, at=at)
+        _stored, second = endpoints.set_up(endpoint=endpoint, url=url, by=BY, at=at)
+
+        assert (stored.url, first, second) == (url, endpoint.secret, None)
+
+    @pytest.mark.parametrize("show", [endpoints.show_secret, endpoints.rotate_secret])
+    def test_returns_none_that_a_person_has_seen(self, endpoint, show):
+        show(endpoint=endpoint, by=BY, at=timezone.now())
+
+        assert endpoints.set_up(endpoint=endpoint, url="", by=BY, at=timezone.now())[1] is None

@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import endpoints
-from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
+from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.delivery.admin.conftest import person
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory, add_endpoint
 
 ENDPOINTS, EVENTS = (
     reverse("admin:delivery_webhookendpoint_changelist"),
@@ -103,6 +103,48 @@ class TestEndpoint:
 
         endpoint.refresh_from_db()
         assert ((endpoint.enabled, endpoint.secret), WebhookEvent.objects.count()) == (before, 0)
+
+
+class TestFurtherEndpoints:
+    def add(self, client, endpoint, **fields):
+        sent = {"integrator": str(endpoint.integrator_id), "environment": "live", **fields}
+        return client.post(reverse("admin:delivery_webhookendpoint_add"), sent, follow=True)
+
+    def test_are_added_and_removed(self, admin_client, endpoint):
+        self.add(admin_client, endpoint, url="http://127.0.0.1:9/2", statuses=["FAILED"])
+        added = WebhookEndpoint.objects.get(number=2)
+        assert (added.url, added.statuses) == ("http://127.0.0.1:9/2", ["FAILED"])
+
+        messages = post(admin_client, ENDPOINTS, "remove", added, endpoint)
+
+        assert [message for message in messages if "The first endpoint stays." in message]
+        assert sorted(WebhookEndpoint.objects.values_list("number", flat=True), key=str) == [1, 1, None]
+
+    def test_are_not_added_over_five(self, admin_client, endpoint):
+        for _number in range(4):
+            add_endpoint(endpoint.integrator.tokens.get())
+
+        answer = self.add(admin_client, endpoint, url="http://127.0.0.1:9/6")
+
+        assert "There are 5 endpoints" in answer.content.decode()
+        assert WebhookEndpoint.objects.filter(environment="live").count() == 5
+
+    def test_are_not_added_or_removed_by_a_user_without_the_permission(self, client, endpoint):
+        client.force_login(person("otto", "view_webhookendpoint"))
+        further = add_endpoint(endpoint.integrator.tokens.get())
+
+        self.add(client, endpoint, url="http://127.0.0.1:9/3")
+        post(client, ENDPOINTS, "remove", further)
+
+        assert list(WebhookEndpoint.objects.filter(environment="live").values_list("number", flat=True)) == [1, 2]
+
+    def test_have_a_filter_on_their_page(self, admin_client, endpoint):
+        url = reverse("admin:delivery_webhookendpoint_change", args=[endpoint.pk])
+
+        admin_client.post(url, {"url": endpoint.url, "enabled": "on", "statuses": ["FAILED", "ACCEPT"]})
+
+        endpoint.refresh_from_db()
+        assert endpoint.statuses == ["ACCEPT", "FAILED"]
 
 
 class TestStates:

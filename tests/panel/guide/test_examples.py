@@ -40,8 +40,8 @@ def nodes_of(tree):
 
 
 def messages():
-    """The texts of sentences in the packages of both APIs, as patterns."""
-    for package in ("delivery", "integration"):
+    """The texts of sentences in the packages of both APIs and of the webhook engine, as patterns."""
+    for package in ("delivery", "integration", "common/webhooks"):
         for path in Path(settings.BASE_DIR / package).rglob("*.py"):
             for node in nodes_of(ast.parse(path.read_text())):
                 text = text_of(node)

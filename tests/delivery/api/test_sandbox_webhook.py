@@ -1,0 +1,81 @@
+"""PUT /api/sandbox/webhook: the webhook URL of the sandbox, without a browser."""
+
+import pytest
+from django.test import override_settings
+
+from delivery.models import AuditEntry, WebhookEndpoint
+from tests.delivery.api.calls import assert_field_refused, assert_problem
+from tests.factories import TokenFactory, add_endpoint
+
+pytestmark = pytest.mark.django_db
+PATH, URL = "/api/sandbox/webhook", "http://127.0.0.1:9/hook"
+
+
+@pytest.fixture
+def token():
+    return TokenFactory.create(sandbox=True)
+
+
+def put(api, **body):
+    return api.put(PATH, body, format="json")
+
+
+def urls():
+    return set(WebhookEndpoint.objects.exclude(url="").values_list("environment", "number", "url"))
+
+
+class TestSandboxWebhook:
+    def test_is_set_and_the_secret_answered_once(self, api, token):
+        endpoint = WebhookEndpoint.of(token.integrator_id, "sandbox")[0]
+
+        first, second = put(api, url=URL), put(api, url=URL + "/2")
+
+        assert first.status_code == second.status_code == 200
+        assert first.json() == {"url": URL, "signingSecret": endpoint.secret}
+        assert second.json() == {"url": URL + "/2", "signingSecret": None}
+        assert urls() == {("sandbox", 1, URL + "/2")}
+        entries = AuditEntry.objects.filter(action__in=["url_set", "secret_shown"]).values_list("action", "by")
+        assert set(entries) == {("url_set", f"token {token.hint}"), ("secret_shown", f"token {token.hint}")}
+
+    def test_is_removed_by_an_empty_url(self, api):
+        put(api, url=URL)
+
+        assert put(api, url="").json() == {"url": "", "signingSecret": None}
+        assert urls() == set()
+
+    def test_leaves_further_endpoints_alone(self, api, token):
+        add_endpoint(token, url=URL + "/further")
+
+        put(api, url=URL)
+
+        assert urls() == {("sandbox", 1, URL), ("sandbox", 2, URL + "/further")}
+
+    def test_with_a_live_token_is_not_found(self, client_of, token):
+        answer = put(client_of(TokenFactory.create(integrator=token.integrator)), url=URL)
+
+        assert_problem(answer, 404, "sandbox_only")
+        assert urls() == set()
+
+    @pytest.mark.parametrize(
+        ("url", "why"),
+        [
+            ("http://shop.example/", "must begin with https://"),
+            ("https://10.0.0.1/", "not an IP address"),
+            ("https://user:secret@shop.example/", "user name"),
+            ("https://shop.example:8080/", "443 and 8443"),
+        ],
+    )
+    @override_settings(WEBHOOK_ALLOW_LOOPBACK=False)
+    def test_is_refused_by_the_rules_of_the_panel(self, api, url, why):
+        answer = put(api, url=url)
+
+        assert_problem(answer, 422, "invalid_webhook_url")
+        assert why in answer.json()["detail"]
+        assert urls() == set()
+        assert not AuditEntry.objects.filter(action="secret_shown").exists()
+
+    @pytest.mark.parametrize("body", [{}, {"url": None}, {"url": 7}, {"url": "x" * 2001}])
+    def test_needs_a_text(self, api, body):
+        assert_field_refused(api.put(PATH, body, format="json"), "#/url")
+
+        assert urls() == set()
