@@ -202,7 +202,7 @@ class ApiSchema(AutoSchema):
 
     @property
     def _has_body(self) -> bool:
-        return bool(self.method == "POST")
+        return self.method in {"POST", "PUT"}
 
     @property
     def _filterset(self) -> Any:

@@ -24,9 +24,8 @@ READ = tuple(f"GET /api/{name}/{{deliveryId}}" for name in ("info-delivery", "lo
 FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{signed}"
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
-FIND_INVOICES = "GET /api/integration/invoices"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
-INVOICE = "POST /api/integration/invoices/marketplace"
+INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
 
 _OF_STATES = "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned"
 # By reason: the status, what the refusal says as a pattern, and the operations. It says its code; for invalid fields,
@@ -52,7 +51,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
     "The order has a status": (400, "already_cancelled|already_delivered", (CANCEL_ORDER,)),
     "An invoice is an NF-e": (422, "invalid_invoice", (INVOICE,)),
-    "A cursor of orders is one of an answer": (
+    "A cursor of orders and invoices is one of an answer": (
         422,
         "invalid_payload cursor: Use o nextCursor.*",
         (FIND_ORDERS, FIND_INVOICES),

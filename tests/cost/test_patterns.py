@@ -127,6 +127,9 @@ TABLE = {
     ("common/states.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
+    ("panel/guide/pages.py", r"^\| \[[^]]+\]\((\S+)\.md\)[^|]* \| (.+) \|$"): Bound(
+        "the guide's own list of pages", 2000, "| [Quickstart](quickstart.md) | the first webhook |"
+    ),
 }
 
 
