@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ObjectDoesNotExist
-from django.db.models import Model
+from django.db.models import Model, Value
 
 import delivery.actions
 import integration.actions
@@ -283,6 +283,8 @@ class Party:
             "integration.actions.invoices.link": lambda: {"pairs": [[(seller["invoice"], seller["orders"]["sent"])]]},
             "integration.actions.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},
+            "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},
+            "integration.actions.tracking.by_code": lambda: {"value": [Value("A-1")]},
             "integration.actions.sellers.open_": lambda: {"documents": [["11444777000161"]]},
         }  # fmt: skip  # a table
 
