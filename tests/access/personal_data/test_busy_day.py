@@ -62,8 +62,9 @@ FORMS_OF_THE_RECEIVER = [
 FORMS_OF_THE_DRIVER = [
     "waldemar", "prudente", "outronome", "5544-3322", "55443322", "4433-2211", "44332211", "23.5612347", "46.6598763",
 ]  # fmt: skip  # a list
-# Prices, and log-ins of people who work here.
+# Prices, log-ins of people who work here, and places that belong to no person or address.
 NOT_FILLED = {
+    "delivery.LocatedAddress",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "pghistory.Context",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
