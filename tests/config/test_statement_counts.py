@@ -70,7 +70,7 @@ class TestStatements:
 
         assert len(found) == most, "\n".join(found)
 
-    @pytest.mark.parametrize(("name", "most"), [("request", 4), ("cancel", 12)])  # cancel: one to queue the event
+    @pytest.mark.parametrize(("name", "most"), [("request", 5), ("cancel", 12)])  # cancel: one to queue the event
     def test_of_a_change_does_not_grow_with_the_endpoints(self, api, token, name, most):
         method, path, body, _most = AREA_A[name]
         for _number in range(4):
