@@ -35,7 +35,7 @@ REVIEWED = {
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
     },
     "integration/freight.py": {"parameters.max_weight_g / _KILOGRAM"},  # in the text of an error
-    "delivery/actions/deliveries.py": {"delivery.shipping_value * percent / 100"},
+    "delivery/models/delivery.py": {"self.shipping_value * percent / 100"},
 }  # fmt: skip  # a table
 
 
