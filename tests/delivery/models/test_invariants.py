@@ -137,11 +137,11 @@ class TestOthers:
         with refused(IntegrityError, "one_active_tariff"), transaction.atomic():
             Tariff.objects.bulk_create([general])
 
-    def test_an_environment_has_one_endpoint(self):
+    def test_an_environment_has_one_endpoint_of_each_number(self):
         endpoint = IntegratorFactory.create().endpoints.get(environment="live")
         endpoint.pk = None
 
-        with refused(IntegrityError, "one_endpoint_per_environment"), transaction.atomic():
+        with refused(IntegrityError, "one_endpoint_per_number"), transaction.atomic():
             endpoint.save(force_insert=True)
 
     def test_choices_are_checked_by_the_database(self):
@@ -174,7 +174,7 @@ class TestOthers:
         event.pk = uuid4()
         event._state.adding = True
 
-        with refused(IntegrityError, "one_event_per_sequence"), transaction.atomic():
+        with refused(IntegrityError, "one_event_per_endpoint_and_sequence"), transaction.atomic():
             event.save(force_insert=True)
 
 
