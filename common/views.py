@@ -36,6 +36,7 @@ _LONGEST_SHOWN = 100
 _PRINTABLE = " !#$&'()*+,-./:;<=>?@[]^_`{|}~"
 _STRICT = re.compile(r'(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])', re.IGNORECASE)
 _LONGEST_PREFER = 500
+_LONGEST_HEADER = 4000  # nginx keeps 4 kB for all headers of an answer, unless it is told otherwise
 
 Path = tuple[str | int, ...]
 
@@ -85,8 +86,14 @@ class UnknownParameter:
 
 
 def header_value(warnings: Sequence[PayloadWarning | UnknownParameter]) -> str:
-    """The value of the header: the first MOST_WARNINGS."""
-    return ", ".join(map(str, warnings[:MOST_WARNINGS]))
+    """The value of the header: the first MOST_WARNINGS, as far as proxies and clients take a header so long."""
+    value = ""
+    for warning in map(str, warnings[:MOST_WARNINGS]):
+        longer = f"{value}, {warning}" if value else warning
+        if len(longer) > _LONGEST_HEADER:
+            break
+        value = longer
+    return value
 
 
 def is_strict(prefer: str) -> bool:

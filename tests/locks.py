@@ -26,6 +26,7 @@ _OF_A_DELIVERY = f"{_DELIVERY}TestMoveOfADelivery::test_is_compared_with_the_one
 _OF_A_PERSON = f"{_DELIVERY}TestForgetting::test_of_two_people_of_a_route_leaves_neither_in_its_events"
 _PASSES_OVER = f"{_DELIVERY}TestClaimOfADriver::test_passes_over_a_driver_who_is_being_claimed"
 _POSITIONS = f"{_DELIVERY}TestReportOfPositions::test_is_compared_with_the_one_before_it"
+_REMOVED = f"{_DELIVERY}TestEndpoint::test_that_has_just_been_removed_is_not_changed"
 _SETTLED_MEANWHILE = (
     "tests/common/webhooks/test_settlement.py::TestConcurrentChange::"
     "test_the_outcome_of_a_delivery_that_is_being_changed_is_returned_and_the_others_are_written"
@@ -92,6 +93,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestAlerts::test_about_a_change_are_reported_once_without_waiting",
         _FIRST_ROW,
     ),
+    "delivery/actions/addresses.py:_remember": (_FIRST_ROW,),
     "delivery/actions/alerts.py:choose": (_FIRST_ROW,),
     "delivery/actions/alerts.py:send_test": (_OF_ALERTS,),
     "delivery/actions/alerts.py:set_url": (
@@ -129,17 +131,20 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestDriver::test_keeps_the_vehicle_of_a_route_that_has_just_been_taken",
     ),
     "delivery/actions/endpoints.py:_lock_of_active": (_OF_AN_ENDPOINT,),
+    "delivery/actions/endpoints.py:add": (
+        f"{_DELIVERY}TestEndpoint::test_gets_a_number_of_its_own_beside_one_that_is_being_added",
+    ),
+    "delivery/actions/endpoints.py:remove": (_REMOVED,),
     "delivery/actions/endpoints.py:rotate_secret": (_OF_AN_ENDPOINT,),
     "delivery/actions/endpoints.py:send_test": (_OF_AN_ENDPOINT,),
     "delivery/actions/endpoints.py:set_enabled": (_OF_AN_ENDPOINT,),
+    "delivery/actions/endpoints.py:set_filter": (_REMOVED,),
     "delivery/actions/endpoints.py:store_url": (_OF_AN_ENDPOINT,),
+    "delivery/actions/events.py:_locked_items": (f"{_DELIVERY}TestReplay::test_leaves_what_a_worker_has_just_claimed",),
     "delivery/actions/events.py:_release_probes": (
         f"{_DELIVERY}TestReplay::test_keeps_what_the_breaker_has_just_counted",
     ),
-    "delivery/actions/events.py:_replay_batch": (
-        f"{_DELIVERY}TestReplay::test_leaves_what_a_worker_has_just_claimed",
-        f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",
-    ),
+    "delivery/actions/events.py:_replay_batch": (f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",),
     "delivery/actions/forgetting.py:_forget_whole": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:forget_pickups_of": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:_delete_photos": (

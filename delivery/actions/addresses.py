@@ -77,5 +77,7 @@ def _remember(located: Mapping[bytes, Located], *, at: datetime) -> None:
 
 def _digest(address: Mapping[str, str]) -> bytes:
     """Of the address in any spelling. Keyed, so that the table does not tell whether an address is in it."""
-    text = "\n".join(geocoding.plain(address.get(name, "")) for name in _PARTS)
+    query = geocoding.query_of(address)
+    cut = query if len(query) > geocoding.LONGEST else ""  # the geocoder is not asked for all of it
+    text = "\n".join([*(geocoding.plain(address.get(name, "")) for name in _PARTS), cut])
     return salted_hmac("delivery.LocatedAddress", text, algorithm="sha256").digest()

@@ -119,7 +119,8 @@ def _issue(
 
 def _release_webhooks(token: Token, *, at: datetime) -> None:
     """Make the webhooks due that waited for a valid token."""
-    for endpoint in WebhookEndpoint.objects.of(token.integrator_id, token.environment):
+    # In the order in which all others lock the items of several endpoints.
+    for endpoint in WebhookEndpoint.objects.of(token.integrator_id, token.environment).order_by("pk"):
         if queue.bring_forward(outbox.OUTBOX, endpoint_id=endpoint.pk, at=at):
             outbox.wake_on_commit()
 

@@ -14,6 +14,7 @@ from typing import Any
 import requests
 from urllib3.exceptions import HTTPError
 
+from common import states
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo.distance import Point, metres
 
@@ -22,7 +23,7 @@ _SECONDS = 2
 _MOST_FAILURES = 3
 _REST_SECONDS = 10  # as the Retry-After of errors.GeocoderUnavailable
 _MOST_FOUND = 5
-_LONGEST = 400  # characters of a query and of a text of the server
+LONGEST = 400  # characters of a query and of a text of the server
 _LONGEST_LINK = 2000
 _LARGEST_ANSWER = 256 * 1024
 _READ_AT_ONCE = 16 * 1024
@@ -123,7 +124,7 @@ def query_of(address: Mapping[str, str]) -> str:
 def choose(found: Sequence[Found], address: Mapping[str, str]) -> Located | None:
     """The place that these results of `query_of` agree on. None if the best of them are places apart, or are too vague.
 
-    A place counts if it has the address's street and city, as far as both are known.
+    A place counts if it has the address's street and city, as far as both are known, and may lie in its state.
     """
     graded = [(_precision(each, address), each) for each in found if _agrees(each, address)]
     for precision in Precision:
@@ -150,14 +151,19 @@ def _precision(found: Found, address: Mapping[str, str]) -> Precision | None:
         wanted = _digits(address.get("zipcode", ""))
         return Precision.POSTCODE if wanted in ("", _digits(found.postcode) or wanted) else None
     if found.is_house:
-        words = _street_words(address)
+        # Without a number of its own, the street's text may end in it. Streets have numbers in their names too.
+        words = plain(address.get("number", "")).split() or _street_words(address)
         is_known = bool(address.get("number")) if found.number is None else plain(found.number) in words
         return Precision.ROOFTOP if is_known else Precision.STREET
     return Precision.STREET if found.is_street else None
 
 
 def _agrees(found: Found, address: Mapping[str, str]) -> bool:
-    """Whether the place is in the address's city and street. The last word counts: `Av. Paulista`."""
+    """Whether the place is in the address's state, city and street, of which the last word counts: `Av. Paulista`."""
+    region = states.region_of(_digits(address.get("zipcode", "")))
+    state = states.state_named(address.get("state", "")) or (region.state if region else "")
+    if state and not states.may_lie_in(state, found.point.latitude, found.point.longitude):
+        return False
     city, street = plain(address.get("city", "")), plain(found.street).split()
     if city and found.within and city not in found.within:
         return False
@@ -305,7 +311,7 @@ def _texts(parts: Mapping[str, Any]) -> dict[str, str]:
 
 def _clean(text: Any) -> str:
     """Text that JSON and PostgreSQL can hold, at most 400 characters of it."""
-    return str(text)[:_LONGEST].replace("\0", " ").encode(errors="replace").decode()
+    return str(text)[:LONGEST].replace("\0", " ").encode(errors="replace").decode()
 
 
 @cache

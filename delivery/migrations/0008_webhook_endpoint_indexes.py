@@ -80,18 +80,6 @@ class Migration(migrations.Migration):
             ),
         ),
         migrations.RunSQL(
-            "ALTER TABLE delivery_webhookendpoint DROP CONSTRAINT IF EXISTS one_endpoint_per_environment",
-            migrations.RunSQL.noop,
-            state_operations=[
-                migrations.RemoveConstraint(model_name="webhookendpoint", name="one_endpoint_per_environment")
-            ],
-        ),
-        migrations.RunSQL(
-            "ALTER TABLE delivery_webhookevent DROP CONSTRAINT IF EXISTS one_event_per_sequence",
-            migrations.RunSQL.noop,
-            state_operations=[migrations.RemoveConstraint(model_name="webhookevent", name="one_event_per_sequence")],
-        ),
-        migrations.RunSQL(
             "DROP INDEX CONCURRENTLY IF EXISTS one_ordered_queue_item_per_delivery",
             migrations.RunSQL.noop,
             state_operations=[

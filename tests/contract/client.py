@@ -114,6 +114,8 @@ def move(deliveries: Any, sandbox: Any) -> None:
     assert [order.status for order in failed.orders] == ["DELIVERED", "FAILED"]
     assert sandbox.sandbox_return(delivery_id).status == "DELIVERED"
 
+    assert sandbox.sandbox_webhook(rota.WebhookRequest(url="")).url == ""
+
     waiting = deliveries.request_delivery(delivery("sim-manual-"))
     assert sandbox.sandbox_expire(waiting.delivery_id).status == "FAILED"
 
@@ -162,6 +164,7 @@ def order(order_id: str) -> rota.SellerOrderRequest:
 def send_invoice(orders: Any, xml: bytes) -> None:
     assert orders.upload_invoice(("nfe.xml", xml)).message == "Nota fiscal salva com sucesso"
     assert refusal(orders.upload_invoice, ("nfe.xml", b"<x/>")) == "invalid_invoice"
+    assert orders.list_invoices(linked=False, limit=1).success
 
 
 def connect(api: type, url: str, **credential: Any) -> Any:

@@ -114,6 +114,8 @@ async function move() {
   assert.deepEqual(failed.orders.map((order) => order.status), ["DELIVERED", "FAILED"]);
   assert.equal((await sandbox.sandboxReturn({ deliveryId })).status, "DELIVERED");
 
+  assert.equal((await sandbox.sandboxWebhook({ webhookRequest: { url: "" } })).url, "");
+
   const waiting = await deliveries.requestDelivery({ deliveryRequest: delivery("sim-manual-") });
   assert.equal((await sandbox.sandboxExpire({ deliveryId: waiting.deliveryId })).status, "FAILED");
 }
@@ -161,6 +163,7 @@ async function ship() {
 async function sendInvoice(file: string) {
   const nfe = new Blob([readFileSync(file)], { type: "application/xml" });
   assert.equal((await orders.uploadInvoice({ nfe })).message, "Nota fiscal salva com sucesso");
+  assert.equal((await orders.listInvoices({ linked: false, limit: 1 })).success, true);
 }
 
 await deliver();

@@ -25,6 +25,7 @@ FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
+SET_WEBHOOK = "PUT /api/sandbox/webhook"
 INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
 
 _OF_STATES = "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned"
@@ -39,6 +40,11 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "Quotes have their ids": (422, "quote_mismatch", (REQUEST,)),
     "The sandbox moves so many deliveries at once": (429, "too_many_simulations", (REQUEST,)),
     "The key was used with another body": (422, "idempotency_key_reused", (REQUEST, CREATE)),
+    "Webhooks are sent to hosts of the internet": (
+        422,
+        "invalid_webhook_url|webhook_host_unresolved",
+        (SET_WEBHOOK,),
+    ),
     "The account has deliveries": (404, "delivery_not_found", (CANCEL, *SANDBOX, *READ)),
     "The delivery has a state": (422, _OF_STATES, (CANCEL, *SANDBOX)),
     "A route has so many drop-offs": (422, "stop_not_found", SANDBOX),

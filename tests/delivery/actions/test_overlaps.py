@@ -19,6 +19,7 @@ from common.webhooks import claims, queue
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
 from delivery.actions import (
+    addresses,
     alerts,
     deliveries,
     driver_devices,
@@ -35,6 +36,7 @@ from delivery.actions import (
 )
 from delivery.actions.driver_moves import Report
 from delivery.actions.events import Replayed
+from delivery.geo.geocoding import Located, Precision
 from delivery.geo.position_filter import Reported
 from delivery.lifecycle import Trigger
 from delivery.models import (
@@ -371,6 +373,33 @@ class TestEndpoint:
             "SecretRotatedLately",
         ]
 
+    def test_gets_a_number_of_its_own_beside_one_that_is_being_added(self):
+        first = live_endpoint()
+        add = partial(
+            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[],
+            url=endpoints.check_url("http://127.0.0.1:9/new"), by=BY, at=NOW,
+        )  # fmt: skip
+
+        assert [endpoint.number for endpoint in overlap(add, add)] == [2, 3]
+
+    def test_that_has_just_been_removed_is_not_changed(self):
+        first = live_endpoint()
+        added = partial(
+            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[],
+            url=endpoints.check_url("http://127.0.0.1:9/new"), by=BY, at=NOW,
+        )  # fmt: skip
+        once, filtered = added(), added()
+        remove = partial(partial, endpoints.remove, by=BY, at=NOW)
+
+        _removed, again = overlap(remove(endpoint=once), remove(endpoint=once))
+        _other, changed = overlap(
+            remove(endpoint=filtered),
+            partial(endpoints.set_filter, endpoint=filtered, statuses=["FAILED"], by=BY, at=NOW),
+        )
+
+        assert [name_of(again), name_of(changed)] == ["DoesNotExist"] * 2
+        assert not WebhookEndpoint.objects.exclude(statuses=[]).exists()
+
     def test_counts_the_failures_of_two_batches(self):
         endpoint = live_endpoint()
         for _number in range(2):
@@ -557,6 +586,7 @@ class TestFirstRow:
             "digest": partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9)),
             "subscription": partial(driver_devices.subscribe, device=device, **subscription, at=NOW),
             "links": partial(receivers.addresses, stops, at=NOW),
+            "place": partial(addresses._remember, {b"d" * 32: Located(PICKUP, Precision.ROOFTOP)}, at=NOW),
         }
 
         found = {name: overlap(call, call) for name, call in calls.items()}
@@ -568,6 +598,7 @@ class TestFirstRow:
             "digest": ["int"] * 2,
             "subscription": ["NoneType"] * 2,
             "links": ["dict"] * 2,
+            "place": ["NoneType"] * 2,
         }
         assert found["links"][0] == found["links"][1]
         assert found["report"] == [1, 0]

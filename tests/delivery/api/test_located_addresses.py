@@ -149,6 +149,12 @@ class TestAnAddressThatIsNotLocated:
 
 @pytest.mark.django_db
 class TestALocatedAddress:
+    def test_that_is_cut_off_for_the_geocoder_is_not_remembered_as_the_whole_one(self, api, geocoder):
+        api.post(QUOTE, body({**ADDRESS, "street": f"{ADDRESS['street']}{'.' * 230}", "district": "." * 255}))
+        api.post(QUOTE, body())
+
+        assert len(geocoder.queries) == 2
+
     def test_is_looked_up_once_in_whatever_spelling(self, api, geocoder):
         spellings = [ADDRESS, {**ADDRESS, "street": " rua augusta. ", "city": "SAO PAULO", "zipcode": "01304000"}]
 

@@ -229,6 +229,7 @@ class TestChoose:
             ([nominatim(road="Rua Augusta", amenity="Bar")], "street"),
             ([nominatim(house_number="500", road="Rua Haddock Lobo")], None),
             ([nominatim(house_number="500", road="Rua Augusta", city="Campinas")], None),
+            ([nominatim(point=("-9.07", "-44.36"), house_number="500", road="Rua Augusta")], None),  # in Piauí
             ([{**POSTCODE, "address": {"postcode": "01304-000"}}], "postcode"),
             ([{**POSTCODE, "address": {"postcode": "01305-000"}}], None),
             ([{"lat": "-23.552", "lon": "-46.65", "display_name": "x", "place_rank": 30}], "rooftop"),
@@ -264,6 +265,11 @@ class TestChoose:
     )
     def test_understands_addresses_as_people_write_them(self, changes):
         assert chosen([HOUSE], **changes) == "rooftop"
+
+    def test_tells_the_number_of_a_house_from_one_in_the_name_of_its_street(self):
+        house = nominatim(house_number="15", road="Rua 15 de Novembro")
+
+        assert chosen([house], street="Rua 15 de Novembro", number="500") == "street"
 
     def test_knows_no_house_without_a_number(self):
         assert chosen([HOUSE], number="s/n") == "street"
