@@ -61,7 +61,7 @@ class TestSandboxWebhook:
         [
             ("http://shop.example/", "must begin with https://"),
             ("https://10.0.0.1/", "not an IP address"),
-            ("https://user:secret@shop.example/", "user name"),
+            ("https://user:secret@shop.example/", "user name"),  # pragma: allowlist secret
             ("https://shop.example:8080/", "443 and 8443"),
         ],
     )

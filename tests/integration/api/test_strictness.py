@@ -43,6 +43,7 @@ class TestAnOrder:
         assert response.status_code == 201
         assert response["Rota-Warnings"] == warning
 
+    # pragma: allowlist nextline secret
     @pytest.mark.parametrize("document", ["", "529.982.247-25", "12ABC34501DE35", "AB123456", "1" * 10, "x" * 255])
     def test_with_a_right_document_or_one_of_another_kind_has_no_warning(self, api, document):
         response = api.post(ORDERS, order_with("receiver.document", document), **STRICT)
