@@ -86,11 +86,11 @@ class UnknownParameter:
 
 
 def header_value(warnings: Sequence[PayloadWarning | UnknownParameter]) -> str:
-    """The value of the header: the first MOST_WARNINGS, as far as proxies and clients take a header so long."""
+    """The value of the header: the first MOST_WARNINGS, one at least, as far as proxies take a header so long."""
     value = ""
     for warning in map(str, warnings[:MOST_WARNINGS]):
         longer = f"{value}, {warning}" if value else warning
-        if len(longer) > _LONGEST_HEADER:
+        if value and len(longer) > _LONGEST_HEADER:
             break
         value = longer
     return value

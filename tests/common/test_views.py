@@ -148,3 +148,10 @@ class TestDeprecation:
             "/api/integration/shipping/quote"
         ]
         assert paths["/api/integration/shipping/quote"]["post"]["deprecated"] is True
+
+
+@pytest.mark.parametrize(("length", "named"), [(10, 20), (90, 6), (5000, 1)])
+def test_the_header_of_warnings_is_as_long_as_proxies_take_and_names_one_at_least(length, named):
+    warning = PayloadWarning(("dropoffs",), "unknown_key", values=(("about", "\u00e9" * length),))
+
+    assert header_value([warning] * 30).count("code=unknown_key") == named
