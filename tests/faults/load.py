@@ -32,18 +32,15 @@ class Load(Threads):
         return set(self.committed_at)
 
     def _change_deliveries(self) -> None:
-        try:
-            while not self.stopping.is_set():
-                try:
-                    self._change_one_delivery()
-                except Error:
-                    if not self._survives:
-                        raise
-                    self.refused += 1
-                    connection.close()
-                    self.stopping.wait(0.1)
-        finally:
-            connection.close()
+        while not self.stopping.is_set():
+            try:
+                self._change_one_delivery()
+            except Error:
+                if not self._survives:
+                    raise
+                self.refused += 1
+                connection.close()
+                self.stopping.wait(0.1)
 
     def _change_one_delivery(self) -> None:
         """All changes of one delivery, each at the time that the rate gives it."""

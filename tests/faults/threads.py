@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Self
 
+from django.db import connection
+
 
 class Threads:
     """Runs each of `runs` in a thread within a `with` block. Its end sets `stopping` and raises what one has raised."""
@@ -30,3 +32,5 @@ class Threads:
             run()
         except Exception as error:  # noqa: BLE001  # raised by `__exit__`
             self.errors.append(error)
+        finally:
+            connection.close()  # this thread's, if it has used one

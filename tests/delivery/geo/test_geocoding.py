@@ -172,6 +172,7 @@ class TestSearch:
 
     def test_refuses_calls_over_the_number_that_may_hang(self, geocoder, monkeypatch):
         monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=2, seconds=2))
+        geocoder.pause = 0.5  # both calls are still under way at the third
 
         with pytest.raises(GeocodingFailed, match="TooManyCalls"):
             geocoding.search_all(geocoder.url, ["one", "two", "three"], language="en")
