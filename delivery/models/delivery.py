@@ -1,9 +1,10 @@
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, Self
+from typing import Any, Self, cast
 from uuid import UUID
 
 import pgtrigger
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import (
@@ -18,14 +19,16 @@ from django.db.models import (
     FloatField,
     OuterRef,
     Q,
+    Subquery,
     Value,
     When,
 )
+from django.db.models.functions import Coalesce
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from common import fields, log_context
-from common.compiled_queries import CompiledQuery, Parameter
+from common.compiled_queries import CompiledQuery, Parameter, loaded, row_of
 from common.fields import one_of
 from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
@@ -81,7 +84,6 @@ _KEPT = " AND ".join(
 )  # fmt: skip  # a list of names
 _CENT = Decimal("0.01")
 _NEVER = datetime.max.replace(tzinfo=UTC)
-_STOPS = CompiledQuery(lambda: Stop.objects.filter(delivery=Parameter("delivery")).order_by("index"))
 _LATEST_POSITION = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
         "-recorded_at"
@@ -367,14 +369,18 @@ class Delivery(Identified, Located):
 
     @staticmethod
     def find(delivery_id: UUID, *, token: Token) -> "Delivery | None":
-        """The delivery with this id among those that the token may see, with driver and stops; or None."""
-        found = _BY_ID.first(id=delivery_id)
+        """The delivery with this id among those that the token may see, with driver, position and stops; or None.
+
+        It has the columns that `bodies.info` and `bodies.location` show.
+        """
+        found: Any = _BY_ID.first(id=delivery_id)
         # Not in the statement: planned while the table was empty, it might read all deliveries of the account instead.
         if found is None or (found.integrator_id, found.environment) != (token.integrator_id, token.environment):
             return None
         log_context.note("delivery", delivery_id)
-        found.ordered_stops = _STOPS.all(delivery=delivery_id)
-        return found
+        found.ordered_stops = [loaded(Stop, _STOP_COLUMNS, row) for row in found.stop_rows]
+        found.driver_position = _position(*found.position_row) if found.position_row else None
+        return cast("Delivery", found)
 
     @cached_property
     def ordered_stops(self) -> list[Stop]:
@@ -417,7 +423,32 @@ class Delivery(Identified, Located):
         return next((stop for stop in self.ordered_stops if stop.label == label.upper()), None)
 
 
-_BY_ID = CompiledQuery(lambda: Delivery.objects.filter(pk=Parameter("id")).select_related("driver"))
+_STOP_COLUMNS = ("id", "index", "external_id", "latitude", "longitude", "address", "status")
+_POSITION_COLUMNS = ("latitude", "longitude", "accuracy_m", "recorded_at")
+
+
+def _whole() -> DeliveryQuerySet:
+    stops = Stop.objects.filter(delivery=OuterRef("pk")).order_by("index")
+    positions = DriverPosition.objects.filter(
+        driver=OuterRef("driver"), recorded_at__lte=Coalesce(OuterRef("closed_at"), Value(_NEVER))
+    ).order_by("-recorded_at")
+    shown = Delivery.objects.select_related("driver").only(
+        "integrator", "environment", "status", "route_status", "shipping_value", "cancel_percent_accepted",
+        "cancel_percent_collected", "closed_at", "cancelled_at", "cancel_reason", "cancel_fee", "driver__name",
+        "driver__phone",
+    )  # fmt: skip  # a list of names
+    return shown.filter(pk=Parameter("id")).annotate(
+        stop_rows=ArraySubquery(stops.values(row=row_of(_STOP_COLUMNS))),
+        position_row=Subquery(positions.values(row=row_of(_POSITION_COLUMNS))[:1]),
+    )
+
+
+def _position(latitude: float, longitude: float, accuracy_m: float | None, recorded_at: str) -> DriverPosition:
+    values = (latitude, longitude, accuracy_m, datetime.fromisoformat(recorded_at))
+    return loaded(DriverPosition, _POSITION_COLUMNS, values)
+
+
+_BY_ID = CompiledQuery(_whole)
 
 
 FORGOTTEN_DRIVER = "driver"  # as `by`, when a driver was forgotten

@@ -69,6 +69,12 @@ class Token(Identified, Credential):
         return _BY_DIGEST.first(digest=credentials.digest(clear_text))
 
 
+# What authentication and the calls need of them.
+_NEEDED = [
+    "digest", "environment", "hint", "revoked_at", "expires_at", "last_used_at", "integrator__suspended_at",
+    "integrator__rate_limit_per_second", "integrator__rate_limit_per_hour", "integrator__allow_any_pickup",
+    "integrator__refuse_repeated_external_ids",
+]  # fmt: skip  # a list of names
 _BY_DIGEST = CompiledQuery(
-    lambda: Token.objects.filter(digest=Parameter("digest")).select_related("integrator").order_by()[:1]
+    lambda: Token.objects.filter(digest=Parameter("digest")).select_related("integrator").only(*_NEEDED).order_by()[:1]
 )

@@ -100,7 +100,10 @@ class WebhookEndpoint(Endpoint):
 
     @staticmethod
     def of(integrator_id: UUID, environment: str) -> "list[WebhookEndpoint]":
-        """The endpoints of this account and environment, at least the first one. Raises DoesNotExist."""
+        """The endpoints of this account and environment, at least the first one. Raises DoesNotExist.
+
+        They have the columns that a new event needs.
+        """
         endpoints = _OF_ACCOUNT.all(integrator=integrator_id, environment=environment)
         if not endpoints:
             raise WebhookEndpoint.DoesNotExist(f"Account {integrator_id} has no endpoint for {environment}.")
@@ -133,6 +136,7 @@ class WebhookEndpoint(Endpoint):
 _OF_ACCOUNT = CompiledQuery(
     lambda: (
         WebhookEndpoint.objects.present()
+        .only("integrator", "environment", "number", "url", "statuses", "enabled", "off_because")
         .filter(integrator=Parameter("integrator"), environment=Parameter("environment"))
         .order_by("number")
     )

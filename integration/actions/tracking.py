@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField, Func, Prefetch, QuerySet, TextField, Value
+from django.db.models import BigIntegerField, F, Func, Prefetch, QuerySet, TextField, Value
 from django.db.models.functions import Cast, NullIf
 
 from common.compiled_queries import CompiledQuery, Parameter
@@ -37,7 +37,7 @@ def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -
         return []  # PostgreSQL refuses NUL in a query, and no stored text holds it
     rows = _status_logs(seller.pk, value, by_document=by_document, document=document)
     found = [list(entries) for _key, entries in groupby(rows, key=lambda entry: entry.order_id)]
-    return [TrackedOrder(entries[0].order.tracking_code, entries) for entries in found[:MOST_RESULTS]]
+    return [TrackedOrder(entries[0].tracking_code, entries) for entries in found[:MOST_RESULTS]]
 
 
 def get(seller: Seller, *, code: str) -> Order:
@@ -55,7 +55,8 @@ def get(seller: Seller, *, code: str) -> Order:
     return order
 
 
-def _status_logs(seller_id: int, value: str, *, by_document: bool, document: str) -> list[StatusLog]:
+def _status_logs(seller_id: int, value: str, *, by_document: bool, document: str) -> list[Any]:
+    """The entries, each with the `tracking_code` of its order."""
     if not by_document and not document:
         return _BY_CODE.all(seller=seller_id, value=value)
     wanted = {compact_document(text) for text in ([value] if by_document else []) + ([document] if document else [])}
@@ -99,7 +100,8 @@ def _newest(orders: QuerySet[Any, Any]) -> ArraySubquery:
 
 
 def _status_logs_of(condition: Any) -> QuerySet[StatusLog]:
-    return StatusLog.objects.filter(condition).select_related("order")
+    shown = StatusLog.objects.only("order", "status", "company", "via_api", "created_at", "updated_at")
+    return shown.filter(condition).annotate(tracking_code=F("order__tracking_code"))
 
 
 _BY_CODE = CompiledQuery(lambda: by_code(Parameter("seller"), Parameter("value")))

@@ -181,6 +181,11 @@ class ApiKey(Credential):
         return _BY_DIGEST.first(digest=credentials.digest(text))
 
 
+# What authentication and the calls need of them.
+_NEEDED = [
+    "digest", "hint", "revoked_at", "last_used_at", "seller__reference", "seller__suspended_at",
+    "seller__rate_limit_per_second", "seller__rate_limit_per_hour",
+]  # fmt: skip  # a list of names
 _BY_DIGEST = CompiledQuery(
-    lambda: ApiKey.objects.filter(digest=Parameter("digest")).select_related("seller").order_by()[:1]
+    lambda: ApiKey.objects.filter(digest=Parameter("digest")).select_related("seller").only(*_NEEDED).order_by()[:1]
 )
