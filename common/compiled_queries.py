@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import AutoField, Field, Func, JSONField, Model, QuerySet, Value
 from django.db.models.base import ModelState
 from django.db.models.query import get_related_populators
@@ -113,15 +113,16 @@ def insert_together(*rows: Model) -> None:
     """
     kinds = groupby((type(row), row.pk is not None) for row in rows)
     shape = tuple((model, has_key, len(list(group))) for (model, has_key), group in kinds)
+    database = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each field
     values = [
-        field.get_db_prep_save(field.pre_save(row, add=True), connection)
+        field.get_db_prep_save(field.pre_save(row, add=True), database)
         for row in rows
         for field in _fields(type(row), row.pk is not None)
     ]
     prepared.execute(_sql(shape), values)
     for row in rows:
         row._state.adding = False  # noqa: SLF001  # as Model.save does
-        row._state.db = connection.alias  # noqa: SLF001
+        row._state.db = DEFAULT_DB_ALIAS  # noqa: SLF001
 
 
 @cache

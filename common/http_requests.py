@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest
@@ -24,6 +25,7 @@ def client_address(environ: Mapping[str, Any], *, proxies: int) -> str:
     return _network(named) or _network(str(environ.get("REMOTE_ADDR", ""))) or UNKNOWN
 
 
+@lru_cache(maxsize=1024)  # callers come again and again
 def _network(text: str) -> str:
     """The address or network that `text` names, with or without a port; empty when it names none."""
     if len(text) > _MAX_LENGTH:
