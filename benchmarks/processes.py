@@ -44,6 +44,11 @@ def servers() -> Iterator[None]:
         _end(redis)
 
 
+def postgres_pid(data: Path = DATA) -> int:
+    """The process of the embedded PostgreSQL whose data is in this folder, the parent of its others."""
+    return int((data / "postgres" / "postmaster.pid").read_text().split()[0])
+
+
 @contextmanager
 def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
     """Start a Celery worker and wait until it is ready. With `beat`, start Celery beat too."""
