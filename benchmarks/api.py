@@ -151,11 +151,10 @@ def _rota(token: str, key: str) -> Iterator[Side]:
 
     port = free_port()
     base = f"http://127.0.0.1:{port}"
-    os.environ["WEB_WORKERS"] = "2"
+    os.environ |= {"WEB_WORKERS": "2", **api_calls.FAR_LIMITS}
     with processes.web(port) as web:
         calls = api_calls.prepare(base, token=token, key=key, accept=accept)
-        (redis,) = (child.pid for child in psutil.Process().children() if "valkey" in child.name())
-        yield Side("Rota", base, calls, {"web": web, "PostgreSQL": processes.postgres_pid(), "Redis": redis})
+        yield Side("Rota", base, calls, {"web": web, **processes.embedded_pids()})
 
 
 @contextmanager
@@ -179,7 +178,7 @@ def _peer(token: str, key: str) -> Iterator[Side]:
     ]  # fmt: skip
     with processes.server(command, port, environment) as web:
         calls = api_calls.prepare(base, token=token, key=key, accept=lambda delivery: script("accept.py", delivery))
-        yield Side("peer", base, calls, {"web": web, "PostgreSQL": processes.postgres_pid()})
+        yield Side("peer", base, calls, {"web": web, "PostgreSQL": processes.embedded_pids()["PostgreSQL"]})
 
 
 def _memory(side: Side) -> list[float]:
