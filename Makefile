@@ -28,8 +28,8 @@ test: .venv/.ready node_modules/.ready .venv/valhalla/.ready
 	@$(BIN)/python $(if $(COVERAGE),-m slipcover --source $(subst $(empty) ,$(comma),$(PACKAGES)) --json --out var/coverage.json) -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS)
 	@$(if $(COVERAGE),$(BIN)/python -m slipcover --merge var/coverage.json --out var/coverage.json --fail-under 95)
 
-# About eight minutes: calls of both APIs beside the same ones on FastAPI. ARGS="info-delivery orders" measures these only. Needs wrk.
-# Other load distorts the results.
+# About nine minutes: CPU time and p99 of calls of both APIs beside the same ones on FastAPI. ARGS="info-delivery orders" measures
+# these only. Needs wrk. Other load distorts the p99, the ratios of CPU time little.
 bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
 

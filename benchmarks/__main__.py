@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api` or `growth` come names of its calls.
+After `api` or `growth` come names of its calls, after `check` a commit.
 """
 
 import sys
@@ -28,6 +28,10 @@ _RUNS = {
 
 
 def main(names: list[str]) -> int:
+    if names[:1] == ["check"]:
+        processes.set_up()
+        status: int = resolve_name("benchmarks.check:run")(names[1:])
+        return status
     names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_RUNS):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_RUNS)}.", file=sys.stderr)

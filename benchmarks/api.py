@@ -1,4 +1,4 @@
-"""Calls of both APIs, compared with the same endpoints on FastAPI, pydantic, SQLAlchemy and asyncpg.
+"""Calls of both APIs, compared with the same ones on FastAPI, msgspec and asyncpg (`benchmarks/api_peer/app.py`).
 
 Both sides have two worker processes of granian, the same PostgreSQL server and durable commits. They take turns.
 """
@@ -10,14 +10,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from statistics import median
+from urllib.parse import urlsplit
 
 import psutil
 from django.db import connection
 from django.utils import timezone
 
-from benchmarks import api_calls, processes, report, seed
-from benchmarks.api_calls import Call
+from benchmarks import api_calls, processes, report, seed, turns
+from benchmarks.turns import Side, Turn
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import Delivery
@@ -27,25 +28,20 @@ from tests.ports import free_port
 
 _PEER = BASE_DIR / "benchmarks" / "api_peer"
 _PYTHON = BASE_DIR / "var" / "bench" / "api_peer" / "bin" / "python"
-_SECONDS, _ROUNDS, _CONNECTIONS = 5, 5, 8
-
-
-class Side(NamedTuple):
-    """A server: where it listens, its process, and the calls that are measured there."""
-
-    name: str
-    base: str
-    pid: int
-    calls: dict[str, Call]
-
-
-class Measured(NamedTuple):
-    """Calls per second, milliseconds, and CPU seconds of the web processes for 1,000 calls."""
-
-    per_second: float
-    p50: float
-    p99: float
-    cpu: float
+_ROUNDS, _SECONDS = 7, 2
+_STEADY_ROUNDS, _STEADY_SECONDS = 3, 3
+_LOAD = 0.7
+# The greatest ratios of CPU time to the peer's that are wanted, and of the p99.
+_GOALS = {
+    "quotation-delivery": 0.75,
+    "request-delivery": 0.65,
+    "info-delivery": 0.5,
+    "location-delivery": 0.5,
+    "shipping/quote": 0.75,
+    "orders": 0.65,
+    "orders/tracking": 0.5,
+}
+_P99_GOAL = 0.5
 
 
 def run(names: Sequence[str]) -> None:
@@ -61,41 +57,90 @@ def run(names: Sequence[str]) -> None:
     key = key_of(SellerFactory.create())
     with _rota(token.clear_text, key) as rota, _peer(token.clear_text, key) as peer:
         api_calls.check_same_answers(rota.calls, rota.base, peer.calls, peer.base)
-        found: dict[tuple[str, str], list[Measured]] = {}
-        for round_ in range(_ROUNDS):
-            for name in names:
-                for side in (rota, peer) if round_ % 2 else (peer, rota):
-                    found.setdefault((side.name, name), []).append(_measure(side, name))
-        memory = {side.name: _memory(side) for side in (rota, peer)}
-        statements = {name: api_calls.statements(rota.calls[name]) for name in names}
-    _report(found, memory)
-    print(f"Statements of Rota: {', '.join(f'{name} {count}' for name, count in statements.items())}\n", flush=True)
+        found = turns.take((rota, peer), names, rounds=_ROUNDS, seconds=_SECONDS)
+        _report_cpu(names, found)
+        _report_steady(rota, peer, names, found)
+        for side in (rota, peer):
+            sizes = ", ".join(f"{size:.0f} MB" for size in _memory(side))
+            print(f"Memory of each web process afterwards, {side.name}: {sizes}")
+        counts = ", ".join(f"{name} {api_calls.statements(rota.calls[name])}" for name in names)
+        print(f"Statements of Rota: {counts}\n", flush=True)
 
 
-def _report(found: dict[tuple[str, str], list[Measured]], memory: dict[str, list[float]]) -> None:
+def _report_cpu(names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) -> None:
     rows = []
-    for (side, call), measured in found.items():
-        ratios = [one.per_second / other.per_second for one, other in zip(measured, found["peer", call], strict=True)]
+    for name in names:
+        rota, peer = found["Rota", name], found["peer", name]
+        ratios = [_cpu(one) / _cpu(other) for one, other in zip(rota, peer, strict=True)]
         rows.append(
             [
-                call,
-                side,
-                report.spread([one.per_second for one in measured]),
+                name,
                 report.spread(ratios, digits=2),
-                report.spread([one.p50 for one in measured], digits=1),
-                report.spread([one.p99 for one in measured], digits=1),
-                report.spread([one.cpu for one in measured], digits=2),
+                f"{_GOALS[name]}",
+                *(f"{median(turn.cpu[kind] for turn in rota):.2f}" for kind in ("web", "PostgreSQL", "Redis")),
+                *(f"{median(turn.cpu[kind] for turn in peer):.2f}" for kind in ("web", "PostgreSQL")),
+                *(f"{median(turn.per_second for turn in side):,.0f}" for side in (rota, peer)),
             ]
         )
     report.table(
-        f"{_CONNECTIONS} connections of wrk for {_SECONDS} s, {_ROUNDS} rounds in turn, two web processes each, "
-        "all on the same cores; median (least to greatest)",
-        ["call", "side", "calls/s", "ratio to the peer", "p50 ms", "p99 ms", "CPU seconds per 1,000 calls"],
-        sorted(rows),
-    )
-    for side, megabytes in memory.items():
-        print(f"Memory of each web process afterwards, {side}: {', '.join(f'{size:.0f} MB' for size in megabytes)}")
-    print(flush=True)
+        f"CPU time of the web processes and PostgreSQL (user and system), {_ROUNDS} rounds of {_SECONDS} s in turn, "
+        "two web processes each, all on the same cores; median (least to greatest), and CPU seconds for 1,000 calls",
+        ["call", "ratio to the peer", "goal", "web", "PostgreSQL", "Redis", "peer's web", "peer's PostgreSQL",
+         "calls/s", "peer's calls/s"],
+        rows,
+    )  # fmt: skip  # the names of the columns are one line of a table
+
+
+def _cpu(turn: Turn) -> float:
+    return turn.cpu["web"] + turn.cpu["PostgreSQL"]
+
+
+def _report_steady(rota: Side, peer: Side, names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) -> None:
+    """The p99 at 70 % of the calls a second that the slower side can answer, and at 70 % of each side's own."""
+    rows = []
+    for name in names:
+        able = [median(turn.per_second for turn in found[side.name, name]) for side in (rota, peer)]
+        both, *own = [_LOAD * min(able), *(_LOAD * per_second for per_second in able)]
+        runs = list(dict.fromkeys([(rota.name, both), (peer.name, both), (rota.name, own[0]), (peer.name, own[1])]))
+        p99: dict[tuple[str, float], list[float]] = {run: [] for run in runs}
+        for round_ in range(_STEADY_ROUNDS):
+            for side, per_second in runs if round_ % 2 else reversed(runs):
+                p99[side, per_second].append(_steady(rota if side == rota.name else peer, name, per_second))
+        ratios = [one / other for one, other in zip(p99[rota.name, both], p99[peer.name, both], strict=True)]
+        rows.append(
+            [
+                name,
+                report.spread(ratios, digits=2),
+                f"{_P99_GOAL}",
+                f"{both:,.0f}",
+                *(f"{median(p99[side, both]):.1f}" for side in (rota.name, peer.name)),
+                f"{median(p99[rota.name, own[0]]):.1f} at {own[0]:,.0f}",
+                f"{median(p99[peer.name, own[1]]):.1f} at {own[1]:,.0f}",
+            ]
+        )
+    report.table(
+        f"p99 in ms at a constant rate, {_STEADY_ROUNDS} rounds of {_STEADY_SECONDS} s in turn: at {_LOAD:.0%} of what "
+        f"the slower side can answer, and at {_LOAD:.0%} of what each can",
+        ["call", "ratio to the peer", "goal", "calls/s of both", "p99", "peer's p99", "at its own rate",
+         "peer's at its own"],
+        rows,
+    )  # fmt: skip  # the names of the columns are one line of a table
+
+
+def _steady(side: Side, name: str, per_second: float) -> float:
+    call = side.calls[name]
+    headers = {**call.headers, "Host": urlsplit(side.base).netloc}
+    asked = {
+        "port": urlsplit(side.base).port,
+        "head": f"{call.method} {call.path} HTTP/1.1\r\n" + "".join(f"{key}: {headers[key]}\r\n" for key in headers),
+        "body": call.body,
+        "fresh": api_calls.fresh(),
+        "per_second": per_second,
+        "seconds": _STEADY_SECONDS,
+    }
+    command = [sys.executable, "-m", "benchmarks.steady"]
+    output = subprocess.run(command, input=json.dumps(asked).encode(), stdout=subprocess.PIPE, cwd=BASE_DIR, check=True)
+    return report.percentile(json.loads(output.stdout), 0.99)
 
 
 @contextmanager
@@ -106,9 +151,10 @@ def _rota(token: str, key: str) -> Iterator[Side]:
 
     port = free_port()
     base = f"http://127.0.0.1:{port}"
-    os.environ["WEB_WORKERS"] = "2"
-    with processes.web(port) as pid:
-        yield Side("Rota", base, pid, api_calls.prepare(base, token=token, key=key, accept=accept))
+    os.environ |= {"WEB_WORKERS": "2", **api_calls.FAR_LIMITS}
+    with processes.web(port) as web:
+        calls = api_calls.prepare(base, token=token, key=key, accept=accept)
+        yield Side("Rota", base, calls, {"web": web, **processes.embedded_pids()})
 
 
 @contextmanager
@@ -119,7 +165,7 @@ def _peer(token: str, key: str) -> Iterator[Side]:
     with connection.cursor() as cursor:
         cursor.execute("DROP DATABASE IF EXISTS peer_api")
         cursor.execute("CREATE DATABASE peer_api")
-    url = f"postgresql+asyncpg://{settings['USER']}@/peer_api?host={settings['HOST']}"
+    url = f"postgresql://{settings['USER']}@/peer_api?host={settings['HOST']}"
     environment = {"PEER_DATABASE": url, "PYTHONPATH": str(_PEER)}
 
     def script(*arguments: str) -> None:
@@ -130,42 +176,12 @@ def _peer(token: str, key: str) -> Iterator[Side]:
         str(_PYTHON), "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--port", str(port), "--workers", "2",
         "--log-level", "warning", "--http", "1", "--no-ws", "--backlog", "4096", "--working-dir", str(_PEER), "app:app",
     ]  # fmt: skip
-    with processes.server(command, port, environment) as pid:
+    with processes.server(command, port, environment) as web:
         calls = api_calls.prepare(base, token=token, key=key, accept=lambda delivery: script("accept.py", delivery))
-        yield Side("peer", base, pid, calls)
-
-
-def _measure(side: Side, name: str) -> Measured:
-    call = side.calls[name]
-    environment = os.environ | {"METHOD": call.method, "BODY": call.body, "AUTHORIZATION": call.authorization}
-    command = ["wrk", "-t1", f"-c{_CONNECTIONS}", "-s", "benchmarks/call.lua", f"{side.base}{call.path}"]
-
-    def run_wrk(seconds: int) -> str:
-        env = environment | {"FRESH": api_calls.fresh()}
-        timed = [*command, f"-d{seconds}"]
-        return subprocess.run(timed, cwd=BASE_DIR, env=env, check=True, capture_output=True, text=True).stdout
-
-    run_wrk(1)
-    before = _cpu_seconds(side.pid)
-    output = run_wrk(_SECONDS)
-    cpu = _cpu_seconds(side.pid) - before
-    found = json.loads(output.splitlines()[-1])
-    if errors := {kind: count for kind, count in found["errors"].items() if count}:
-        raise RuntimeError(f"Of {found['calls']} calls of {name} at {side.name} failed: {errors}")
-    print(f"{side.name} {name}: {found['calls'] / found['seconds']:,.0f}/s", file=sys.stderr, flush=True)
-    per_second = found["calls"] / found["seconds"]
-    return Measured(per_second, found["p50_ms"], found["p99_ms"], 1000 * cpu / found["calls"])
-
-
-def _web_processes(pid: int) -> list[psutil.Process]:
-    parent = psutil.Process(pid)
-    return parent.children(recursive=True) or [parent]
-
-
-def _cpu_seconds(pid: int) -> float:
-    return sum(sum(process.cpu_times()[:2]) for process in _web_processes(pid))
+        yield Side("peer", base, calls, {"web": web, "PostgreSQL": processes.embedded_pids()["PostgreSQL"]})
 
 
 def _memory(side: Side) -> list[float]:
-    """Megabytes, each process's share of shared pages included once."""
-    return [process.memory_full_info().pss / 1e6 for process in _web_processes(side.pid)]
+    """Megabytes of the workers, each process's share of shared pages included once."""
+    workers = psutil.Process(side.pids["web"]).children(recursive=True)
+    return [worker.memory_full_info().pss / 1e6 for worker in workers]

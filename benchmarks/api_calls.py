@@ -13,6 +13,8 @@ from tests.factories import payload
 from tests.integration.factories import order_body
 
 FRESH = "{fresh}"  # stands for text that no other call has
+# Calls are counted as by default, and never refused.
+FAR_LIMITS = {"RATE_LIMIT_PER_SECOND": "1000000000", "RATE_LIMIT_PER_HOUR": "1000000000"}
 NAMES = (
     "quotation-delivery",
     "request-delivery",
@@ -56,7 +58,10 @@ def prepare(base: str, *, token: str, key: str, accept: Callable[[str], None]) -
     `accept` has the delivery with this deliveryId accepted by a driver with a recent position.
     """
     area_a, area_b = f"Bearer {token}", f"Basic {key}"
-    delivery = json.dumps(payload(stops=3))
+    sent = payload(stops=3)
+    for dropoff in sent["dropoffs"]:
+        dropoff["externalId"] += f"-{FRESH}"
+    delivery = json.dumps(sent)
     order = json.dumps(order_body(orderId=f"A-{FRESH}", trackingCode=f"T-{FRESH}"))
     package = {"width": "20", "height": "30", "length": "40", "weight": 2.5, "declared_amount": 20_000}
     quote = json.dumps({"origin": "01310100", "destination": "20040002", **package})

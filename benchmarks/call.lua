@@ -16,8 +16,8 @@ end
 
 done = function(summary, latency, requests)
   local errors = summary.errors
-  io.write(string.format('{"calls": %d, "seconds": %f, "p50_ms": %f, "p99_ms": %f, "errors": '
+  io.write(string.format('{"calls": %d, "seconds": %f, "errors": '
     .. '{"connect": %d, "read": %d, "write": %d, "status": %d, "timeout": %d}}\n',
-    summary.requests, summary.duration / 1e6, latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    summary.requests, summary.duration / 1e6,
     errors.connect, errors.read, errors.write, errors.status, errors.timeout))
 end

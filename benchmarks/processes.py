@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
+
+import psutil
 
 from config.env import BASE_DIR
 from config.local import embedded
@@ -17,9 +20,8 @@ DATA = BASE_DIR / "var" / "bench"
 _START_SECONDS = 120
 
 
-@contextmanager
-def servers() -> Iterator[None]:
-    """Start embedded PostgreSQL and Redis, set up Django and migrate. Ignores DATABASE_URL and REDIS_URL."""
+def set_up() -> None:
+    """Set up Django for the embedded servers, which need not run. Ignores DATABASE_URL and REDIS_URL."""
     for name in ("DATABASE_URL", "REDIS_URL"):
         os.environ.pop(name, None)
     os.environ |= {
@@ -29,19 +31,44 @@ def servers() -> Iterator[None]:
         "RATE_LIMIT_PER_SECOND": "0",
         "RATE_LIMIT_PER_HOUR": "0",
     }
-    embedded.hold_postgres()
-    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
-    try:
-        embedded.wait_for_redis(redis)
-        import django
+    import django
 
-        django.setup()
+    django.setup()
+
+
+@contextmanager
+def servers() -> Iterator[None]:
+    """Set up Django, start embedded PostgreSQL and Redis, and migrate."""
+    set_up()
+    with embedded_servers(DATA):
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
         yield
+
+
+@contextmanager
+def embedded_servers(data: Path) -> Iterator[None]:
+    """Start embedded PostgreSQL and Redis with their data in this folder, and set DATA_DIR to it.
+
+    PostgreSQL runs until this process ends.
+    """
+    os.environ["DATA_DIR"] = str(data)
+    embedded.hold_postgres()
+    redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
+    try:
+        embedded.wait_for_redis(redis)
+        yield
     finally:
         _end(redis)
+
+
+def embedded_pids(data: Path = DATA) -> dict[str, int]:
+    """The processes of the embedded servers with this data: Redis, and the first one of PostgreSQL."""
+    children = psutil.Process().children()
+    (redis,) = (child.pid for child in children if any(str(data / "redis") in word for word in child.cmdline()))
+    postgres = (data / "postgres" / "postmaster.pid").read_text().split()[0]
+    return {"PostgreSQL": int(postgres), "Redis": redis}
 
 
 @contextmanager
@@ -68,9 +95,16 @@ def web(port: int) -> Iterator[int]:
 
 
 @contextmanager
-def server(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[int]:
-    """Start a server and wait until it listens. The process's id."""
-    process = _start(command, environment=environment)
+def server(
+    command: list[str],
+    port: int,
+    environment: Mapping[str, str] | None = None,
+    *,
+    folder: Path = BASE_DIR,
+    output: IO[bytes] | None = None,
+) -> Iterator[int]:
+    """Start a server in this folder and wait until it listens. The process's id. `output` is a file for its messages."""
+    process = _start(command, stdout=output, stderr=output, environment=environment, folder=folder)
     try:
         _wait_until(lambda: _listens(port), command[0])
         yield process.pid
@@ -109,11 +143,15 @@ def sink() -> Iterator[Sink]:
 
 
 def _start(
-    command: list[str], *, stdout: int | None = None, environment: Mapping[str, str] | None = None
+    command: list[str],
+    *,
+    stdout: int | IO[bytes] | None = None,
+    stderr: IO[bytes] | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = BASE_DIR,
 ) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        command, cwd=BASE_DIR, stdin=subprocess.DEVNULL, stdout=stdout, env={**os.environ, **(environment or {})}
-    )
+    env = {**os.environ, **(environment or {})}
+    return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=env)
 
 
 def _listens(port: int) -> bool:

@@ -1,33 +1,30 @@
 """`python accept.py DELIVERY`: the delivery with this id is accepted by a driver who has just sent a position."""
 
 import asyncio
+import os
 import sys
-import uuid
-from datetime import UTC, datetime
+from uuid import UUID
 
-from database import engine, sessions
-from sqlalchemy.orm import selectinload
-from tables import Delivery, Driver, Position
+import asyncpg
+
+_ACCEPT = """
+WITH accepting AS (
+    INSERT INTO driver (name, phone) VALUES ('Driver 1', '+55 11 98888-0000') RETURNING id
+), located AS (
+    INSERT INTO position (driver_id, latitude, longitude, recorded_at)
+    SELECT id, -23.561414, -46.655881, now() FROM accepting
+), stops AS (
+    UPDATE stop SET status = 'ACCEPT' WHERE delivery_id = $1
+)
+UPDATE delivery SET driver_id = accepting.id, status = 'ACCEPT', route_status = 'ACCEPTED'
+FROM accepting WHERE delivery.id = $1
+"""
 
 
 async def main(delivery_id: str) -> None:
-    async with sessions.begin() as session:
-        options = [selectinload(Delivery.stops), selectinload(Delivery.driver)]
-        delivery = await session.get_one(Delivery, uuid.UUID(delivery_id), options=options)
-        delivery.driver = Driver(name="Driver 1", phone="+55 11 98888-0000")
-        delivery.status, delivery.route_status = "ACCEPT", "ACCEPTED"
-        for stop in delivery.stops:
-            stop.status = "ACCEPT"
-        session.add(
-            Position(
-                driver=delivery.driver,
-                latitude=-23.561414,
-                longitude=-46.655881,
-                accuracy_m=None,
-                recorded_at=datetime.now(UTC),
-            )
-        )
-    await engine.dispose()
+    connection = await asyncpg.connect(os.environ["PEER_DATABASE"])
+    await connection.execute(_ACCEPT, UUID(delivery_id))
+    await connection.close()
 
 
 asyncio.run(main(sys.argv[1]))

@@ -3,72 +3,52 @@
 import asyncio
 import csv
 import hashlib
+import os
 import sys
-import uuid
-from decimal import Decimal
 from pathlib import Path
 
-from database import engine, sessions
-from integration_tables import ApiKey, Company, FreightParameters, FreightRate, Seller
-from sqlalchemy.ext.asyncio import AsyncSession
-from tables import Account, Base, PickupPoint, Tariff, Token
+import asyncpg
 
-_RATES = Path(__file__).parents[2] / "integration" / "migrations" / "default_rates.csv"
+_HERE = Path(__file__).parent
+_RATES = _HERE.parents[1] / "integration" / "migrations" / "default_rates.csv"
 
 
 async def main(token: str, key: str) -> None:
-    async with engine.begin() as connection:
-        await connection.run_sync(Base.metadata.create_all)
-    async with sessions.begin() as session:
-        await _add_account(session, token)
-        await _add_seller(session, key)
-    await engine.dispose()
-
-
-async def _add_account(session: AsyncSession, token: str) -> None:
-    """An account with a pickup point, and a tariff."""
-    account = Account(name="Benchmark")
-    account.pickup_points = [PickupPoint(latitude=-23.561414, longitude=-46.655881, radius_m=200)]
-    session.add(account)
-    await session.flush()
-    session.add(Token(id=uuid.uuid4(), account=account, digest=hashlib.sha256(token.encode()).digest()))
-    session.add(
-        Tariff(
-            vehicle_type="MOTORCYCLE",
-            active=True,
-            base_fare=Decimal("7.90"),
-            included_km=Decimal(2),
-            price_per_km=Decimal("1.80"),
-            price_per_extra_dropoff=Decimal(4),
-            minimum_fare=Decimal("9.90"),
-            return_share=Decimal("0.5"),
-            maximum_km=Decimal(60),
-            maximum_kg=Decimal(20),
-        )
+    connection = await asyncpg.connect(os.environ["PEER_DATABASE"])
+    await connection.execute((_HERE / "schema.sql").read_text())
+    account = await connection.fetchval("INSERT INTO account (name) VALUES ('Benchmark') RETURNING id")
+    await connection.execute("INSERT INTO token (account_id, digest) VALUES ($1, $2)", account, _digest(token))
+    await connection.execute(
+        "INSERT INTO pickup_point (account_id, latitude, longitude, radius_m) VALUES ($1, -23.561414, -46.655881, 200)",
+        account,
     )
-
-
-async def _add_seller(session: AsyncSession, key: str) -> None:
-    """A seller with a company, and Rota's default rates."""
-    seller = Seller(name="Benchmark")
-    session.add(seller)
-    await session.flush()
-    session.add(ApiKey(seller=seller, digest=hashlib.sha256(key.encode()).digest(), hint=key[-4:]))
-    session.add(Company(seller_id=seller.id, document="11222333000181"))
-    session.add(FreightParameters())
+    await connection.execute(
+        "INSERT INTO tariff (vehicle_type, active, base_fare, included_km, price_per_km, price_per_extra_dropoff,"
+        " minimum_fare, maximum_km, maximum_kg) VALUES ('MOTORCYCLE', true, 7.90, 2, 1.80, 4, 9.90, 60, 20)"
+    )
+    seller = await connection.fetchval("INSERT INTO seller (name) VALUES ('Benchmark') RETURNING id")
+    await connection.execute(
+        "INSERT INTO api_key (seller_id, digest, hint) VALUES ($1, $2, $3)", seller, _digest(key), key[-4:]
+    )
+    await connection.execute("INSERT INTO company (seller_id, document) VALUES ($1, '11222333000181')", seller)
+    await connection.execute("INSERT INTO freight_parameters DEFAULT VALUES")
     with _RATES.open(newline="") as file:
-        session.add_all(
-            FreightRate(
-                service=row["service"],
-                zone=row["zone"],
-                origin_kind=row["origin_kind"],
-                destination_kind=row["dest_kind"],
-                base_centavos=int(row["base_centavos_up_to_1kg"]),
-                extra_kg_centavos=int(row["extra_kg_centavos"]),
-                deadline_days=int(row["deadline_days"]),
-            )
-            for row in csv.DictReader(file)
+        await connection.executemany(
+            "INSERT INTO freight_rate (service, zone, origin_kind, destination_kind, base_centavos, extra_kg_centavos,"
+            " deadline_days) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            [
+                (
+                    *(row[name] for name in ("service", "zone", "origin_kind", "dest_kind")),
+                    *(int(row[name]) for name in ("base_centavos_up_to_1kg", "extra_kg_centavos", "deadline_days")),
+                )
+                for row in csv.DictReader(file)
+            ],
         )
+    await connection.close()
+
+
+def _digest(credential: str) -> bytes:
+    return hashlib.sha256(credential.encode()).digest()
 
 
 asyncio.run(main(*sys.argv[1:]))
