@@ -36,8 +36,8 @@ class Parameter(Value):
 class CompiledQuery(Generic[M]):
     """The queryset that `build` returns, with Parameters. Compiled at its first use, and then shared by all threads.
 
-    `select_related`, `only` and annotations are supported, `prefetch_related` is not; see `row_of` for that. Each column
-    takes time: `only` those that every call needs.
+    `select_related`, `only` and annotations are supported, `prefetch_related` is not; see `row_of` for that. Each
+    column takes time: `only` those that every call needs.
     """
 
     def __init__(self, build: Callable[[], QuerySet[M]]) -> None:
@@ -90,10 +90,10 @@ def loaded(model: type[M], names: Iterable[str], values: Iterable[Any]) -> M:
 
     As `Model.from_db` makes it, without the signals and the check of every field, which take most of its time.
     """
+    state = ModelState()
+    state.adding, state.db = False, DEFAULT_DB_ALIAS
     item = model.__new__(model)
-    item.__dict__.update(zip(names, values, strict=True))
-    item._state = ModelState()
-    item._state.adding, item._state.db = False, DEFAULT_DB_ALIAS
+    item.__dict__.update(zip(names, values, strict=True), _state=state)
     return item
 
 

@@ -4,12 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import DatabaseError, transaction
-from django.db.models import Q, Value
+from django.db.models import OuterRef, Q, Value
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-from common.compiled_queries import CompiledQuery, Parameter, insert_together
+from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from delivery.models import Delivery, Integrator, PickupPoint, Stop, Tariff, Token
 from tests.factories import DeliveryFactory, TariffFactory, TokenFactory
 
@@ -37,6 +38,14 @@ class TestCompiledQuery:
             type(value) for value in columns(Tariff.objects.get()).values()
         ]
         assert not found[0]._state.adding
+
+    def test_reads_moments_in_utc(self):
+        token = TokenFactory.create(integrator__name="A")
+
+        (found,) = BY_NAME.all(name="A")
+
+        assert found.created_at == token.created_at
+        assert found.created_at.utcoffset() == timedelta(0)
 
     def test_reads_json_and_a_missing_related_object_as_the_queryset_does(self, django_assert_num_queries):
         delivery = DeliveryFactory.create(stops=2)
@@ -71,6 +80,34 @@ class TestCompiledQuery:
         (found,) = query.all(name="A")
 
         assert (found, found.integrator, found.of, found.other) == (token, token.integrator, "A", 7)
+
+    def test_reads_the_rows_of_a_subquery_in_the_same_statement(self, django_assert_num_queries):
+        delivery = DeliveryFactory.create(stops=2)
+        names = ["id", "delivery_id", "external_id", "address", "latitude"]
+        stops = Stop.objects.filter(delivery=OuterRef("pk")).order_by("index").values(row=row_of(names))
+        query: CompiledQuery[Any] = CompiledQuery(
+            lambda: Delivery.objects.filter(pk=Parameter("id")).annotate(rows=ArraySubquery(stops))
+        )
+
+        with django_assert_num_queries(1):
+            (found,) = query.all(id=delivery.pk)
+            read = [loaded(Stop, names, row) for row in found.rows]
+            values = [(stop.external_id, stop.address, stop.latitude) for stop in read]
+
+        expected = list(Stop.objects.filter(delivery=delivery).order_by("index"))
+        assert read == expected
+        assert values == [(stop.external_id, stop.address, stop.latitude) for stop in expected]
+
+    def test_reads_a_column_that_it_left_out_when_it_is_needed(self, django_assert_num_queries):
+        token = TokenFactory.create(integrator__name="A")
+        query = CompiledQuery(lambda: Token.objects.filter(integrator__name=Parameter("name")).only("hint"))
+
+        (found,) = query.all(name="A")
+
+        with django_assert_num_queries(0):
+            assert found.hint == token.hint
+        with django_assert_num_queries(1):
+            assert found.environment == token.environment
 
     def test_takes_new_values_at_each_execution_and_none_as_sql(self):
         names = ("A", "' OR TRUE --%s")

@@ -23,8 +23,8 @@ AREA_A = {
     "quote": ("post", "/api/quotation-delivery", payload(stops=3), 2),  # token, tariff with pickup points
     # Token, tariff with pickup points, repeated externalIds, endpoint, one insert of all rows.
     "request": ("post", "/api/request-delivery", payload(stops=3), 5),
-    "info": ("get", "/api/info-delivery/{id}", {}, 4),  # token, delivery with driver, stops, position
-    "location": ("get", "/api/location-delivery/{id}", {}, 4),  # the same
+    "info": ("get", "/api/info-delivery/{id}", {}, 2),  # token; delivery with driver, stops and position
+    "location": ("get", "/api/location-delivery/{id}", {}, 2),  # the same
     # Token, id; under the lock delivery, driver, stops, endpoint, position; stops, delivery, transition, event.
     "cancel": ("post", "/api/cancel-delivery/{id}", {}, 11),
     "list": ("get", "/api/deliveries", {}, 3),  # token, deliveries, stops
