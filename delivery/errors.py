@@ -267,7 +267,7 @@ class SandboxOnly(DeliveryError):
     title = "Only in the sandbox"
     status = 404
     meaning = "This call needs a test token, and the token is a live one."
-    remedy = "Send a token that begins with rota_test_, or set the live URL in the panel."
+    remedy = "Send a token that begins with rota_test_. The live webhook URL is set in the panel."
     example = "Only test tokens may set the webhook URL by a call. Set the live one in the panel."
 
 

@@ -161,8 +161,10 @@ def _invalid(path: str, errors: list[FieldError], *, code: str, title: str) -> R
     codes = {error["code"] for error in errors}
     if len(codes) == 1 and codes <= CODES_OF_PROBLEMS:
         (code,) = codes
-    detail = "Each entry of 'errors' says what is wrong in one place."
-    body = _problem(path, 422, code, title, detail)
+    first, *others = errors
+    place = first.get("pointer") or f"?{first.get('parameter', '')}"
+    more = f" 'errors' has {len(others)} more." if others else ""
+    body = _problem(path, 422, code, title, f"{place}: {first['detail']}{more}")
     body["errors"] = errors
     return Response(body, status=422, content_type=CONTENT_TYPE)
 

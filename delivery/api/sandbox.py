@@ -148,7 +148,10 @@ class SandboxViewSet(IntegratorView, ViewSet):
     lookup_field = "delivery_id"
     lookup_value_converter = "str"
     serializer_class: type[BodySerializer] = NoFieldsSerializer
-    errors = (DeliveryNotFound, MoveRefused, RouteTaken, OfferExpired, StopNotFound, StopNotOpen, NoDriverAssigned)
+    errors = (
+        SandboxOnly, DeliveryNotFound, MoveRefused, RouteTaken, OfferExpired, StopNotFound, StopNotOpen,
+        NoDriverAssigned,
+    )  # fmt: skip  # a list of names
 
     @_described("sandbox-accept")
     @action(methods=["post"], detail=True)
@@ -196,9 +199,9 @@ class SandboxViewSet(IntegratorView, ViewSet):
 
     def _move(self, name: str, request: Request, delivery_id: str, point: str = "") -> Response:
         token = token_of(request)
-        delivery = find_delivery(
-            token, delivery_id, Delivery.objects.with_parts().filter(environment=Environment.SANDBOX)
-        )
+        if token.environment != Environment.SANDBOX:
+            raise SandboxOnly("Only test tokens may move deliveries by a call.")
+        delivery = find_delivery(token, delivery_id, Delivery.objects.with_parts())
         serializer = self.read_body(self.serializer_class(data=request.data))
         moved = by_hand.perform(
             name,

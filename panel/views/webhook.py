@@ -50,6 +50,7 @@ class WebhookView(EndpointView):
             fresh_secret=self.endpoint.secret if fresh else None,
             test=test,
             attempt=attempt,
+            can_add=WebhookEndpoint.objects.of(self.account.pk, self.environment).count() < MOST_ENDPOINTS,
             status=status,
             **_state(self.endpoint),
         )

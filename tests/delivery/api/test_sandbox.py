@@ -341,10 +341,13 @@ class TestWhatIsNotFound:
         live = TokenFactory.create(integrator=token.integrator)
         own, of_sandbox = DeliveryFactory.create(token=live), DeliveryFactory.create(token=token)
         foreign = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
-        cases = [(client_of(live), (own.pk, of_sandbox.pk)), (api, (own.pk, foreign.pk, UNKNOWN, "x"))]
+        cases = [
+            (client_of(live), (own.pk, of_sandbox.pk), "sandbox_only"),
+            (api, (own.pk, foreign.pk, UNKNOWN, "x"), "delivery_not_found"),
+        ]
 
-        answers = [send(client, MOVE.format(one, move), "{") for client, ids in cases for one in ids for move in MOVES]
-
-        bodies = [assert_problem(answer, 404, "delivery_not_found") for answer in answers]
-        assert len({body["detail"] for body in bodies}) == 1
+        for client, ids, code in cases:
+            answers = [send(client, MOVE.format(one, move), "{") for one in ids for move in MOVES]
+            bodies = [assert_problem(answer, 404, code) for answer in answers]
+            assert len({body["detail"] for body in bodies}) == 1
         assert statuses(own) == statuses(of_sandbox) == statuses(foreign) == ["PENDING"]
