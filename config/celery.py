@@ -17,6 +17,7 @@ from celery.signals import (
     setup_logging,
     task_postrun,
     task_prerun,
+    worker_before_create_process,
     worker_init,
     worker_process_init,
     worker_process_shutdown,
@@ -29,10 +30,11 @@ from redis import RedisError
 from common import clock, log_context, metrics
 from common.connections import redis
 from common.postgresql import statistics
-from config import logs
+from config import logs, preload
 from config.monitoring import error_reports, heartbeats, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # they load the pages, which beat does not need
 
 _log = logging.getLogger(__name__)
 # Messages in the queue, which would grow while there are no workers. Older ones are dropped: beat repeats them.
@@ -100,6 +102,11 @@ def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
     _RUN.labels(task.name, state).inc()
     if state == states.IGNORED:
         _log.warning("The task %s is left until the clocks agree", task.name)
+
+
+@worker_before_create_process.connect
+def _load(**_kwargs: Any) -> None:
+    preload.load()
 
 
 @worker_process_init.connect

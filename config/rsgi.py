@@ -6,7 +6,6 @@ limits the time for headers only. Page updates are streamed by the loop (`config
 """
 
 import asyncio
-import gc
 import io
 import logging
 import os
@@ -124,8 +123,8 @@ class Application:
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         raise_file_limit()
-        gc.collect()
-        gc.freeze()
+        tracing.start("web")
+        error_reports.start()
         self._streams.end_at_signals(loop)
         # Before the threads of requests, because one of them compares the clocks.
         for work in self._background:
@@ -246,8 +245,6 @@ class Application:
 
 for database in settings.DATABASES.values():
     for_web_process(database)
-tracing.start("web")
-error_reports.start()
 django.setup(set_prefix=False)
 application = Application(
     LimitedHandler(),

@@ -1,9 +1,10 @@
-"""`python -m`: Celery or granian. Their processes follow a file that says by how many seconds their clock is wrong.
+"""`python -m`: a program whose processes follow a file that says by how many seconds their clock is wrong.
 
-CLOCK_OFFSET names the file, PROGRAM what to run. The monotonic clock goes on as it does when a machine's clock is set.
+CLOCK_OFFSET names the file, PROGRAM the module. The monotonic clock goes on as it does when a machine's clock is set.
 """
 
 import os
+import runpy
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -40,11 +41,4 @@ _start_following()
 os.register_at_fork(after_in_child=_start_following)
 
 if __name__ == "__main__":
-    if os.environ["PROGRAM"] == "celery":
-        from celery.__main__ import main
-
-        main()
-    else:
-        from granian.cli import entrypoint
-
-        entrypoint()
+    runpy.run_module(os.environ["PROGRAM"], run_name="__main__")

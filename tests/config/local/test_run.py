@@ -166,7 +166,8 @@ def test_starts_serves_restarts_and_stops(tmp_path):
         body = iter([b'{"reason": "', b"x" * 256, b'"}'])
         assert requests.post(url.replace("info", "cancel"), data=body, headers=headers, timeout=10).status_code == 422
 
-        (web,) = [process for process in psutil.Process(again.process.pid).children() if "granian" in process.cmdline()]
+        children = psutil.Process(again.process.pid).children()
+        (web,) = [process for process in children if "config.web" in process.cmdline()]
         web.kill()
         again.wait_for("web ended with -9")
     finally:

@@ -1,0 +1,16 @@
+"""What is loaded before a fork, so that the processes share the memory of it."""
+
+import gc
+
+from django.urls import get_resolver
+
+
+def load() -> None:
+    """Load the URLs with their views, and leave what is loaded out of all later collections.
+
+    To be called when Django is set up. A worker needs the URLs for links in messages and webhooks. A collection writes
+    into each object that it visits, so that the process would get a copy of that page of memory.
+    """
+    _ = get_resolver().reverse_dict  # imports the views, and compiles the pattern of each URL
+    gc.collect()
+    gc.freeze()
