@@ -103,7 +103,7 @@ def server(
     folder: Path = BASE_DIR,
     output: IO[bytes] | None = None,
 ) -> Iterator[int]:
-    """Start a server in this folder and wait until it listens. The process's id. `output` is a file for its messages."""
+    """Start a server in this folder and wait until it listens. Its process's id. `output` is a file for its messages."""
     process = _start(command, stdout=output, stderr=output, environment=environment, folder=folder)
     try:
         _wait_until(lambda: _listens(port), command[0])
