@@ -51,20 +51,35 @@ def run(arguments: Sequence[str]) -> int:
     with ExitStack() as stack:
         earlier = stack.enter_context(_side("earlier", tree, _python(tree)))
         current = stack.enter_context(_side("current", BASE_DIR, sys.executable))
-        found = load.call_by_call((earlier, current), list(current.calls), rounds=_ROUNDS, seconds=_SECONDS)
-    medians = {}
-    for name in current.calls:
-        pairs = zip(found["current", name], found["earlier", name], strict=True)
-        ratios = [sum(one.values()) / sum(other.values()) for one, other in pairs]
-        medians[name] = median(ratios)
-        print(f"{name}: {report.spread(ratios, digits=2)}")
-    above = [name for name, ratio in medians.items() if ratio > _GREATEST]
+        ratios = _ratios(earlier, current, list(current.calls))
+        # A call that seems to take more is measured again, because another program can be the reason.
+        for name, more in _ratios(earlier, current, _above(ratios)).items():
+            ratios[name] += more
+    for name, each in ratios.items():
+        print(f"{name}: {report.spread(each, digits=2)}")
+    above = _above(ratios)
     print(
         f"CPU time of {state} beside {commit}, {_ROUNDS} rounds: "
-        f"{', '.join(f'{name} {ratio:.2f}' for name, ratio in medians.items())}; "
+        f"{', '.join(f'{name} {median(each):.2f}' for name, each in ratios.items())}; "
         f"above {_GREATEST}: {', '.join(above) or 'none'}"
     )
     return 1 if above else 0
+
+
+def _ratios(earlier: Side, current: Side, names: Sequence[str]) -> dict[str, list[float]]:
+    """CPU time of each call in each round, as a multiple of the earlier state's."""
+    found = load.call_by_call((earlier, current), names, rounds=_ROUNDS, seconds=_SECONDS)
+    return {
+        name: [
+            sum(one.values()) / sum(other.values())
+            for one, other in zip(found["current", name], found["earlier", name], strict=True)
+        ]
+        for name in names
+    }
+
+
+def _above(ratios: dict[str, list[float]]) -> list[str]:
+    return [name for name, each in ratios.items() if median(each) > _GREATEST]
 
 
 def _git(*arguments: str) -> str:
