@@ -17,7 +17,7 @@ empty :=
 export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkdir -p "$$cache" 2>/dev/null && test -w "$$cache" \
 	&& echo "$$cache" || echo "$(CURDIR)/var/uv-cache")
 
-.PHONY: run test test-faults mutants bench bench-webhooks bench-admin bench-import bench-growth lint security audit format lock postman clean
+.PHONY: run test test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth lint security audit format lock postman clean
 
 run: .venv/.ready node_modules/.ready
 	@$(BIN)/python -m config.local.run
@@ -32,6 +32,11 @@ test: .venv/.ready node_modules/.ready .venv/valhalla/.ready
 # these only. Needs wrk. Other load distorts the p99, the ratios of CPU time little.
 bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
+
+# About five minutes: CPU time of the calls in this state, compared with the last release, or with BASE=COMMIT. Fails if a call takes
+# more than 1.05 times as much. Its last line is for the note of the change. Other load makes a false failure possible.
+bench-check: .venv/.ready node_modules/.ready
+	@$(BIN)/python -W ignore -m benchmarks check $(BASE)
 
 # About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim. Other load on the machine distorts the results.
 bench-webhooks: .venv/.ready node_modules/.ready

@@ -3,7 +3,6 @@
 Both sides have two worker processes of granian, the same PostgreSQL server and durable commits. They take turns.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -11,14 +10,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from statistics import median
-from urllib.parse import urlsplit
 
 import psutil
 from django.db import connection
 from django.utils import timezone
 
-from benchmarks import api_calls, processes, report, seed, turns
-from benchmarks.turns import Side, Turn
+from benchmarks import api_calls, load, processes, report, seed
+from benchmarks.load import Side, Turn
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import Delivery
@@ -57,9 +55,9 @@ def run(names: Sequence[str]) -> None:
     key = key_of(SellerFactory.create())
     with _rota(token.clear_text, key) as rota, _peer(token.clear_text, key) as peer:
         api_calls.check_same_answers(rota.calls, rota.base, peer.calls, peer.base)
-        found = turns.take((rota, peer), names, rounds=_ROUNDS, seconds=_SECONDS)
+        found = load.in_turn((rota, peer), names, rounds=_ROUNDS, seconds=_SECONDS)
         _report_cpu(names, found)
-        _report_steady(rota, peer, names, found)
+        _report_p99(rota, peer, names, found)
         for side in (rota, peer):
             sizes = ", ".join(f"{size:.0f} MB" for size in _memory(side))
             print(f"Memory of each web process afterwards, {side.name}: {sizes}")
@@ -71,7 +69,7 @@ def _report_cpu(names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) 
     rows = []
     for name in names:
         rota, peer = found["Rota", name], found["peer", name]
-        ratios = [_cpu(one) / _cpu(other) for one, other in zip(rota, peer, strict=True)]
+        ratios = [_counted(one) / _counted(other) for one, other in zip(rota, peer, strict=True)]
         rows.append(
             [
                 name,
@@ -79,68 +77,52 @@ def _report_cpu(names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) 
                 f"{_GOALS[name]}",
                 *(f"{median(turn.cpu[kind] for turn in rota):.2f}" for kind in ("web", "PostgreSQL", "Redis")),
                 *(f"{median(turn.cpu[kind] for turn in peer):.2f}" for kind in ("web", "PostgreSQL")),
-                *(f"{median(turn.per_second for turn in side):,.0f}" for side in (rota, peer)),
+                *(f"{median(turn.per_second for turn in turns):,.0f}" for turns in (rota, peer)),
             ]
         )
     report.table(
         f"CPU time of the web processes and PostgreSQL (user and system), {_ROUNDS} rounds of {_SECONDS} s in turn, "
-        "two web processes each, all on the same cores; median (least to greatest), and CPU seconds for 1,000 calls",
+        "two web processes each: ratio, median (least to greatest), and CPU seconds for 1,000 calls",
         ["call", "ratio to the peer", "goal", "web", "PostgreSQL", "Redis", "peer's web", "peer's PostgreSQL",
          "calls/s", "peer's calls/s"],
         rows,
     )  # fmt: skip  # the names of the columns are one line of a table
 
 
-def _cpu(turn: Turn) -> float:
+def _counted(turn: Turn) -> float:
     return turn.cpu["web"] + turn.cpu["PostgreSQL"]
 
 
-def _report_steady(rota: Side, peer: Side, names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) -> None:
-    """The p99 at 70 % of the calls a second that the slower side can answer, and at 70 % of each side's own."""
+def _report_p99(rota: Side, peer: Side, names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) -> None:
+    """At 70 % of the calls a second that the slower side answers, and at 70 % of each side's own."""
     rows = []
     for name in names:
-        able = [median(turn.per_second for turn in found[side.name, name]) for side in (rota, peer)]
-        both, *own = [_LOAD * min(able), *(_LOAD * per_second for per_second in able)]
-        runs = list(dict.fromkeys([(rota.name, both), (peer.name, both), (rota.name, own[0]), (peer.name, own[1])]))
-        p99: dict[tuple[str, float], list[float]] = {run: [] for run in runs}
+        own = {side: _LOAD * median(turn.per_second for turn in found[side, name]) for side in ("Rota", "peer")}
+        both = min(own.values())
+        p99: dict[tuple[str, float], list[float]] = {run: [] for run in (("Rota", both), ("peer", both), *own.items())}
         for round_ in range(_STEADY_ROUNDS):
-            for side, per_second in runs if round_ % 2 else reversed(runs):
-                p99[side, per_second].append(_steady(rota if side == rota.name else peer, name, per_second))
-        ratios = [one / other for one, other in zip(p99[rota.name, both], p99[peer.name, both], strict=True)]
+            for run in p99 if round_ % 2 else reversed(p99):
+                side = rota if run[0] == "Rota" else peer
+                milliseconds = load.at_a_rate(side, name, per_second=run[1], seconds=_STEADY_SECONDS)
+                p99[run].append(report.percentile(milliseconds, 0.99))
+        ratios = [one / other for one, other in zip(p99["Rota", both], p99["peer", both], strict=True)]
         rows.append(
             [
                 name,
                 report.spread(ratios, digits=2),
                 f"{_P99_GOAL}",
                 f"{both:,.0f}",
-                *(f"{median(p99[side, both]):.1f}" for side in (rota.name, peer.name)),
-                f"{median(p99[rota.name, own[0]]):.1f} at {own[0]:,.0f}",
-                f"{median(p99[peer.name, own[1]]):.1f} at {own[1]:,.0f}",
+                *(f"{median(p99[side, both]):.1f}" for side in own),
+                *(f"{median(p99[side, rate]):.1f} at {rate:,.0f}" for side, rate in own.items()),
             ]
         )
+        print(f"p99 of {name}", file=sys.stderr, flush=True)
     report.table(
         f"p99 in ms at a constant rate, {_STEADY_ROUNDS} rounds of {_STEADY_SECONDS} s in turn: at {_LOAD:.0%} of what "
-        f"the slower side can answer, and at {_LOAD:.0%} of what each can",
-        ["call", "ratio to the peer", "goal", "calls/s of both", "p99", "peer's p99", "at its own rate",
-         "peer's at its own"],
+        f"the slower side answers, and at {_LOAD:.0%} of what each does",
+        ["call", "ratio to the peer", "goal", "calls/s", "p99", "peer's", "at its own rate", "peer's at its own"],
         rows,
-    )  # fmt: skip  # the names of the columns are one line of a table
-
-
-def _steady(side: Side, name: str, per_second: float) -> float:
-    call = side.calls[name]
-    headers = {**call.headers, "Host": urlsplit(side.base).netloc}
-    asked = {
-        "port": urlsplit(side.base).port,
-        "head": f"{call.method} {call.path} HTTP/1.1\r\n" + "".join(f"{key}: {headers[key]}\r\n" for key in headers),
-        "body": call.body,
-        "fresh": api_calls.fresh(),
-        "per_second": per_second,
-        "seconds": _STEADY_SECONDS,
-    }
-    command = [sys.executable, "-m", "benchmarks.steady"]
-    output = subprocess.run(command, input=json.dumps(asked).encode(), stdout=subprocess.PIPE, cwd=BASE_DIR, check=True)
-    return report.percentile(json.loads(output.stdout), 0.99)
+    )
 
 
 @contextmanager

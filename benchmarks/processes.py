@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import psutil
@@ -48,19 +49,20 @@ def servers() -> Iterator[None]:
 
 
 @contextmanager
-def embedded_servers(data: Path) -> Iterator[None]:
+def embedded_servers(data: Path, options: Mapping[str, str] = MappingProxyType({})) -> Iterator[None]:
     """Start embedded PostgreSQL and Redis with their data in this folder, and set DATA_DIR to it.
 
-    PostgreSQL runs until this process ends.
+    `options` are parameters of PostgreSQL.
     """
     os.environ["DATA_DIR"] = str(data)
-    embedded.hold_postgres()
+    postgres = embedded.Postgres(data / "postgres", options)
     redis = subprocess.Popen(embedded.redis_command(), stdin=subprocess.DEVNULL)
     try:
         embedded.wait_for_redis(redis)
         yield
     finally:
         _end(redis)
+        postgres.release()
 
 
 def embedded_pids(data: Path = DATA) -> dict[str, int]:
@@ -103,7 +105,7 @@ def server(
     folder: Path = BASE_DIR,
     output: IO[bytes] | None = None,
 ) -> Iterator[int]:
-    """Start a server in this folder and wait until it listens. The process's id. `output` is a file for its messages."""
+    """Start a server in this folder and wait until it listens. Its process's id. `output` receives its messages."""
     process = _start(command, stdout=output, stderr=output, environment=environment, folder=folder)
     try:
         _wait_until(lambda: _listens(port), command[0])
