@@ -21,15 +21,18 @@ from panel.board import MOST_CARDS
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.ports import free_port
 
-_BOARDS, _ROUTES = 50, 200
+_BOARDS, _ROUTES = 50, 400
 _SECONDS = 30
 _SETTLING_SECONDS = 6
 _UPDATES = "/panel/board/updates/live/"
 # Changes a second, of different deliveries.
-_RATES = (0.0, 0.5, 2.0)
+_RATES = (0.0, 2.0, 10.0)
 # Positions a second, of different drivers.
 _POSITION_RATES = (2.0, 10.0)
+# Seconds, as in board.js and live.js.
 _POSITIONS_PAUSE = 3
+_FREE_PAUSE = 15
+_EVERYTHING_PAUSE = 60
 
 
 def run() -> None:
@@ -79,33 +82,51 @@ class _Boards:
             await answer.read()
 
     async def listen(self, session: aiohttp.ClientSession) -> None:
-        """A board that loads the routes that it is told of after a pause of up to half a second, as the page does."""
-        changed: set[str] = set()
+        """A board that loads what it is told of, and everything from time to time, as the page does."""
+        changed: dict[str, str] = {}
         moved: set[str] = set()
+        message = ""
         loading = [
             asyncio.ensure_future(each)
-            for each in (self._load_changed(session, changed), self._load_moved(session, moved))
+            for each in (
+                self._load_changed(session, changed),
+                self._load_moved(session, moved),
+                self._load_regularly(session, "panel:board_routes", _EVERYTHING_PAUSE),
+                self._load_regularly(session, "panel:board_positions", _FREE_PAUSE),
+            )
         ]
         try:
             async with session.get(self.base + _UPDATES, headers={"Accept": "text/event-stream"}) as stream:
                 async for line in stream.content:
                     now = time.monotonic()
-                    texts = line.decode().strip().removeprefix("data: ").split(" ")
+                    name, _, text = line.decode().strip().partition(": ")
+                    if name == "id":
+                        message = text
+                    texts = text.split(" ") if name == "data" else []
                     known = [key for text in texts if (key := text.removeprefix("delivery:")) in self.changed_at]
                     self.delays += [now - self.changed_at[key] for key in known]
-                    changed.update(known)
+                    changed.update(dict.fromkeys(known, message))
                     moved.update(text.removeprefix("position:") for text in texts if text.startswith("position:"))
         finally:
             for each in loading:
                 each.cancel()
 
-    async def _load_changed(self, session: aiohttp.ClientSession, changed: set[str]) -> None:
+    async def _load_changed(self, session: aiohttp.ClientSession, changed: dict[str, str]) -> None:
+        """`changed`: ids of deliveries with the name of the message that told of them."""
         while True:
-            await asyncio.sleep(random.uniform(0, 0.5))  # noqa: S311  # nosec B311  # no secret
-            if changed:
-                ids = ",".join(changed)
-                changed.clear()
-                await self.load(session, f"{reverse('panel:board_cards')}?ids={ids}")
+            await asyncio.sleep(0.01)
+            if not changed:
+                continue
+            await asyncio.sleep(random.uniform(0, 0.3))  # noqa: S311  # nosec B311  # no secret
+            ids = ",".join(f"{key}:{message}" for key, message in changed.items())
+            changed.clear()
+            await self.load(session, f"{reverse('panel:board_cards')}?ids={ids}")
+
+    async def _load_regularly(self, session: aiohttp.ClientSession, page: str, pause: float) -> None:
+        await asyncio.sleep(random.uniform(0, pause))  # noqa: S311  # nosec B311  # no secret
+        while True:
+            await self.load(session, reverse(page))
+            await asyncio.sleep(pause)
 
     async def _load_moved(self, session: aiohttp.ClientSession, moved: set[str]) -> None:
         path = reverse("panel:board_positions")

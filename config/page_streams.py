@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from secrets import token_hex
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,7 +57,8 @@ class StreamLimits:
 
     The browser opens a stream that has ended again, so the user's rights are checked at least every 1.2 `seconds`.
     `total_bytes` limits the memory for a client that does not read: granian's buffer of a connection has no limit.
-    Between two messages on a stream are at least `pause_seconds`.
+    The pause between two messages about a topic is from `pause_seconds` to `longest_pause_seconds`: `pause_for_each`
+    of its streams, because each page that is told asks the service for what has changed.
     """
 
     streams: int = 1000
@@ -64,6 +66,8 @@ class StreamLimits:
     seconds: float = 300
     beat_seconds: float = 15
     pause_seconds: float = 0.25
+    pause_for_each: float = 0.06
+    longest_pause_seconds: float = 1.5
     total_bytes: int = 512 * 1024
 
 
@@ -73,6 +77,8 @@ class PageStreams:
     def __init__(self, redis_url: str, limits: StreamLimits | None = None) -> None:
         self._redis_url, self._limits = redis_url, limits or StreamLimits()
         self._streams: dict[str, set[_Stream]] = {}  # by topic
+        # By topic: what has changed in the pause after its last message.
+        self._gathered: dict[str, set[str]] = {}
         self._of_user: Counter[str] = Counter()
         self._subscription: asyncio.Task[None] | None = None
         self._pubsub: PubSub | None = None
@@ -185,11 +191,34 @@ class PageStreams:
         if kind == "subscribe" and self._is_away:
             _log.warning("Redis answers again, open pages are told of changes.")
             self._is_away = False
-        for stream in self._streams.get(topic, ()):
-            if kind == "message":
-                stream.changed(data.split(" "))
-            elif kind == "subscribe":
+        if kind == "subscribe":
+            for stream in self._streams.get(topic, ()):
                 stream.subscribed(topic)
+        elif kind == "message":
+            self._gather(topic, set(data.split(" ")))
+
+    def _gather(self, topic: str, ids: set[str]) -> None:
+        if END in ids:
+            for stream in self._streams.get(topic, ()):
+                stream.end()
+        elif topic in self._gathered:
+            self._gathered[topic] |= ids
+        else:
+            self._tell(topic, ids)
+
+    def _tell(self, topic: str, ids: set[str]) -> None:
+        """Tell the streams of the topic, in messages of one name, and gather in the pause after it."""
+        streams, message = self._streams.get(topic, ()), token_hex(8)
+        for stream in streams:
+            stream.changed(ids, message)
+        self._gathered[topic] = set()
+        limits = self._limits
+        pause = min(max(limits.pause_seconds, limits.pause_for_each * len(streams)), limits.longest_pause_seconds)
+        asyncio.get_running_loop().call_later(pause, self._tell_gathered, topic)
+
+    def _tell_gathered(self, topic: str) -> None:
+        if ids := self._gathered.pop(topic):
+            self._tell(topic, ids)
 
 
 class _Stream:
@@ -199,6 +228,7 @@ class _Stream:
         self._unconfirmed = set(topics)
         self._is_ready = False  # from now on the page is told of each change; not sent yet
         self._ids: set[str] = set()
+        self._message = ""
         self._wanted = asyncio.Event()
         self._has_ended = False
 
@@ -209,11 +239,9 @@ class _Stream:
                 self._is_ready = True
                 self._wanted.set()
 
-    def changed(self, ids: Iterable[str]) -> None:
+    def changed(self, ids: Iterable[str], message: str) -> None:
+        self._message = message
         self._ids.update(ids)
-        if END in self._ids:
-            self.end()
-            return
         if ANYTHING in self._ids or len(self._ids) > _MOST_PENDING:
             self._ids = {ANYTHING}
         self._wanted.set()
@@ -237,13 +265,12 @@ class _Stream:
             text = self._next()
             await transport.send_str(text)
             written += len(text)
-            await asyncio.sleep(limits.pause_seconds)
 
     def _next(self) -> str:
-        """What is to be sent, or a sign of life."""
+        """What is to be sent, or a sign of life. A message is named by its id."""
         self._wanted.clear()
         is_ready, self._is_ready = self._is_ready, False
         ids, self._ids = self._ids, set()
         if is_ready:  # the page loads everything
             return _READY
-        return f"data: {' '.join(sorted(ids))}\n\n" if ids else _BEAT
+        return f"id: {self._message}\ndata: {' '.join(sorted(ids))}\n\n" if ids else _BEAT

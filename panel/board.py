@@ -4,10 +4,12 @@
 moments seconds since 1970.
 """
 
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from threading import Lock
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +17,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import CharField, F, Func, OuterRef, Q, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 from django.template.loader import get_template
+from django.utils.translation import get_language
 
 from common import clock
 from common.fields import Folded, folded
@@ -37,6 +40,10 @@ _MOST_WORDS = 10
 # Of the routes that are due first; a search that finds more does not help.
 _MOST_FOUND = 1000
 _SHORTEST_ID = 6  # characters, as many as pages show of an id
+# The routes with their cards that were told of last, about 8 kB each. By environment, id, message and language.
+_told: OrderedDict[tuple[str, UUID, str, str | None], tuple[dict[str, Any] | None, str | None]] = OrderedDict()
+_MOST_TOLD = 100
+_telling = Lock()  # those who wait for it find there what they want
 
 
 @dataclass(frozen=True)
@@ -153,6 +160,28 @@ def free_drivers(environment: str) -> list[dict[str, Any]]:
     )
     rows = free.values_list("pk", "name", "latest__latitude", "latest__longitude", "latest__recorded_at")[:_MOST_FREE]
     return [{"id": str(key), **_driver(name, latitude, longitude, at)} for key, name, latitude, longitude, at in rows]
+
+
+def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
+    """`routes` and `cards` of the routes with these ids, each with the name of the message that told of it.
+
+    What was computed after a message was told is the same for every board that got it, in one language: it is computed
+    once in a process. A route without the name of a message is computed for itself.
+    """
+    keys = {key: (environment, key, message, get_language()) for key, message in messages.items()}
+    with _telling:
+        missing = [key for key, message in messages.items() if not message or keys[key] not in _told]
+        if missing:
+            found = {route["id"]: route for route in routes(environment, ids=missing)}
+            html = cards(environment, missing)
+            _told.update({keys[key]: (found.get(str(key)), html.get(str(key))) for key in missing})
+        parts = {str(key): _told[keys[key]] for key in messages}
+        while len(_told) > _MOST_TOLD:
+            _told.popitem(last=False)
+    return {
+        "routes": [route for route, _card in parts.values() if route is not None],
+        "cards": {key: card for key, (_route, card) in parts.items() if card is not None},
+    }
 
 
 def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:

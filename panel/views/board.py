@@ -79,15 +79,17 @@ class Routes(DispatcherView):
 
 
 class Cards(DispatcherView):
-    """Routes with their cards, by `ids`, and which of them match `q`. Those that have ended are left out."""
+    """Routes with their cards, by `ids`, and which of them match `q`. Those that have ended are left out.
+
+    Each id can be followed by a colon and the name of the message that told of it, see `board.told`.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        ids = _ids(request)
-        if ids is None:
+        told = _told(request)
+        if told is None:
             return HttpResponseBadRequest()
-        environment = _environment(request)
-        answer = {"routes": board.routes(environment, ids=ids), "cards": board.cards(environment, ids)}
-        return JsonResponse({**answer, "found": _found(request, ids=ids)})
+        answer = board.told(_environment(request), told)
+        return JsonResponse({**answer, "found": _found(request, ids=[*told])})
 
 
 class Positions(DispatcherView):
@@ -98,10 +100,10 @@ class Positions(DispatcherView):
         if "ids" not in request.GET:
             free = board.free_drivers(environment)
             return JsonResponse({"positions": board.positions(environment), "free": free})
-        ids = _ids(request)
-        if ids is None:
+        told = _told(request)
+        if told is None:
             return HttpResponseBadRequest()
-        return JsonResponse({"positions": board.positions(environment, ids=ids)})
+        return JsonResponse({"positions": board.positions(environment, ids=[*told])})
 
 
 class Updates(DispatcherView):
@@ -120,12 +122,17 @@ class Search(DispatcherView):
         return JsonResponse({"ids": _found(request) or []})
 
 
-def _ids(request: HttpRequest) -> list[UUID] | None:
-    """The ids in the parameter `ids`, separated by commas. None if one is not a UUID, or there are too many."""
+def _told(request: HttpRequest) -> dict[UUID, str] | None:
+    """The ids in the parameter `ids`, separated by commas, each with the name of its message, which can be empty.
+
+    None if one is not a UUID, or there are too many.
+    """
     sent = request.GET.get("ids", "")
     texts = sent.split(",", board.MOST_CARDS) if sent else []  # at most one more than are allowed
-    ids = [key for text in texts if (key := parse_id(text)) is not None]
-    return None if len(texts) > board.MOST_CARDS or len(ids) < len(texts) else ids
+    parts = [text.partition(":") for text in texts]
+    told = {parse_id(text): name for text, _colon, name in parts}
+    ids = {key: name for key, name in told.items() if key is not None}
+    return None if len(texts) > board.MOST_CARDS or None in told else ids
 
 
 class Drivers(DispatcherView):

@@ -50,6 +50,7 @@ class EventStream:
         self.headers = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:])
         self._is_chunked = self.headers.get("transfer-encoding") == "chunked"
         self._text = ""
+        self.id = ""  # of the last event
 
     def _until(self, end: bytes) -> bytes:
         while end not in self._buffer:
@@ -86,6 +87,7 @@ class EventStream:
                 self._text += self._read()
             block, self._text = self._text.split("\n\n", 1)
             fields = dict(line.split(": ", 1) for line in block.split("\n"))
+            self.id = fields.get("id", "")
             name = fields.get("event") or fields.get("data", "")
             if name and (beats or name != "beat"):
                 return name

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 from contextlib import ExitStack, closing, suppress
 
 import pytest
@@ -100,11 +101,35 @@ class TestStream:
         stream = open_("/board?1")
         assert stream.next() == "ready"
 
-        redis.publish("board", "a", "c", "a", "b")
-        assert stream.next() == "a b c"
+        redis.publish("board", "first", "a", "c", "a", "b")
+        assert [stream.next() for _event in range(2)] == ["first", "a b c"]
         redis.publish("board", *(f"id-{number}" for number in range(40)))
 
         assert stream.next() == "*"
+
+    def test_gives_a_message_the_same_name_for_each_page_and_no_other_message_that_name(self, serve, redis):
+        open_, _process = serve(pause_seconds=0.5)
+        streams = [open_("/board?1"), open_("/board,account?2")]
+        assert [stream.next() for stream in streams] == ["ready", "ready"]
+
+        redis.publish("board", "a", "a")
+
+        named = [[(stream.next(), stream.id) for _event in range(2)] for stream in streams]
+        assert named[0] == named[1]
+        (text, first), (again, second) = named[0]
+        assert (text, again) == ("a", "a")
+        assert first != second
+
+    def test_pauses_the_longer_the_more_pages_are_told(self, serve, redis):
+        open_, _process = serve(pause_seconds=0, pause_for_each=0.5, longest_pause_seconds=1)
+        streams = [open_(f"/board?{user}") for user in "abc"]
+        assert [stream.next() for stream in streams] == ["ready"] * 3
+        began = time.monotonic()
+
+        redis.publish("board", "a", "b")
+
+        assert [[stream.next(), stream.next()] for stream in streams] == [["a", "b"]] * 3
+        assert 1 <= time.monotonic() - began < 1.5  # three streams would be 1.5 s
 
     @pytest.mark.parametrize("path", ["/plain", "/refused"])
     def test_needs_the_view(self, shared, path):

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -255,6 +256,30 @@ class TestCards:
         with django_assert_num_queries(13):
             answer = dispatcher.get(CARDS, {"ids": ",".join(str(each.pk) for each in shown)}).json()
         assert len(answer["cards"]) == 5
+
+    def test_after_one_message_are_the_same_for_all_in_a_language(self, dispatcher, django_assert_num_queries):
+        delivery = DeliveryFactory.create()
+        told = {"ids": f"{delivery.pk}:a1"}
+        first = dispatcher.get(CARDS, told).json()
+        deliveries.accept(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+
+        with django_assert_num_queries(4):  # of the session and the rights
+            again = dispatcher.get(CARDS, told).json()
+
+        assert again == first
+        assert dispatcher.get(CARDS, {"ids": f"{delivery.pk}:a2"}).json()["routes"][0]["status"] == "ACCEPTED"
+        assert dispatcher.get(CARDS, {"ids": str(delivery.pk)}).json()["routes"][0]["status"] == "ACCEPTED"
+        dispatcher.cookies[settings.LANGUAGE_COOKIE_NAME] = "pt-br"
+        assert dispatcher.get(CARDS, told).json()["routes"][0]["status"] == "ACCEPTED"
+
+    def test_are_kept_for_few_messages(self, dispatcher, monkeypatch):
+        monkeypatch.setattr(board, "_MOST_TOLD", 2)
+        delivery = DeliveryFactory.create()
+
+        for number in range(4):
+            dispatcher.get(CARDS, {"ids": f"{delivery.pk}:b{number}"})
+
+        assert [message for _environment, _id, message, _language in board._told] == ["b2", "b3"]
 
     def test_write_no_script_that_a_shop_sent(self, dispatcher):
         token = TokenFactory.create(integrator__name="</script><script>alert(1)</script>")

@@ -111,9 +111,10 @@ board.refresh = (() => {
   };
 })();
 
-// Reads these routes with their cards, at most data-most-cards of them.
-board.refreshSome = async (ids) => {
-  const found = await board.read(board.searching(`${board.words.cards}&ids=${ids.join(",")}`));
+// Reads these routes with their cards, at most data-most-cards of them. `told`: by id, the name of the message about it.
+board.refreshSome = async (ids, told = new Map()) => {
+  const named = ids.map((id) => (told.has(id) ? `${id}:${told.get(id)}` : id));
+  const found = await board.read(board.searching(`${board.words.cards}&ids=${named.join(",")}`));
   if (!found) return;
   for (const id of ids) board.routes.delete(id);
   for (const route of found.routes) board.routes.set(route.id, route);
@@ -180,7 +181,7 @@ document.addEventListener("keydown", (event) => {
   const PAUSE = 300; // milliseconds, like all below
   const POSITIONS_PAUSE = 3000;
   const FREE_DRIVERS = 15_000; // nothing tells of their moves
-  let changed = new Set(); // ids of deliveries
+  let changed = new Map(); // id of a delivery -> the name of the newest message about it
   let moved = new Set(); // ids of deliveries whose drivers have moved
   let allMoved = false;
   let reading = null;
@@ -188,9 +189,9 @@ document.addEventListener("keydown", (event) => {
 
   function readChanged() {
     reading = null;
-    const ids = [...changed];
-    changed = new Set();
-    if (ids.length <= Number(board.words.mostCards)) board.refreshSome(ids);
+    const told = changed;
+    changed = new Map();
+    if (told.size <= Number(board.words.mostCards)) board.refreshSome([...told.keys()], told);
     else board.refresh();
   }
   function readPositions() {
@@ -202,11 +203,11 @@ document.addEventListener("keydown", (event) => {
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    rota.live(board.words.updates, (ids) => {
+    rota.live(board.words.updates, (ids, message) => {
       if (!ids) return board.refresh();
       for (const id of ids) {
         const [kind, key] = id.split(":");
-        if (kind === "delivery") changed.add(key);
+        if (kind === "delivery") changed.set(key, message);
         else {
           if (kind === "position") moved.add(key);
           else allMoved = true; // a driver goes on or off duty

@@ -2,9 +2,9 @@
 //
 //   rota.live(address, changed, { hidden: true })
 //
-// calls changed(ids) with a Set of ids, such as "delivery:<id>" (see delivery/page_updates.py), or with null when
-// anything may have changed: at the beginning, after each interruption, and while there is no stream. With `hidden` it
-// goes on while the page is hidden; otherwise the stream is closed then, because browsers allow six connections to a
+// calls changed(ids, message) with a Set of ids, such as "delivery:<id>" (see delivery/page_updates.py), and the name of
+// the message, by which the service knows which pages ask for the same; or with null when anything may have changed: at
+// the beginning, after each interruption, and while there is no stream. With `hidden` it goes on while the page is hidden; otherwise the stream is closed then, because browsers allow six connections to a
 // server, all tabs together, over HTTP/1.1.
 //
 // In HTML: templates/panel/live.html. The event `live` is triggered on it for one of the ids that its child #live-ids
@@ -71,7 +71,7 @@ window.rota = window.rota || {};
       on("ready", () => { this.ready = true; this.tell(null); });
       on("away", () => { this.ready = false; this.tell(null); });
       on("beat", () => {});
-      on("message", (event) => { const ids = new Set(event.data.split(" ")); this.tell(ids.has("*") ? null : ids); });
+      on("message", (event) => { const ids = new Set(event.data.split(" ")); this.tell(ids.has("*") ? null : ids, event.lastEventId); });
       on("error", () => { this.ready = false; }); // the browser connects again, unless the answer was no stream
     }
 
@@ -81,9 +81,9 @@ window.rota = window.rota || {};
       this.ready = false;
     }
 
-    tell(ids) {
+    tell(ids, message) {
       if (!ids) this.told = Date.now();
-      this.changed(ids);
+      this.changed(ids, message);
     }
 
     check() {
