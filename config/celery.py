@@ -9,6 +9,7 @@ from typing import Any
 
 from celery import Celery, states
 from celery.app.amqp import AMQP
+from celery.apps import beat
 from celery.beat import ScheduleEntry, Scheduler
 from celery.schedules import schedule
 from celery.signals import (
@@ -21,6 +22,8 @@ from celery.signals import (
     worker_process_init,
     worker_process_shutdown,
 )
+from django.conf import settings
+from django.utils.log import configure_logging
 from kombu import Connection
 from kombu.transport.redis import Channel
 from prometheus_client import Counter
@@ -33,6 +36,8 @@ from config import logs
 from config.monitoring import error_reports, heartbeats, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# `migrate` runs Django's checks. In a worker they would import all pages.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 _log = logging.getLogger(__name__)
 # Messages in the queue, which would grow while there are no workers. Older ones are dropped: beat repeats them.
@@ -63,11 +68,20 @@ class QuietScheduler(Scheduler):
             _log.warning("The task %s was not sent: %s", entry.task, error)
 
 
+class Beat(beat.Beat):
+    """Beat without the tasks, Django's models and all that they import: it sends tasks by their names."""
+
+    def init_loader(self) -> None:
+        configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+        app.finalize()
+
+
 class ConstantRetryAMQP(AMQP):
     Connection = ConstantRetryConnection
 
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
+app.Beat = app.subclass_with_self(Beat)  # type: ignore[misc]  # a cached property, which can be set
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "integration", "access", "common.mail"])
 
@@ -149,15 +163,16 @@ def _counted() -> datetime:
     return datetime.fromtimestamp(time.monotonic(), UTC)
 
 
-def _every(seconds: float, task: str) -> dict[str, Any]:
-    return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted)}
+def _every(seconds: float, task: str, **options: Any) -> dict[str, Any]:
+    return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted), **options}
 
 
 # Without `expires`, which workers would compare with the clocks of their own machines: a task that is run late finds
 # less to do.
 app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
-    "send-due-webhooks": _every(2, "delivery.webhooks.send_due"),
+    # Also at once, so that a start need not wait for the first sign of life.
+    "send-due-webhooks": _every(2, "delivery.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)),
     # Makes the moves of simulated deliveries that are due. One indexed query while there are none.
     "advance-simulations": _every(2, "delivery.advance_simulations"),
     # Computes when the drivers under way arrive. Moves start it too.
