@@ -31,7 +31,7 @@ def _state() -> str:
     digest = hashlib.sha256()
     ours = sorted(path for folder in PACKAGES for path in folder.rglob("migrations/*.py"))
     for path in (BASE_DIR / "requirements-dev.lock", BASE_DIR / "config" / "settings.py", *ours):
-        digest.update(path.read_bytes())
+        digest.update(path.name.encode() + path.read_bytes())
     with _connection() as connection:
         if connection.execute("SELECT to_regclass('django_migrations')").fetchone() != (None,):
             digest.update(repr(connection.execute("SELECT * FROM django_migrations ORDER BY id").fetchall()).encode())
