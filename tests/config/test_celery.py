@@ -67,7 +67,7 @@ class TestSchedule:
         entry = scheduler.schedule["advance-simulations"]
         assert not entry.is_due()[0]
 
-        later = time.monotonic() + 2
+        later = time.monotonic() + 5
         monkeypatch.setattr(celery, "time", SimpleNamespace(monotonic=lambda: later))
         with time_machine.travel(timezone.now() - timedelta(days=1)):
             assert entry.is_due()[0]
@@ -79,9 +79,9 @@ class TestSchedule:
         ("name", "seconds", "sentence"),
         [
             ("send-due-webhooks", 2, "beat wakes workers every two seconds"),
-            ("advance-simulations", 2, "task `delivery.advance_simulations` every two seconds"),
+            ("advance-simulations", 5, "task `delivery.advance_simulations` every five seconds"),
             ("renew-arrivals", 15, "and every 15 s for routes whose driver has reported a position"),
-            ("send-alerts", 5, "task `delivery.send_alerts` every five seconds"),
+            ("send-alerts", 15, "task `delivery.send_alerts` every 15 s"),
             ("send-mail", 5, "task `mail.send_due` every five seconds"),
             ("expire-offers", 30, "the periodic task, which runs every 30 s, has not expired the offer"),
             ("prune-attempts", 3600, "task `delivery.webhooks.prune`, hourly"),
