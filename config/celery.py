@@ -9,6 +9,7 @@ from typing import Any
 
 from celery import Celery, states
 from celery.app.amqp import AMQP
+from celery.apps import beat
 from celery.beat import ScheduleEntry, Scheduler
 from celery.schedules import schedule
 from celery.signals import (
@@ -22,6 +23,8 @@ from celery.signals import (
     worker_process_init,
     worker_process_shutdown,
 )
+from django.conf import settings
+from django.utils.log import configure_logging
 from kombu import Connection
 from kombu.transport.redis import Channel
 from prometheus_client import Counter
@@ -34,7 +37,8 @@ from config import logs, preload
 from config.monitoring import error_reports, heartbeats, tracing
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-os.environ.setdefault("CELERY_SKIP_CHECKS", "1")  # they load the pages, which beat does not need
+# `migrate` runs Django's checks. In a worker they would import all pages.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 _log = logging.getLogger(__name__)
 # Messages in the queue, which would grow while there are no workers. Older ones are dropped: beat repeats them.
@@ -65,11 +69,20 @@ class QuietScheduler(Scheduler):
             _log.warning("The task %s was not sent: %s", entry.task, error)
 
 
+class Beat(beat.Beat):
+    """Beat without the tasks, Django's models and all that they import: it sends tasks by their names."""
+
+    def init_loader(self) -> None:
+        configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
+        app.finalize()
+
+
 class ConstantRetryAMQP(AMQP):
     Connection = ConstantRetryConnection
 
 
 app = Celery("rota", amqp=ConstantRetryAMQP)
+app.Beat = app.subclass_with_self(Beat)  # type: ignore[misc]  # a cached property, which can be set
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "integration", "access", "common.mail"])
 
@@ -156,17 +169,18 @@ def _counted() -> datetime:
     return datetime.fromtimestamp(time.monotonic(), UTC)
 
 
-def _every(seconds: float, task: str) -> dict[str, Any]:
-    return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted)}
+def _every(seconds: float, task: str, **options: Any) -> dict[str, Any]:
+    return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted), **options}
 
 
 # Without `expires`, which workers would compare with the clocks of their own machines: a task that is run late finds
 # less to do.
 app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
-    "send-due-webhooks": _every(2, "delivery.webhooks.send_due"),
-    # Makes the moves of simulated deliveries that are due. One indexed query while there are none.
-    "advance-simulations": _every(2, "delivery.advance_simulations"),
+    # Also at once, so that a start need not wait for the first sign of life.
+    "send-due-webhooks": _every(2, "delivery.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)),
+    # Makes the moves of simulated deliveries that fall due until the next time. One indexed query while there are none.
+    "advance-simulations": _every(5, "delivery.advance_simulations"),
     # Computes when the drivers under way arrive. Moves start it too.
     "renew-arrivals": _every(15, "delivery.renew_all_arrivals"),
     # Deletes webhook attempts older than 30 days.
@@ -190,7 +204,7 @@ app.conf.beat_schedule = {
     # Deletes counters of failed log-ins whose window is over.
     "prune-login-attempts": _every(600, "access.prune_attempts"),
     # Compares the state of each webhook endpoint with the one that was reported last; digests at 8:00.
-    "send-alerts": _every(5, "delivery.send_alerts"),
+    "send-alerts": _every(15, "delivery.send_alerts"),
     # Deletes alerts to URLs older than 30 days.
     "prune-alert-posts": _every(3600, "delivery.prune_alert_posts"),
     # Sends e-mails that were recorded since, and those whose retry is due. One indexed query while there are none.

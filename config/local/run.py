@@ -23,7 +23,7 @@ import psycopg
 
 from config import environment, npm_files, processes
 from config.env import BASE_DIR, StartRefused, data_dir, is_embedded
-from config.local import embedded
+from config.local import embedded, schema
 from config.local.banner import banner
 from config.local.children import Child, die_with_parent, log
 from config.local.embedded.private import open_private, shorten, try_lock
@@ -89,7 +89,7 @@ def _start(children: list[Child], port: int) -> None:
         children.append(redis)
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
     _timed("Connection to PostgreSQL", _check_database)
-    _timed("Database schema", lambda: _manage("migrate", "--verbosity", "0"))
+    _timed("Database schema", _migrate)
     services = [Child(name, command) for name, command in processes.commands(port).items()]
     children += services
     for child in services:
@@ -117,6 +117,12 @@ def _check_database() -> None:
         raise StartRefused(f"The database of DATABASE_URL cannot be used: {str(error).splitlines()[0]}") from error
 
 
+def _migrate() -> None:
+    if not schema.is_current():
+        _manage("migrate", "--verbosity", "0")
+        schema.note_current()
+
+
 def _supervise(children: list[Child], postgres: embedded.Postgres | None) -> NoReturn:
     """Restart processes that exit, until a signal interrupts."""
     while True:
@@ -129,7 +135,7 @@ def _supervise(children: list[Child], postgres: embedded.Postgres | None) -> NoR
             if not postgres.is_running():
                 _timed("PostgreSQL had ended; again", postgres.ensure_running)
         shorten(embedded.redis_log())
-        time.sleep(0.5)
+        time.sleep(1)
 
 
 @contextmanager
@@ -204,7 +210,7 @@ def _wait_for_services(port: int, children: list[Child]) -> None:
             found = json.loads(answer.read())["checks"]
             if found["worker"]["ok"] and found["beat"]["ok"]:
                 return
-        time.sleep(0.2)
+        time.sleep(0.1)
     raise StartRefused(
         f"Web server, worker and beat gave no sign of life within {_START_SECONDS} s; see their messages above."
     )
@@ -215,7 +221,7 @@ def _seed_demo() -> dict[str, str] | None:
 
     Called last, because the credentials are shown only once.
     """
-    if not is_embedded():
+    if not is_embedded() or schema.has_users():
         return None
     credentials: dict[str, str] | None = json.loads(_timed("Demo data", lambda: _manage("seed_demo")))
     return credentials

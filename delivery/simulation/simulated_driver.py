@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 _FAILURE_PAUSE = timedelta(seconds=1)
 _MOST_DOUBLINGS = 8
 # Longer than the interval of Celery beat's wake-ups.
-_LOOK_AHEAD = timedelta(seconds=4)
+_LOOK_AHEAD = timedelta(seconds=7)
 _LONGEST_SLEEP = 0.2  # seconds, after which a simulation that began meanwhile can be due
 
 

@@ -23,38 +23,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='ApiKey',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.BinaryField(max_length=32, unique=True)),
-                ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
-                ('created_by', models.CharField(editable=False, max_length=200, verbose_name='created by')),
-                ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='revoked at')),
-                ('revoked_by', models.CharField(blank=True, editable=False, max_length=200, verbose_name='revoked by')),
-                ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last used at')),
-                ('name', models.CharField(blank=True, db_default='', help_text='For people: the system that uses it.', max_length=60, verbose_name='name')),
-                ('hint', models.CharField(editable=False, help_text='Its beginning and end.', max_length=20, verbose_name='key')),
-            ],
-            options={
-                'verbose_name': 'API key',
-                'verbose_name_plural': 'API keys',
-                'ordering': ['-created_at'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Company',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('document', models.CharField(help_text='CNPJ or CPF.', max_length=14, unique=True, verbose_name='document')),
-                ('name', models.CharField(blank=True, max_length=120, verbose_name='name')),
-            ],
-            options={
-                'verbose_name': 'company',
-                'verbose_name_plural': 'companies',
-                'ordering': ['document'],
-            },
-        ),
-        migrations.CreateModel(
             name='FreightParametersChange',
             fields=[
                 ('pgh_id', models.AutoField(primary_key=True, serialize=False)),
@@ -80,29 +48,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'changes of freight parameters',
                 'ordering': ['-pgh_id'],
                 'abstract': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='FreightPriceChange',
-            fields=[
-                ('pgh_id', models.AutoField(primary_key=True, serialize=False)),
-                ('pgh_created_at', models.DateTimeField(auto_now_add=True, verbose_name='when')),
-                ('pgh_label', models.TextField(choices=[('added', 'Added'), ('changed', 'Changed'), ('deleted', 'Deleted')], verbose_name='change')),
-                ('pgh_context', pghistory.utils.JSONField(null=True)),
-                ('id', models.BigIntegerField()),
-                ('service', models.CharField(choices=[('economy', 'Economy'), ('express', 'Express')], max_length=7, verbose_name='service')),
-                ('zone', models.CharField(choices=[('local', 'Local'), ('state', 'Within the state'), ('regional', 'Regional'), ('near', 'Near'), ('mid', 'Medium'), ('far', 'Far'), ('remote', 'Remote')], max_length=8, verbose_name='zone')),
-                ('origin_kind', models.CharField(choices=[('capital', 'Capital'), ('interior', 'Interior')], max_length=8, verbose_name='origin')),
-                ('destination_kind', models.CharField(choices=[('capital', 'Capital'), ('interior', 'Interior')], max_length=8, verbose_name='destination')),
-                ('base_centavos', models.PositiveIntegerField(verbose_name='up to 1 kg')),
-                ('extra_kg_centavos', models.PositiveIntegerField(verbose_name='each extra kg')),
-                ('deadline_days', models.PositiveSmallIntegerField(verbose_name='deadline (business days)')),
-            ],
-            options={
-                'verbose_name': 'change of freight prices',
-                'verbose_name_plural': 'changes of freight prices',
-                'ordering': ['-pgh_id'],
-                'abstract': False,
+                'indexes': [models.Index(fields=['pgh_created_at'], name='freightparameterschange_at')],
             },
         ),
         migrations.CreateModel(
@@ -121,6 +67,90 @@ class Migration(migrations.Migration):
                 'verbose_name': 'freight rate',
                 'verbose_name_plural': 'freight table',
                 'ordering': ['service', 'zone', 'origin_kind', 'destination_kind'],
+                'constraints': [models.UniqueConstraint(fields=('service', 'zone', 'origin_kind', 'destination_kind'), name='one_freight_rate_per_way')],
+            },
+        ),
+        migrations.CreateModel(
+            name='FreightPriceChange',
+            fields=[
+                ('pgh_id', models.AutoField(primary_key=True, serialize=False)),
+                ('pgh_created_at', models.DateTimeField(auto_now_add=True, verbose_name='when')),
+                ('pgh_label', models.TextField(choices=[('added', 'Added'), ('changed', 'Changed'), ('deleted', 'Deleted')], verbose_name='change')),
+                ('pgh_context', pghistory.utils.JSONField(null=True)),
+                ('id', models.BigIntegerField()),
+                ('service', models.CharField(choices=[('economy', 'Economy'), ('express', 'Express')], max_length=7, verbose_name='service')),
+                ('zone', models.CharField(choices=[('local', 'Local'), ('state', 'Within the state'), ('regional', 'Regional'), ('near', 'Near'), ('mid', 'Medium'), ('far', 'Far'), ('remote', 'Remote')], max_length=8, verbose_name='zone')),
+                ('origin_kind', models.CharField(choices=[('capital', 'Capital'), ('interior', 'Interior')], max_length=8, verbose_name='origin')),
+                ('destination_kind', models.CharField(choices=[('capital', 'Capital'), ('interior', 'Interior')], max_length=8, verbose_name='destination')),
+                ('base_centavos', models.PositiveIntegerField(verbose_name='up to 1 kg')),
+                ('extra_kg_centavos', models.PositiveIntegerField(verbose_name='each extra kg')),
+                ('deadline_days', models.PositiveSmallIntegerField(verbose_name='deadline (business days)')),
+                ('pgh_obj', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='row_changes', to='integration.freightrate')),
+            ],
+            options={
+                'verbose_name': 'change of freight prices',
+                'verbose_name_plural': 'changes of freight prices',
+                'ordering': ['-pgh_id'],
+                'abstract': False,
+                'indexes': [models.Index(fields=['pgh_created_at'], name='freightpricechange_at')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Seller',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('rate_limit_per_second', models.PositiveIntegerField(blank=True, help_text="Of each token or key. Empty: this installation's RATE_LIMIT_PER_SECOND. 0: no limit.", null=True, validators=[django.core.validators.MaxValueValidator(1000000000)], verbose_name='calls per second')),
+                ('rate_limit_per_hour', models.PositiveIntegerField(blank=True, help_text="Of each token or key. Empty: this installation's RATE_LIMIT_PER_HOUR. 0: no limit.", null=True, validators=[django.core.validators.MaxValueValidator(1000000000)], verbose_name='calls per hour')),
+                ('suspended_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='suspended at')),
+                ('suspended_by', models.CharField(blank=True, db_default='', default='', editable=False, max_length=200, verbose_name='suspended by')),
+                ('suspension_reason', models.CharField(blank=True, db_default='', default='', editable=False, max_length=255, verbose_name='reason of the suspension')),
+                ('name', models.CharField(max_length=120, verbose_name='name')),
+                ('reference', models.CharField(editable=False, max_length=20, unique=True, verbose_name='reference')),
+                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
+                ('invoice_quota_mb', models.PositiveIntegerField(blank=True, help_text='Empty: 2048. 0: no limit.', null=True, verbose_name='space for invoices (MB)')),
+                ('invoices_per_day', models.PositiveIntegerField(blank=True, help_text='Empty: 5000. 0: no limit.', null=True, verbose_name='invoices in 24 hours')),
+                ('invoice_bytes', models.BigIntegerField(db_default=0, default=0, editable=False, verbose_name='bytes of invoices')),
+            ],
+            options={
+                'verbose_name': 'seller',
+                'verbose_name_plural': 'sellers',
+                'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('suspended_at', None), ('suspended_by', ''), ('suspension_reason', '')), models.Q(('suspended_at__isnull', False), models.Q(('suspended_by', ''), _negated=True), models.Q(('suspension_reason', ''), _negated=True)), _connector='OR'), name='seller_suspension_has_who_and_why')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ApiKey',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.BinaryField(max_length=32, unique=True)),
+                ('created_at', models.DateTimeField(editable=False, verbose_name='created at')),
+                ('created_by', models.CharField(editable=False, max_length=200, verbose_name='created by')),
+                ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='revoked at')),
+                ('revoked_by', models.CharField(blank=True, editable=False, max_length=200, verbose_name='revoked by')),
+                ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='last used at')),
+                ('name', models.CharField(blank=True, db_default='', help_text='For people: the system that uses it.', max_length=60, verbose_name='name')),
+                ('hint', models.CharField(editable=False, help_text='Its beginning and end.', max_length=20, verbose_name='key')),
+                ('seller', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='integration.seller', verbose_name='seller')),
+            ],
+            options={
+                'verbose_name': 'API key',
+                'verbose_name_plural': 'API keys',
+                'ordering': ['-created_at'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Company',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('document', models.CharField(help_text='CNPJ or CPF.', max_length=14, unique=True, verbose_name='document')),
+                ('name', models.CharField(blank=True, max_length=120, verbose_name='name')),
+                ('seller', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='companies', to='integration.seller', verbose_name='seller')),
+            ],
+            options={
+                'verbose_name': 'company',
+                'verbose_name_plural': 'companies',
+                'ordering': ['document'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('document__regex', '^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$')), name='company_document_compact', violation_error_message='Without its mask, in upper case.')],
             },
         ),
         migrations.CreateModel(
@@ -133,7 +163,11 @@ class Migration(migrations.Migration):
                 ('status', models.PositiveSmallIntegerField()),
                 ('body', models.TextField()),
                 ('created_at', models.DateTimeField(db_index=True)),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('seller', 'endpoint', 'key'), name='one_order_answer_per_idempotency_key')],
+            },
         ),
         migrations.CreateModel(
             name='Invoice',
@@ -151,24 +185,14 @@ class Migration(migrations.Migration):
                 ('received_at', models.DateTimeField(verbose_name='received at')),
                 ('received_by', models.CharField(max_length=200, verbose_name='received by')),
                 ('forgotten_at', models.DateTimeField(editable=False, null=True, verbose_name='anonymised at')),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='invoices', to='integration.seller', verbose_name='seller')),
             ],
             options={
                 'verbose_name': 'invoice',
                 'verbose_name_plural': 'invoices',
                 'ordering': ['-id'],
-            },
-        ),
-        migrations.CreateModel(
-            name='InvoiceLink',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('linked_by', models.CharField(max_length=200, verbose_name='linked by')),
-                ('linked_at', models.DateTimeField(verbose_name='linked at')),
-            ],
-            options={
-                'verbose_name': 'linked order',
-                'verbose_name_plural': 'linked orders',
-                'ordering': ['id'],
+                'indexes': [models.Index(fields=['seller', '-received_at'], name='invoice_received'), models.Index(fields=['number'], name='invoice_number'), models.Index(condition=models.Q(('forgotten_at__isnull', True)), fields=['received_at'], name='invoice_to_forget')],
+                'constraints': [models.UniqueConstraint(fields=('seller', 'access_key'), name='one_invoice_per_access_key')],
             },
         ),
         migrations.CreateModel(
@@ -176,11 +200,15 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('value', models.CharField(max_length=255, verbose_name='xPed')),
+                ('invoice', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='references', to='integration.invoice', verbose_name='invoice')),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller')),
             ],
             options={
                 'verbose_name': 'order reference',
                 'verbose_name_plural': 'order references',
                 'ordering': ['id'],
+                'indexes': [models.Index(fields=['seller', 'value'], name='invoice_reference_value')],
+                'constraints': [models.UniqueConstraint(fields=('invoice', 'value'), name='one_reference_per_invoice')],
             },
         ),
         migrations.CreateModel(
@@ -201,11 +229,31 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(verbose_name='created at')),
                 ('created_by', models.CharField(max_length=200, verbose_name='created by')),
                 ('forgotten_at', models.DateTimeField(editable=False, null=True, verbose_name='anonymised at')),
+                ('company', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='integration.company', verbose_name='company')),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='integration.seller', verbose_name='seller')),
             ],
             options={
                 'verbose_name': 'order',
                 'verbose_name_plural': 'orders',
                 'ordering': ['-id'],
+                'indexes': [models.Index(fields=['seller', '-created_at', '-id'], name='order_of_seller'), models.Index(fields=['seller', 'status', '-created_at', '-id'], name='order_of_seller_status'), models.Index(fields=['seller', 'receiver_document', '-id'], name='order_of_receiver'), models.Index(fields=['seller', 'invoice_key'], name='order_of_invoice_key'), models.Index(models.F('seller'), django.db.models.functions.text.Left('code', 15), name='order_cut_code'), models.Index(fields=['status', '-id'], name='order_by_status'), models.Index(condition=models.Q(('forgotten_at__isnull', True)), fields=['created_at'], name='order_to_forget'), models.Index(django.db.models.functions.text.Right(models.Func(django.db.models.fields.json.KeyTextTransform('phone', 'receiver'), models.Value('\\D'), models.Value(''), models.Value('g'), function='regexp_replace', output_field=models.CharField()), 8), condition=models.Q(('receiver__has_key', 'phone')), name='order_phone'), models.Index(django.db.models.functions.text.Right(models.Func(django.db.models.fields.json.KeyTextTransform('cellphone', 'receiver'), models.Value('\\D'), models.Value(''), models.Value('g'), function='regexp_replace', output_field=models.CharField()), 8), condition=models.Q(('receiver__has_key', 'cellphone')), name='order_cellphone')],
+                'constraints': [models.UniqueConstraint(fields=('seller', 'code'), name='one_order_per_code'), models.UniqueConstraint(fields=('seller', 'tracking_code'), name='one_order_per_tracking_code'), models.CheckConstraint(condition=models.Q(('cost__gte', 0)), name='order_cost_not_negative')],
+            },
+        ),
+        migrations.CreateModel(
+            name='InvoiceLink',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('linked_by', models.CharField(max_length=200, verbose_name='linked by')),
+                ('linked_at', models.DateTimeField(verbose_name='linked at')),
+                ('invoice', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='links', to='integration.invoice', verbose_name='invoice')),
+                ('order', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='invoice_links', to='integration.order', verbose_name='order')),
+            ],
+            options={
+                'verbose_name': 'linked order',
+                'verbose_name_plural': 'linked orders',
+                'ordering': ['id'],
+                'constraints': [models.UniqueConstraint(fields=('invoice', 'order'), name='one_link_per_invoice_and_order')],
             },
         ),
         migrations.CreateModel(
@@ -224,7 +272,11 @@ class Migration(migrations.Migration):
                 ('size', models.PositiveIntegerField()),
                 ('body', models.TextField(blank=True)),
                 ('answer', models.TextField(blank=True)),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller')),
             ],
+            options={
+                'indexes': [models.Index(fields=['seller', '-created_at', '-id'], name='refused_call_of_seller'), models.Index(fields=['created_at'], name='refused_seller_call_oldest')],
+            },
         ),
         migrations.CreateModel(
             name='RefusedSellerCallCount',
@@ -233,7 +285,12 @@ class Migration(migrations.Migration):
                 ('hour', models.DateTimeField()),
                 ('refused', models.PositiveIntegerField()),
                 ('over_limit', models.PositiveIntegerField()),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller')),
             ],
+            options={
+                'indexes': [models.Index(fields=['hour'], name='refused_seller_count_oldest')],
+                'constraints': [models.UniqueConstraint(fields=('seller', 'hour'), name='refused_seller_count_of_hour')],
+            },
         ),
         migrations.CreateModel(
             name='SearchCode',
@@ -241,33 +298,15 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('tracking_code', 'Tracking code'), ('order', 'orderId'), ('shipping', 'Shipping id'), ('invoice_key', 'Invoice key'), ('invoice_number', 'Invoice number'), ('other', 'Auxiliary code')], default='other', max_length=14, verbose_name='kind')),
                 ('value', models.CharField(max_length=255, verbose_name='value')),
+                ('order', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='codes', to='integration.order', verbose_name='order')),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller')),
             ],
             options={
                 'verbose_name': 'code',
                 'verbose_name_plural': 'codes',
                 'ordering': ['id'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Seller',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rate_limit_per_second', models.PositiveIntegerField(blank=True, help_text="Of each token or key. Empty: this installation's RATE_LIMIT_PER_SECOND. 0: no limit.", null=True, validators=[django.core.validators.MaxValueValidator(1000000000)], verbose_name='calls per second')),
-                ('rate_limit_per_hour', models.PositiveIntegerField(blank=True, help_text="Of each token or key. Empty: this installation's RATE_LIMIT_PER_HOUR. 0: no limit.", null=True, validators=[django.core.validators.MaxValueValidator(1000000000)], verbose_name='calls per hour')),
-                ('suspended_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='suspended at')),
-                ('suspended_by', models.CharField(blank=True, db_default='', default='', editable=False, max_length=200, verbose_name='suspended by')),
-                ('suspension_reason', models.CharField(blank=True, db_default='', default='', editable=False, max_length=255, verbose_name='reason of the suspension')),
-                ('name', models.CharField(max_length=120, verbose_name='name')),
-                ('reference', models.CharField(editable=False, max_length=20, unique=True, verbose_name='reference')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
-                ('invoice_quota_mb', models.PositiveIntegerField(blank=True, help_text="Empty: 2048. 0: no limit.", null=True, verbose_name='space for invoices (MB)')),
-                ('invoices_per_day', models.PositiveIntegerField(blank=True, help_text="Empty: 5000. 0: no limit.", null=True, verbose_name='invoices in 24 hours')),
-                ('invoice_bytes', models.BigIntegerField(db_default=0, default=0, editable=False, verbose_name='bytes of invoices')),
-            ],
-            options={
-                'verbose_name': 'seller',
-                'verbose_name_plural': 'sellers',
-                'ordering': ['name'],
+                'indexes': [models.Index(fields=['seller', 'value', '-order'], name='search_code_value')],
+                'constraints': [models.UniqueConstraint(fields=('order', 'kind', 'value'), name='one_search_code')],
             },
         ),
         migrations.CreateModel(
@@ -275,11 +314,15 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('role', models.CharField(choices=[('owner', 'Owner'), ('member', 'Member')], db_default='owner', default='owner', max_length=6, verbose_name='role')),
+                ('seller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='integration.seller')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
             options={
                 'db_table': 'integration_seller_members',
                 'abstract': False,
                 'default_permissions': (),
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'member'])), name='seller_membership_role')],
+                'unique_together': {('seller', 'user')},
             },
         ),
         migrations.CreateModel(
@@ -291,6 +334,8 @@ class Migration(migrations.Migration):
                 ('by', models.CharField(max_length=200, verbose_name='by')),
                 ('created_at', models.DateTimeField(verbose_name='created at')),
                 ('updated_at', models.DateTimeField(verbose_name='updated at')),
+                ('company', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='integration.company', verbose_name='company')),
+                ('order', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='status_log', to='integration.order', verbose_name='order')),
             ],
             options={
                 'verbose_name': 'status log entry',
@@ -321,6 +366,21 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='freight_parameters_one_row'), models.CheckConstraint(condition=models.Q(('default_weight_g__range', (1, 1000000))), name='freight_default_weight_g_range'), models.CheckConstraint(condition=models.Q(('max_weight_g__range', (1, 1000000))), name='freight_max_weight_g_range'), models.CheckConstraint(condition=models.Q(('weight_rounding_g__range', (1, 1000000))), name='freight_weight_rounding_g_range'), models.CheckConstraint(condition=models.Q(('cubic_divisor_cm3_per_kg__range', (1, 1000000))), name='freight_cubic_divisor_cm3_per_kg_range'), models.CheckConstraint(condition=models.Q(('cubic_threshold_g__range', (0, 1000000))), name='freight_cubic_threshold_g_range'), models.CheckConstraint(condition=models.Q(('ad_valorem_bp__range', (0, 10000))), name='freight_ad_valorem_bp_range'), models.CheckConstraint(condition=models.Q(('ad_valorem_free_centavos__range', (0, 100000000))), name='freight_ad_valorem_free_centavos_range'), models.CheckConstraint(condition=models.Q(('gris_bp__range', (0, 10000))), name='freight_gris_bp_range'), models.CheckConstraint(condition=models.Q(('minimum_charge_centavos__range', (0, 100000000))), name='freight_minimum_charge_centavos_range'), models.CheckConstraint(condition=models.Q(('handling_days__range', (0, 365))), name='freight_handling_days_range'), models.CheckConstraint(condition=models.Q(('default_weight_g__lte', models.F('max_weight_g'))), name='freight_default_weight_within_maximum', violation_error_message='The assumed weight is over the maximum weight.'), models.CheckConstraint(condition=models.Q(('remote_states__contained_by', ['AC', 'AL', 'AM', 'AP', 'BA', 'CE', 'DF', 'ES', 'GO', 'MA', 'MG', 'MS', 'MT', 'PA', 'PB', 'PE', 'PI', 'PR', 'RJ', 'RN', 'RO', 'RR', 'RS', 'SC', 'SE', 'SP', 'TO'])), name='freight_remote_states_exist'), models.CheckConstraint(condition=models.Q(('quote_service__in', ['economy', 'express'])), name='freight_quote_service')],
             },
         ),
+        migrations.AddField(
+            model_name='freightparameterschange',
+            name='pgh_obj',
+            field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='row_changes', to='integration.freightparameters'),
+        ),
+        migrations.AddField(
+            model_name='invoice',
+            name='orders',
+            field=models.ManyToManyField(related_name='invoices', through='integration.InvoiceLink', to='integration.order', verbose_name='orders'),
+        ),
+        migrations.AddField(
+            model_name='seller',
+            name='members',
+            field=models.ManyToManyField(blank=True, help_text='People who see this seller, and no other, in the panel.', related_name='sellers', through='integration.SellerMembership', to=settings.AUTH_USER_MODEL, verbose_name='members'),
+        ),
         pgtrigger.migrations.AddTrigger(
             model_name='freightparameters',
             trigger=pgtrigger.compiler.Trigger(name='added_insert', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "integration_freightparameterschange" ("ad_valorem_bp", "ad_valorem_free_centavos", "cubic_divisor_cm3_per_kg", "cubic_threshold_g", "default_weight_g", "gris_bp", "handling_days", "id", "max_weight_g", "minimum_charge_centavos", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "quote_service", "remote_states", "weight_rounding_g") VALUES (NEW."ad_valorem_bp", NEW."ad_valorem_free_centavos", NEW."cubic_divisor_cm3_per_kg", NEW."cubic_threshold_g", NEW."default_weight_g", NEW."gris_bp", NEW."handling_days", NEW."id", NEW."max_weight_g", NEW."minimum_charge_centavos", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'added\', NEW."id", NEW."quote_service", NEW."remote_states", NEW."weight_rounding_g"); RETURN NULL;', hash='55574c1be58c606828c22e4ee9d956f6c027f21a', operation='INSERT', pgid='pgtrigger_added_insert_30b90', table='integration_freightparameters', when='AFTER')),
@@ -332,20 +392,6 @@ class Migration(migrations.Migration):
         pgtrigger.migrations.AddTrigger(
             model_name='freightparameters',
             trigger=pgtrigger.compiler.Trigger(name='deleted_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "integration_freightparameterschange" ("ad_valorem_bp", "ad_valorem_free_centavos", "cubic_divisor_cm3_per_kg", "cubic_threshold_g", "default_weight_g", "gris_bp", "handling_days", "id", "max_weight_g", "minimum_charge_centavos", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "quote_service", "remote_states", "weight_rounding_g") VALUES (OLD."ad_valorem_bp", OLD."ad_valorem_free_centavos", OLD."cubic_divisor_cm3_per_kg", OLD."cubic_threshold_g", OLD."default_weight_g", OLD."gris_bp", OLD."handling_days", OLD."id", OLD."max_weight_g", OLD."minimum_charge_centavos", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'deleted\', OLD."id", OLD."quote_service", OLD."remote_states", OLD."weight_rounding_g"); RETURN NULL;', hash='96722df5e795722ceae1fee1991bd0041891894b', operation='DELETE', pgid='pgtrigger_deleted_delete_7e981', table='integration_freightparameters', when='AFTER')),
-        ),
-        migrations.AddField(
-            model_name='freightparameterschange',
-            name='pgh_obj',
-            field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='row_changes', to='integration.freightparameters'),
-        ),
-        migrations.AddConstraint(
-            model_name='freightrate',
-            constraint=models.UniqueConstraint(fields=('service', 'zone', 'origin_kind', 'destination_kind'), name='one_freight_rate_per_way'),
-        ),
-        migrations.AddField(
-            model_name='freightpricechange',
-            name='pgh_obj',
-            field=models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='row_changes', to='integration.freightrate'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='freightrate',
@@ -359,197 +405,13 @@ class Migration(migrations.Migration):
             model_name='freightrate',
             trigger=pgtrigger.compiler.Trigger(name='deleted_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "integration_freightpricechange" ("base_centavos", "deadline_days", "destination_kind", "extra_kg_centavos", "id", "origin_kind", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "service", "zone") VALUES (OLD."base_centavos", OLD."deadline_days", OLD."destination_kind", OLD."extra_kg_centavos", OLD."id", OLD."origin_kind", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'deleted\', OLD."id", OLD."service", OLD."zone"); RETURN NULL;', hash='e4f645e1f3ee03a6e7fb7c97355ef7986ab21e8b', operation='DELETE', pgid='pgtrigger_deleted_delete_75e48', table='integration_freightrate', when='AFTER')),
         ),
-        migrations.AddField(
-            model_name='invoicelink',
-            name='invoice',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='links', to='integration.invoice', verbose_name='invoice'),
-        ),
-        migrations.AddField(
-            model_name='invoicereference',
-            name='invoice',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='references', to='integration.invoice', verbose_name='invoice'),
-        ),
-        migrations.AddField(
-            model_name='order',
-            name='company',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='integration.company', verbose_name='company'),
-        ),
-        migrations.AddField(
-            model_name='invoicelink',
-            name='order',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='invoice_links', to='integration.order', verbose_name='order'),
-        ),
-        migrations.AddField(
-            model_name='invoice',
-            name='orders',
-            field=models.ManyToManyField(related_name='invoices', through='integration.InvoiceLink', to='integration.order', verbose_name='orders'),
-        ),
-        migrations.AddField(
-            model_name='searchcode',
-            name='order',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='codes', to='integration.order', verbose_name='order'),
-        ),
-        migrations.AddField(
-            model_name='searchcode',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller'),
-        ),
-        migrations.AddField(
-            model_name='refusedsellercallcount',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller'),
-        ),
-        migrations.AddField(
-            model_name='refusedsellercall',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller'),
-        ),
-        migrations.AddField(
-            model_name='order',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='orders', to='integration.seller', verbose_name='seller'),
-        ),
-        migrations.AddField(
-            model_name='invoicereference',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller'),
-        ),
-        migrations.AddField(
-            model_name='invoice',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='invoices', to='integration.seller', verbose_name='seller'),
-        ),
-        migrations.AddField(
-            model_name='idempotencyrecord',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller'),
-        ),
-        migrations.AddField(
-            model_name='company',
-            name='seller',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='companies', to='integration.seller', verbose_name='seller'),
-        ),
-        migrations.AddField(
-            model_name='apikey',
-            name='seller',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='keys', to='integration.seller', verbose_name='seller'),
-        ),
-        migrations.AddField(
-            model_name='sellermembership',
-            name='seller',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='integration.seller'),
-        ),
-        migrations.AddField(
-            model_name='sellermembership',
-            name='user',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to=settings.AUTH_USER_MODEL, verbose_name='user'),
-        ),
-        migrations.AddField(
-            model_name='seller',
-            name='members',
-            field=models.ManyToManyField(blank=True, help_text='People who see this seller, and no other, in the panel.', related_name='sellers', through='integration.SellerMembership', to=settings.AUTH_USER_MODEL, verbose_name='members'),
-        ),
-        migrations.AddField(
-            model_name='statuslog',
-            name='company',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='integration.company', verbose_name='company'),
-        ),
-        migrations.AddField(
-            model_name='statuslog',
-            name='order',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='status_log', to='integration.order', verbose_name='order'),
-        ),
-        migrations.AddIndex(
-            model_name='freightparameterschange',
-            index=models.Index(fields=['pgh_created_at'], name='freightparameterschange_at'),
-        ),
         pgtrigger.migrations.AddTrigger(
             model_name='freightparameterschange',
             trigger=pgtrigger.compiler.Trigger(name='append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='01ae7569d6443e27c16011a5fbe9ca900df9db4f', operation='UPDATE OR DELETE', pgid='pgtrigger_append_only_bb205', table='integration_freightparameterschange', when='BEFORE')),
         ),
-        migrations.AddIndex(
-            model_name='freightpricechange',
-            index=models.Index(fields=['pgh_created_at'], name='freightpricechange_at'),
-        ),
         pgtrigger.migrations.AddTrigger(
             model_name='freightpricechange',
             trigger=pgtrigger.compiler.Trigger(name='append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='6709bf1ff27bcfc9b8ec8904e519141ab5321b15', operation='UPDATE OR DELETE', pgid='pgtrigger_append_only_9a278', table='integration_freightpricechange', when='BEFORE')),
-        ),
-        migrations.AddConstraint(
-            model_name='invoicelink',
-            constraint=models.UniqueConstraint(fields=('invoice', 'order'), name='one_link_per_invoice_and_order'),
-        ),
-        migrations.AddIndex(
-            model_name='searchcode',
-            index=models.Index(fields=['seller', 'value', '-order'], name='search_code_value'),
-        ),
-        migrations.AddConstraint(
-            model_name='searchcode',
-            constraint=models.UniqueConstraint(fields=('order', 'kind', 'value'), name='one_search_code'),
-        ),
-        migrations.AddIndex(
-            model_name='refusedsellercallcount',
-            index=models.Index(fields=['hour'], name='refused_seller_count_oldest'),
-        ),
-        migrations.AddConstraint(
-            model_name='refusedsellercallcount',
-            constraint=models.UniqueConstraint(fields=('seller', 'hour'), name='refused_seller_count_of_hour'),
-        ),
-        migrations.AddIndex(
-            model_name='refusedsellercall',
-            index=models.Index(fields=['seller', '-created_at', '-id'], name='refused_call_of_seller'),
-        ),
-        migrations.AddIndex(
-            model_name='refusedsellercall',
-            index=models.Index(fields=['created_at'], name='refused_seller_call_oldest'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(fields=['seller', '-created_at', '-id'], name='order_of_seller'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(fields=['seller', 'status', '-created_at', '-id'], name='order_of_seller_status'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(fields=['seller', 'receiver_document', '-id'], name='order_of_receiver'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(fields=['seller', 'invoice_key'], name='order_of_invoice_key'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(models.F('seller'), django.db.models.functions.text.Left('code', 15), name='order_cut_code'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(fields=['status', '-id'], name='order_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(condition=models.Q(('forgotten_at__isnull', True)), fields=['created_at'], name='order_to_forget'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(django.db.models.functions.text.Right(models.Func(django.db.models.fields.json.KeyTextTransform('phone', 'receiver'), models.Value('\\D'), models.Value(''), models.Value('g'), function='regexp_replace', output_field=models.CharField()), 8), condition=models.Q(('receiver__has_key', 'phone')), name='order_phone'),
-        ),
-        migrations.AddIndex(
-            model_name='order',
-            index=models.Index(django.db.models.functions.text.Right(models.Func(django.db.models.fields.json.KeyTextTransform('cellphone', 'receiver'), models.Value('\\D'), models.Value(''), models.Value('g'), function='regexp_replace', output_field=models.CharField()), 8), condition=models.Q(('receiver__has_key', 'cellphone')), name='order_cellphone'),
-        ),
-        migrations.AddConstraint(
-            model_name='order',
-            constraint=models.UniqueConstraint(fields=('seller', 'code'), name='one_order_per_code'),
-        ),
-        migrations.AddConstraint(
-            model_name='order',
-            constraint=models.UniqueConstraint(fields=('seller', 'tracking_code'), name='one_order_per_tracking_code'),
-        ),
-        migrations.AddConstraint(
-            model_name='order',
-            constraint=models.CheckConstraint(condition=models.Q(('cost__gte', 0)), name='order_cost_not_negative'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='order',
@@ -563,30 +425,6 @@ class Migration(migrations.Migration):
             model_name='order',
             trigger=pgtrigger.compiler.Trigger(name='order_kept', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot delete rows from % table', TG_TABLE_NAME;", hash='cec7bbb3e24395361f48ffa23394e525230ad49c', operation='DELETE', pgid='pgtrigger_order_kept_7f750', table='integration_order', when='BEFORE')),
         ),
-        migrations.AddIndex(
-            model_name='invoicereference',
-            index=models.Index(fields=['seller', 'value'], name='invoice_reference_value'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoicereference',
-            constraint=models.UniqueConstraint(fields=('invoice', 'value'), name='one_reference_per_invoice'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(fields=['seller', '-received_at'], name='invoice_received'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(fields=['number'], name='invoice_number'),
-        ),
-        migrations.AddIndex(
-            model_name='invoice',
-            index=models.Index(condition=models.Q(('forgotten_at__isnull', True)), fields=['received_at'], name='invoice_to_forget'),
-        ),
-        migrations.AddConstraint(
-            model_name='invoice',
-            constraint=models.UniqueConstraint(fields=('seller', 'access_key'), name='one_invoice_per_access_key'),
-        ),
         pgtrigger.migrations.AddTrigger(
             model_name='invoice',
             trigger=pgtrigger.compiler.Trigger(name='invoice_file_immutable', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."seller_id" IS DISTINCT FROM (NEW."seller_id"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='224ae0897c38b87ae4532f6947abd3ec9e726254', operation='UPDATE', pgid='pgtrigger_invoice_file_immutable_5fc6a', table='integration_invoice', when='BEFORE')),
@@ -599,22 +437,6 @@ class Migration(migrations.Migration):
             model_name='invoice',
             trigger=pgtrigger.compiler.Trigger(name='invoice_bytes_of_seller', sql=pgtrigger.compiler.UpsertTriggerSql(func="\nIF TG_OP = 'INSERT' THEN\n    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) WHERE id = NEW.seller_id;\nELSIF TG_OP = 'UPDATE' THEN\n    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) - octet_length(OLD.raw)\n        WHERE id = OLD.seller_id;\nELSE\n    UPDATE integration_seller SET invoice_bytes = invoice_bytes - octet_length(OLD.raw) WHERE id = OLD.seller_id;\nEND IF;\nRETURN NULL;\n", hash='1f9e7fa8db41323fcd3dc3337bee5355f7601e00', operation='INSERT OR UPDATE OF "raw" OR DELETE', pgid='pgtrigger_invoice_bytes_of_seller_f1bf4', table='integration_invoice', when='AFTER')),
         ),
-        migrations.AddConstraint(
-            model_name='idempotencyrecord',
-            constraint=models.UniqueConstraint(fields=('seller', 'endpoint', 'key'), name='one_order_answer_per_idempotency_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='company',
-            constraint=models.CheckConstraint(condition=models.Q(('document__regex', '^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$')), name='company_document_compact', violation_error_message='Without its mask, in upper case.'),
-        ),
-        migrations.AddConstraint(
-            model_name='sellermembership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'member'])), name='seller_membership_role'),
-        ),
-        migrations.AlterUniqueTogether(
-            name='sellermembership',
-            unique_together={('seller', 'user')},
-        ),
         pgtrigger.migrations.AddTrigger(
             model_name='sellermembership',
             trigger=pgtrigger.compiler.Trigger(name='seller_membership_stays', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD."seller_id" IS DISTINCT FROM (NEW."seller_id") OR OLD."user_id" IS DISTINCT FROM (NEW."user_id"))', func="RAISE EXCEPTION 'pgtrigger: Cannot update rows from % table', TG_TABLE_NAME;", hash='10d38e4ae10fec5e6f3b06557d437cfa3e54db40', operation='UPDATE', pgid='pgtrigger_seller_membership_stays_973ca', table='integration_seller_members', when='BEFORE')),
@@ -622,10 +444,6 @@ class Migration(migrations.Migration):
         pgtrigger.migrations.AddTrigger(
             model_name='sellermembership',
             trigger=pgtrigger.compiler.Trigger(name='seller_keeps_an_owner', sql=pgtrigger.compiler.UpsertTriggerSql(constraint='CONSTRAINT', declare='DECLARE changed integration_seller.id%TYPE;', func="\n                changed := CASE TG_OP WHEN 'DELETE' THEN OLD.seller_id ELSE NEW.seller_id END;\n                PERFORM FROM integration_seller WHERE id = changed FOR NO KEY UPDATE;\n                IF EXISTS (SELECT FROM integration_seller_members WHERE seller_id = changed)\n                   AND NOT EXISTS (SELECT FROM integration_seller_members WHERE seller_id = changed AND role = 'owner') THEN\n                    RAISE EXCEPTION 'account % would have members and no owner', changed\n                        USING ERRCODE = 'check_violation', CONSTRAINT = 'seller_keeps_an_owner';\n                END IF;\n                RETURN NULL;\n            ", hash='2980cbcc8af8ebd04e749e40c9456f31755b7e17', operation='INSERT OR UPDATE OR DELETE', pgid='pgtrigger_seller_keeps_an_owner_3fbb5', table='integration_seller_members', timing='DEFERRABLE INITIALLY DEFERRED', when='AFTER')),
-        ),
-        migrations.AddConstraint(
-            model_name='seller',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('suspended_at', None), ('suspended_by', ''), ('suspension_reason', '')), models.Q(('suspended_at__isnull', False), models.Q(('suspended_by', ''), _negated=True), models.Q(('suspension_reason', ''), _negated=True)), _connector='OR'), name='seller_suspension_has_who_and_why'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='statuslog',

@@ -25,7 +25,7 @@ def development_modules():
     ("code", "written"),
     [
         ("import config.rsgi; from django.urls import get_resolver; get_resolver().url_patterns", []),
-        ("from config import celery_app as app; app.loader.import_default_modules()", []),
+        ("from config.celery import app; app.loader.import_default_modules()", []),
         # Silenced: preloading.
         ("import manage; manage.main()", ["System check identified no issues (1 silenced)."]),
     ],

@@ -4,7 +4,8 @@ import pytest
 from celery import signals
 
 from common.connections import redis
-from config import celery, celery_app
+from config import celery
+from config.celery import app as celery_app
 from config.monitoring import heartbeats
 
 

@@ -10,7 +10,7 @@ from redis import Redis
 
 from common import batches, connections, wake_up
 from common.connections import BackOff
-from config import celery_app
+from config.celery import app as celery_app
 from config.local import embedded
 from delivery import tasks
 from delivery.actions import endpoints

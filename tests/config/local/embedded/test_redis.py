@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import OutOfMemoryError, ResponseError
 
-from config import celery_app
+from config.celery import app as celery_app
 from config.env import is_embedded
 from config.local import embedded
 
