@@ -62,7 +62,7 @@ from tests.common.webhooks.settling import OK, REFUSED, claim
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
 from tests.overlapping import overlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -449,6 +449,40 @@ class TestAlerts:
         record_digests = partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9))
 
         assert overlap(record_digests, partial(without_waiting, record_digests)) == [1, 0]
+
+
+def two_endpoints():
+    """Two endpoints of an account, in the order in which a change locks their items."""
+    first = live_endpoint()
+    return first, add_endpoint(first.integrator.tokens.get(), url=first.url)
+
+
+def lock_item(delivery, endpoint):
+    """Lock the item as the change of a delivery does that has locked those of the endpoints before this one."""
+    WebhookQueueItem.objects.select_for_update().get(delivery=delivery, endpoint=endpoint)
+
+
+class TestSettlement:
+    def test_of_an_endpoint_that_recovers_waits_for_its_items_without_a_lock_of_others(self):
+        first, second = two_endpoints()
+        token = first.integrator.tokens.get()
+        probe, waiting = DeliveryFactory.create(token=token), DeliveryFactory.create(token=token)
+        claimed = claim(at=WHEN_DUE)
+        WebhookQueueItem.objects.filter(delivery=waiting, endpoint=first).update(lease=None)
+        WebhookEndpoint.objects.filter(pk=first.pk).update(failures=5, failing_since=NOW)
+        outcomes = [
+            (claimed[probe.events.get(endpoint=first).pk], Result(**OK, at=WHEN_DUE)),
+            (claimed[waiting.events.get(endpoint=second).pk], Result(**REFUSED, at=WHEN_DUE)),
+        ]
+
+        results = overlap(
+            partial(lock_item, waiting, first),
+            partial(settle, OUTBOX, outcomes, at=WHEN_DUE),
+            then=partial(lock_item, waiting, second),
+        )
+
+        assert results == [None, [], None]
+        assert WebhookQueueItem.objects.get(delivery=waiting, endpoint=first).due_at == WHEN_DUE
 
 
 class TestReplay:
