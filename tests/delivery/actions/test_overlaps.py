@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 from django.db import connection
+from django.db.models import Q
 from django.utils import timezone
 
 from common.webhooks import claims, queue
@@ -538,6 +539,22 @@ class TestReplay:
         assert blocked == [claimed]
         settle(OUTBOX, claimed, at=WHEN_DUE)
         assert WebhookQueueItem.objects.get().event == event
+
+    def test_of_two_endpoints_waits_at_one_without_a_lock_of_the_other(self):
+        first, second = two_endpoints()
+        delivery = DeliveryFactory.create(token=first.integrator.tokens.get(), collected=True)
+        ended, later = delivery.events.filter(endpoint=first).order_by("sequence")[:2]
+        WebhookQueueItem.objects.filter(endpoint=first).delete()
+        delivery.events.filter(pk=ended.pk).update(state=EventState.SENT)
+        chosen = delivery.events.filter(Q(pk=ended.pk) | Q(endpoint=second))
+
+        outcomes = overlap(
+            partial(queue.add, OUTBOX, later, due_at=NOW),
+            partial(events.replay, events=chosen, by=BY, at=NOW),
+            then=partial(lock_item, delivery, second),
+        )
+
+        assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
 
     @staticmethod
     def sent(endpoint, delivery=None):
