@@ -13,6 +13,8 @@ from typing import IO
 
 import psutil
 
+import psutil
+
 from config.env import BASE_DIR
 from config.local import embedded
 from config.processes import commands
@@ -74,8 +76,8 @@ def embedded_pids(data: Path = DATA) -> dict[str, int]:
 
 
 @contextmanager
-def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
-    """Start a Celery worker and wait until it is ready. With `beat`, start Celery beat too."""
+def worker(*, processes: int, beat: bool = False) -> Iterator[int]:
+    """Start a Celery worker and wait until it is ready: its process's id. With `beat`, start Celery beat too."""
     from config.celery import app
 
     app.control.purge()
@@ -83,7 +85,7 @@ def worker(*, processes: int, beat: bool = False) -> Iterator[None]:
     running = [_start(commands(0)[name]) for name in (["worker", "beat"] if beat else ["worker"])]
     try:
         _wait_until(lambda: bool(app.control.ping(timeout=0.5)), "the worker")
-        yield
+        yield running[0].pid
     finally:
         for process in reversed(running):
             _end(process)
@@ -112,6 +114,16 @@ def server(
         yield process.pid
     finally:
         _end(process)
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process and its descendants, those that have ended included."""
+    process = psutil.Process(pid)
+    return sum(sum(each.cpu_times()[:4]) for each in [process, *process.children(recursive=True)])
+
+
+def postgres_cpu_seconds() -> float:
+    return cpu_seconds(int((DATA / "postgres" / "postmaster.pid").read_text().splitlines()[0]))
 
 
 class Sink:

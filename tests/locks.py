@@ -211,7 +211,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/common/webhooks/test_queue.py::TestClaim::test_keeps_the_limit_of_four_when_workers_claim_concurrently",
     ),
     "common/webhooks/settlement.py:_lock_endpoints": (_BATCHES,),
-    "common/webhooks/settlement.py:settle": (_SETTLED_MEANWHILE, _BATCHES),
+    "common/webhooks/settlement.py:_LOCK_PLAIN": (_SETTLED_MEANWHILE,),
+    "common/webhooks/settlement.py:_WRITE": (
+        "tests/common/webhooks/test_settlement_locks.py::TestSettle::test_writes_a_success_without_waiting_for_its_endpoint",
+    ),
+    "common/webhooks/settlement.py:_settle_others": (_SETTLED_MEANWHILE, _BATCHES),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),

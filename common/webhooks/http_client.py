@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 import uvloop
@@ -30,8 +30,7 @@ _STORED_BYTES = 4 * 1024
 _LOOK_UP_THREADS = 64
 
 
-@dataclass(frozen=True)
-class StoredHead:
+class StoredHead(NamedTuple):
     """What is stored of a request's URL and headers: that which differs between the attempts at an event."""
 
     url: str = ""
@@ -40,8 +39,7 @@ class StoredHead:
     signature: str = ""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     url: str
     headers: Mapping[str, str]
     body: bytes
@@ -65,7 +63,7 @@ class Result:
     milliseconds: int = 0
     was_sent: bool = True
     at: datetime = field(default_factory=clock.now)
-    request: StoredHead = StoredHead()
+    request: StoredHead = field(default_factory=StoredHead)
 
     @property
     def succeeded(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
 from common.compiled_queries import CompiledQuery, Parameter
@@ -16,8 +16,7 @@ from common.webhooks.models import Attempt, Endpoint, Event, QueueItem
 LeaseKey: TypeAlias = tuple[int, UUID]
 
 
-@dataclass(frozen=True)
-class ClaimedItem:
+class ClaimedItem(NamedTuple):
     """A queue item that this process may send, with its event.
 
     The fields are the columns that `claims` reads, in the same order.

@@ -48,6 +48,8 @@ _BLOCKED_SECONDS = 0.1
 # After a fault of the database. Outcomes and leases are written first, so that no other worker claims their items.
 _SETTLE_AGAIN_SECONDS = 0.5
 _CLAIM_AGAIN_SECONDS = 2
+# Objects, a few MB.
+_COLLECTED_AFTER = 10_000
 
 
 class _Step:
@@ -296,10 +298,10 @@ class _SenderThread(threading.Thread):
         raise_file_limit()
         self._loop = http_client.new_event_loop()
         self._sender = Sender(outbox)
-        # Exempts what is loaded now from garbage collection. Scanning these objects again and again while sending costs
-        # a quarter of the throughput.
-        gc.collect()
+        # Exempts what is loaded now from garbage collection, which would scan it again and again while sending. After
+        # every 700 objects, Python's default, the collection of the rest takes a sixth of a request's CPU time.
         gc.freeze()
+        gc.set_threshold(_COLLECTED_AFTER)
 
     def run(self) -> None:
         self._loop.run_until_complete(self._sender.run())

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from uuid import UUID
 
 from django.db import transaction
@@ -54,21 +56,29 @@ def replay(*, events: QuerySet[WebhookEvent], by: str, at: datetime, ahead: bool
     the schedule. What a worker has claimed is left to it. The breaker of a failing endpoint lets one event through at
     once. With `ahead` the events are sent before all others of their endpoint; for a few that a person has chosen.
 
-    Raises EndpointCannotSend before anything is changed. Each batch of 5,000 is a transaction of its own, so an error
-    leaves the batches before it replayed and in the audit trail. Raises RuntimeError inside a transaction.
+    Raises EndpointCannotSend before anything is changed. Each batch, up to 5,000 events of one endpoint, is a
+    transaction of its own, so an error leaves the batches before it replayed and in the audit trail. Raises
+    RuntimeError inside a transaction.
     """
     for endpoint in WebhookEndpoint.objects.filter(pk__in=events.order_by().values("endpoint")):
         endpoints.check_can_send(endpoint, at=at)
     replayed = Replayed()
-    ids = list(events.order_by("pk").values_list("pk", flat=True))  # UUIDv7: in the order in which they were recorded
-    for first in range(0, len(ids), _BATCH):
-        replayed += _replay_batch(ids[first : first + _BATCH], by=by, at=at, ahead=ahead)
+    # UUIDv7: those of an endpoint in the order in which they were recorded.
+    rows = events.order_by("endpoint", "pk").values_list("endpoint", "pk")
+    for _endpoint, of_endpoint in groupby(rows, key=itemgetter(0)):
+        ids = [pk for _endpoint, pk in of_endpoint]
+        for first in range(0, len(ids), _BATCH):
+            replayed += _replay_batch(ids[first : first + _BATCH], by=by, at=at, ahead=ahead)
     _log.info("webhook events replayed by %s: %s", by, replayed)
     return replayed
 
 
 @transaction.atomic(durable=True)
 def _replay_batch(ids: list[UUID], *, by: str, at: datetime, ahead: bool) -> Replayed:
+    """Of one endpoint: a change of a delivery locks its items at several endpoints in their order, see `queue.add`.
+
+    A replay that locked items at one endpoint and then added some at an earlier one could deadlock with it.
+    """
     events = WebhookEvent.objects.filter(pk__in=ids)
     # Items before events, as in a settlement, and all in one order: otherwise two replays could deadlock.
     items = _locked_items(ids)

@@ -211,6 +211,7 @@ class TestBlockedSettlement:
 
 
 @pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # an outcome that is refused ends the transaction
 class TestSettleEachPossible:
     def test_writes_the_others_when_one_outcome_cannot_be_written(self, token):
         refused, *others = (DeliveryFactory.create(token=token).events.get() for _number in range(3))

@@ -162,7 +162,7 @@ class TestLockTimeout:
         [
             claim,
             lambda: claims.renew(OUTBOX, [], at=timezone.now()),
-            lambda: settlement.lock(OUTBOX, [(UNKNOWN, Result())], successes_since=timezone.now()),
+            lambda: settlement.lock(OUTBOX, [(UNKNOWN, Result())]),
         ],
         ids=["claim", "renew", "lock"],
     )

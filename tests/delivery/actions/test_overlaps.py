@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 from django.db import connection
+from django.db.models import Q
 from django.utils import timezone
 
 from common.webhooks import claims, queue
@@ -62,7 +63,7 @@ from tests.common.webhooks.settling import OK, REFUSED, claim
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
 from tests.overlapping import overlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -451,6 +452,40 @@ class TestAlerts:
         assert overlap(record_digests, partial(without_waiting, record_digests)) == [1, 0]
 
 
+def two_endpoints():
+    """Two endpoints of an account, in the order in which a change locks their items."""
+    first = live_endpoint()
+    return first, add_endpoint(first.integrator.tokens.get(), url=first.url)
+
+
+def lock_item(delivery, endpoint):
+    """Lock the item as the change of a delivery does that has locked those of the endpoints before this one."""
+    WebhookQueueItem.objects.select_for_update().get(delivery=delivery, endpoint=endpoint)
+
+
+class TestSettlement:
+    def test_of_an_endpoint_that_recovers_waits_for_its_items_without_a_lock_of_others(self):
+        first, second = two_endpoints()
+        token = first.integrator.tokens.get()
+        probe, waiting = DeliveryFactory.create(token=token), DeliveryFactory.create(token=token)
+        claimed = claim(at=WHEN_DUE)
+        WebhookQueueItem.objects.filter(delivery=waiting, endpoint=first).update(lease=None)
+        WebhookEndpoint.objects.filter(pk=first.pk).update(failures=5, failing_since=NOW)
+        outcomes = [
+            (claimed[probe.events.get(endpoint=first).pk], Result(**OK, at=WHEN_DUE)),
+            (claimed[waiting.events.get(endpoint=second).pk], Result(**REFUSED, at=WHEN_DUE)),
+        ]
+
+        results = overlap(
+            partial(lock_item, waiting, first),
+            partial(settle, OUTBOX, outcomes, at=WHEN_DUE),
+            then=partial(lock_item, waiting, second),
+        )
+
+        assert results == [None, [], None]
+        assert WebhookQueueItem.objects.get(delivery=waiting, endpoint=first).due_at == WHEN_DUE
+
+
 class TestReplay:
     def test_sends_an_event_again_once(self):
         event = self.sent(live_endpoint())
@@ -504,6 +539,22 @@ class TestReplay:
         assert blocked == [claimed]
         settle(OUTBOX, claimed, at=WHEN_DUE)
         assert WebhookQueueItem.objects.get().event == event
+
+    def test_of_two_endpoints_waits_at_one_without_a_lock_of_the_other(self):
+        first, second = two_endpoints()
+        delivery = DeliveryFactory.create(token=first.integrator.tokens.get(), collected=True)
+        ended, later = delivery.events.filter(endpoint=first).order_by("sequence")[:2]
+        WebhookQueueItem.objects.filter(endpoint=first).delete()
+        delivery.events.filter(pk=ended.pk).update(state=EventState.SENT)
+        chosen = delivery.events.filter(Q(pk=ended.pk) | Q(endpoint=second))
+
+        outcomes = overlap(
+            partial(queue.add, OUTBOX, later, due_at=NOW),
+            partial(events.replay, events=chosen, by=BY, at=NOW),
+            then=partial(lock_item, delivery, second),
+        )
+
+        assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
 
     @staticmethod
     def sent(endpoint, delivery=None):
