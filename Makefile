@@ -53,7 +53,7 @@ bench-admin: .venv/.ready node_modules/.ready
 bench-import: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks fresh-import
 
-# About twelve minutes, and 40 GB of disk space: all calls and pages with a million deliveries and with few.
+# About an hour, and 45 GB of disk space: all calls, periodic tasks and pages with a million deliveries and with few.
 # ARGS="invoices drivers" measures those with such words in their names.
 bench-growth: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks growth $(ARGS)

@@ -49,12 +49,14 @@ def deliveries(
     """
     token = token or TokenFactory.create()
     pattern = pattern or DeliveryFactory.create(token=token, stops=1)
-    endpoint = WebhookEndpoint.objects.get(integrator=token.integrator_id, environment="live")
+    endpoint = WebhookEndpoint.objects.get(integrator=token.integrator_id, environment="live", number=1)
     DriverFactory.create_batch(max(_DRIVERS - Driver.objects.count(), 0))
     moment = f"now() - {_AGE}"
     later = "(pattern.sequence - 1) * interval '4 minutes'"
     # A number for each event of the endpoint, because the moments of two deliveries' events can be the same.
     position = f"(1e6 * extract(epoch FROM {moment} + {later}))::bigint + pattern.sequence" if are_read else "NULL"
+    # Events for further endpoints keep theirs, and have no place in the feed.
+    is_first = "pattern.copy_of IS NULL"
     with _numbered(first, count) as cursor:
         _copy(cursor, Delivery, [pattern.pk], {
             "id": "numbered.id", "route_id": f"uuidv7(-({_AGE}))", "created_at": moment,
@@ -69,16 +71,18 @@ def deliveries(
         _copy(cursor, Stop, [stop.pk for stop in stops], {
             "id": None, "delivery_id": "numbered.id",
             "external_id": "concat_ws('-', 'order', n, nullif(pattern.index, 0))",
-            "status": f"CASE WHEN {_ACTIVE} THEN 'PENDING' ELSE pattern.status END",
+            "status": f"CASE WHEN {_ACTIVE} THEN {_STATUS} ELSE pattern.status END",
         })  # fmt: skip  # a table
         _copy(cursor, Transition, [transition.pk for transition in transitions], {
             "id": None, "delivery_id": "numbered.id", "at": moment,
             "by": f"CASE WHEN n % {1000 // rare} = 0 THEN 'user dora' ELSE 'token rota_live_…' END",
         })  # fmt: skip  # a table
         _copy(cursor, WebhookEvent, [event.pk for event in events], {
-            "id": f"uuidv7({later} - ({_AGE}))", "delivery_id": "numbered.id", "endpoint_id": str(endpoint.pk),
+            "id": f"uuidv7({later} - ({_AGE}))", "delivery_id": "numbered.id",
+            "endpoint_id": f"CASE WHEN {is_first} THEN {endpoint.pk} ELSE pattern.endpoint_id END",
+            "copy_of": f"CASE WHEN {is_first} THEN NULL ELSE uuidv7() END",
             "created_at": f"{moment} + {later}", "attempts_made": "1", "sent_at": f"{moment} + {later}",
-            "feed_position": position,
+            "feed_position": f"CASE WHEN {is_first} THEN {position} END",
             "dead_since": f"CASE WHEN pattern.sequence = 1 AND n % {1000 // rare} = 0 THEN {moment} END",
             # Now and then one pending, so that no range of blocks is without that word: in service none is.
             "state": f"CASE WHEN pattern.sequence > 1 THEN 'sent' WHEN n % {1000 // rare} = 0 THEN 'dead'"

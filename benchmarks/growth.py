@@ -21,7 +21,7 @@ from config.database import for_web_process
 from delivery.actions import deliveries
 from delivery.models import Delivery, Driver, Token, WebhookEvent
 from integration.models import Invoice, Order
-from tests.factories import BY, DriverFactory, TariffFactory
+from tests.factories import BY, DriverFactory, TariffFactory, add_endpoint
 from tests.integration.factories import SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
 
 
@@ -51,6 +51,7 @@ _DEGREES = 0.1  # from PICKUP to the sides of the square with all drivers, which
 _SMALL = "growth_small"
 _SAMPLE = 500  # deliveries
 _LIMIT = 1.2
+_WARM_UPS, _TIMES = 6, 200
 _SIZES = """
 SELECT relname, n_live_tup, pg_table_size(relid), pg_indexes_size(relid) FROM pg_stat_user_tables
 WHERE pg_total_relation_size(relid) > 10000000 ORDER BY pg_total_relation_size(relid) DESC
@@ -66,6 +67,7 @@ def run(names: list[str]) -> None:
     load_tariff()
     TariffFactory.create()
     (token,) = seed.accounts(1, url="")
+    add_endpoint(token, statuses=["DELIVERED"])
     seller = SellerFactory.create()
     patterns = Patterns(
         _delivered(token, DriverFactory.create()), create_order(seller), send_invoice(seller, nfe_xml().encode())
@@ -77,6 +79,7 @@ def run(names: list[str]) -> None:
         **growth_calls.of_dispatch(token),
         **growth_calls.of_monitoring(),
     }
+    tasks = growth_calls.of_tasks(token, seller)
     visits = growth_calls.of_pages(token, seller)
     with _small_copy() as small:
         _grow(_MANY, patterns, first=_FEW.next())
@@ -84,8 +87,8 @@ def run(names: list[str]) -> None:
         assert dead.count() > _MANY.deliveries // 1000
         _sizes()
         _log_volume(token)
-        _compare("API calls and actions", calls, small, names, warm_ups=6, times=200)
-        _compare("pages", visits, small, names, warm_ups=2, times=30)
+        for title, compared in (("API calls and actions", calls), ("periodic tasks", tasks), ("pages", visits)):
+            _compare(title, compared, small, names)
     seed.empty()
 
 
@@ -197,9 +200,6 @@ def _compare(
     calls: dict[str, growth_calls.Timed],
     small: BaseDatabaseWrapper,
     names: list[str],
-    *,
-    warm_ups: int,
-    times: int,
 ) -> None:
     """Make each call in both databases in turn, and print percentiles and their ratios."""
     large = connections[DEFAULT_DB_ALIAS]
@@ -208,13 +208,13 @@ def _compare(
         if names and not any(part in name for part in names):
             continue
         spent: dict[BaseDatabaseWrapper, list[float]] = {small: [], large: []}
-        for _time, database in product(range(warm_ups + times), (small, large)):
+        for _time, database in product(range(_WARM_UPS + _TIMES), (small, large)):
             connections[DEFAULT_DB_ALIAS] = database
             spent[database].append(call())
-        measured = [values[warm_ups:] for values in spent.values()]
+        measured = [values[_WARM_UPS:] for values in spent.values()]
         rows.append([name, *_columns(*measured, share=0.5), *_columns(*measured, share=0.95)])
     report.table(
-        f"Milliseconds of {title}, {times} times in each database",
+        f"CPU milliseconds, Python and PostgreSQL together, of {title}, {_TIMES} times in each database",
         ["call", "p50 small", "p50 large", "ratio", "p95 small", "p95 large", "ratio"],
         rows,
     )

@@ -1,25 +1,36 @@
 """The calls of both APIs, actions and pages whose time must not depend on the size of the database, by name.
 
-Each is a function that makes one call and returns its milliseconds. What it needs is prepared before the clock starts.
+Each is a function that makes one call and returns its CPU milliseconds. What it needs is prepared before.
 """
 
 import json
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from itertools import count
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.contrib import admin
+from django.db import connection, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks import pages
-from common.webhooks import queue
+from benchmarks import fill, pages
+from common import credentials
+from common.mail import sending
+from common.webhooks import claims, queue
+from config.celery import app
 from config.monitoring import exposition
-from delivery.actions import deliveries, drivers
+from delivery import task_names
+from delivery.actions import arrivals, deliveries, drivers, receivers
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Driver, Token
+from delivery.models import Delivery, Driver, DriverDevice, Token, WebhookEndpoint
+from delivery.simulation import simulated_driver
 from delivery.webhooks.outbox import OUTBOX
 from integration.models import Invoice, Order, Seller
 from tests.factories import BY, PICKUP, payload
@@ -37,6 +48,16 @@ _NOT_ALIKE = {
     "deliveries, created long ago",
 }
 _numbers = count(1)
+# Days after which people are forgotten: older than all rows but those that are made for it.
+_FORGET_DAYS = 399
+# What the tasks do that only wake a thread.
+_IN_THREADS: dict[str, Callable[[], object]] = {
+    task_names.SEND_DUE: lambda: claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=1000),
+    task_names.ADVANCE_SIMULATIONS: lambda: simulated_driver.advance_until_none_is_due(lambda: False),
+    # Later than the positions in the database, and always the same, so that no route is due again by its age.
+    "delivery.renew_all_arrivals": partial(arrivals.renew, at=timezone.now() + timedelta(hours=2)),
+    "mail.send_due": sending.send_due,
+}
 
 
 def of_area_a(token: Token) -> dict[str, Timed]:
@@ -74,7 +95,7 @@ def of_area_a(token: Token) -> dict[str, Timed]:
 
 
 def of_area_b(seller: Seller) -> dict[str, Timed]:
-    headers = {"Authorization": f"Basic {key_of(seller)}", "Content-Type": "application/json"}
+    headers = _seller_headers(seller)
     base = "/api/integration"
 
     def get(path: str, query: str = "") -> Timed:
@@ -115,6 +136,8 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
         "orders/tracking by orderId": get("orders/tracking", "type=order_number&value=O-7"),
         "orders/tracking by document": get("orders/tracking", "type=document&value=52998224725"),
         "orders/cancel": cancel,
+        "invoices": get("invoices"),
+        "invoices without an order": get("invoices", "linked=false"),
         "invoices/marketplace": upload,
     }
 
@@ -134,7 +157,17 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
         at = timezone.now() + timedelta(hours=2)  # later than those in the database
         return _timed(lambda: drivers.set_position(driver=driver, point=PICKUP, by=BY, at=at))
 
+    held = Delivery.objects.filter(route_status=RouteStatus.ACCEPTED, environment="live").order_by("pk")[0]
+    stops = list(held.stops.all())
+    (link,) = list(receivers.addresses(stops[:1], at=timezone.now()).values())
+    address = urlsplit(link).path
+    assert held.driver is not None  # it was accepted
+    phone = {"Cookie": f"{settings.DRIVER_COOKIE_NAME}={_phone(held.driver)}"}
+
     return {
+        "driver's app: state": lambda: _timed(lambda: ask("GET", "/driver/state/", phone)),
+        "driver's app: day": lambda: _timed(lambda: ask("GET", "/driver/day/", phone)),
+        "receiver's page": lambda: _timed(lambda: ask("GET", address, {})),
         "acceptance by the nearest driver": accept,
         "the 20 nearest eligible drivers": lambda: _timed(
             lambda: drivers.nearest(offered, at=timezone.now(), count=20)
@@ -148,6 +181,75 @@ def of_monitoring() -> dict[str, Timed]:
     return {
         "monitoring: gauges of /metrics": lambda: _timed(exposition.read_gauges),
         "monitoring: oldest due event": lambda: _timed(lambda: queue.oldest_due_seconds(OUTBOX, at=timezone.now())),
+    }
+
+
+def of_tasks(token: Token, seller: Seller) -> dict[str, Timed]:
+    """Each periodic task with nothing to do, and those about deliveries, orders and webhooks with some work."""
+    settings.FORGET_DELIVERY_DAYS = settings.FORGET_ORDER_DAYS = _FORGET_DAYS
+    headers = _seller_headers(seller)
+    app.loader.import_default_modules()
+    tasks = {
+        each["task"]: _IN_THREADS.get(each["task"], app.tasks[each["task"]]) for each in app.conf.beat_schedule.values()
+    }
+    event = Delivery.objects.filter(route_status=RouteStatus.FINISHED).order_by("-pk")[0].events.first_ones()[0].pk
+    held = Delivery.objects.filter(route_status=RouteStatus.ACCEPTED, environment="live").order_by("pk")[0]
+
+    def expire() -> None:
+        _write(
+            "UPDATE delivery_delivery SET offer_expires_at = now() - interval '1 s' WHERE id = %s", requested(token).pk
+        )
+
+    def end_long_ago() -> None:
+        ended = deliveries.cancel(delivery=requested(token), reason="", by=BY, at=timezone.now())
+        _write("UPDATE delivery_delivery SET closed_at = now() - interval '400 days' WHERE id = %s", ended.pk)
+
+    def order_long_ago() -> None:
+        code = f"L-{next(_numbers)}"
+        ask(
+            "POST",
+            "/api/integration/orders",
+            headers,
+            body=order_body(orderId=code, trackingCode=code, invoice=None),
+        )
+        _write("UPDATE integration_order SET created_at = now() - interval '400 days' WHERE code = %s", code)
+
+    def attempt() -> None:
+        _write(
+            "INSERT INTO delivery_webhookattempt"
+            " (event_id, number, at, milliseconds, status_code, error, response_start)"
+            " SELECT %s, 100 + n, now() - interval '31 days', 12, 204, '', '' FROM generate_series(1, 10) n",
+            event,
+        )
+
+    def move() -> None:
+        assert held.driver is not None  # it was accepted
+        at = timezone.now() + timedelta(hours=3)  # later than the arrival times
+        drivers.set_position(driver=held.driver, point=PICKUP, by=BY, at=at)
+
+    def claim() -> float:
+        """Undone again, because nothing sends what is claimed."""
+        with transaction.atomic():
+            WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
+            spent = _timed(tasks[task_names.SEND_DUE])
+            transaction.set_rollback(True)
+        return spent
+
+    def after(prepare: Callable[[], object], task: str) -> Timed:
+        def act() -> float:
+            prepare()
+            return _timed(tasks[task])
+
+        return act
+
+    return {
+        **{f"task: {name}": partial(_timed, act) for name, act in tasks.items()},
+        "task: delivery.webhooks.send_due, a claim": claim,
+        "task: delivery.webhooks.prune, 10 attempts": after(attempt, "delivery.webhooks.prune"),
+        "task: delivery.expire_offers, one": after(expire, "delivery.expire_offers"),
+        "task: delivery.forget, one": after(end_long_ago, "delivery.forget"),
+        "task: integration.forget, one": after(order_long_ago, "integration.forget"),
+        "task: delivery.renew_all_arrivals, a move": after(move, "delivery.renew_all_arrivals"),
     }
 
 
@@ -178,7 +280,24 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         "panel: one delivery": f"{account}deliveries/{finished.pk}/",
         "panel: deliveries, status": f"{account}deliveries/?status=DELIVERED",
         "panel: event log, search by externalId": f"{account}events/?q=order-900",
-        "panel: activity": f"{account}activity/",
+        "panel: events of the second endpoint": f"{account}endpoints/2/events/",
+        "panel: webhook of the second endpoint": f"{account}endpoints/2/webhook/",
+        **{
+            f"panel: {name}": f"{account}{name}/"
+            for name in ("activity", "webhook", "tokens", "alerts", "team", "setup", "quickstart")
+        },
+        "panel: home": reverse("panel:home"),
+        "panel: drivers": reverse("panel:drivers"),
+        "panel: drivers, search": f"{reverse('panel:drivers')}?q=driver+7",
+        "panel: one driver": reverse("panel:driver", args=[finished.driver_id]),
+        **{
+            f"panel: seller's {name or 'keys'}": f"/panel/sellers/{seller.pk}/{name}"
+            for name in ("", "orders/", "invoices/", "sheet/", "quickstart/", "team/", "refused-calls/")
+        },
+        "panel: seller's orders, search": f"/panel/sellers/{seller.pk}/orders/?q=O-7",
+        "panel: seller's invoices, search": f"/panel/sellers/{seller.pk}/invoices/?q=O-7",
+        "panel: seller's order": reverse("panel:seller_order", args=[seller.pk, order.pk]),
+        "panel: seller's invoice": reverse("panel:seller_invoice", args=[seller.pk, invoice.pk]),
         "panel: refused calls": f"{account}refused-calls/",
         "board: drivers of a delivery": f"{pages.BOARD}{offered.pk}/drivers/",
         "board: drivers, search": f"{pages.BOARD}{offered.pk}/drivers/?q=driver+7",
@@ -207,6 +326,25 @@ def _headers(token: Token) -> dict[str, str]:
     return {"Authorization": f"Bearer {token.clear_text}", "Content-Type": "application/json"}
 
 
+def _seller_headers(seller: Seller) -> dict[str, str]:
+    return {"Authorization": f"Basic {key_of(seller)}", "Content-Type": "application/json"}
+
+
+def _write(statement: str, value: UUID | str) -> None:
+    """Write what no action writes."""
+    with fill.bulk() as cursor:
+        cursor.execute(statement, [value])
+
+
+def _phone(driver: Driver) -> str:
+    """The session of a phone of the driver."""
+    session, now = credentials.random_token("rota_driver_"), timezone.now()
+    DriverDevice.objects.create(
+        driver=driver, digest=credentials.digest(session), created_at=now, expires_at=now + timedelta(days=1)
+    )
+    return session
+
+
 def ask(
     method: str, path: str, headers: dict[str, str], query: str = "", *, body: Any = None, content: bytes = b""
 ) -> bytes:
@@ -222,6 +360,13 @@ def ask(
 
 
 def _timed(act: Callable[[], object]) -> float:
-    started = time.perf_counter()
+    before = _spent()
     act()
-    return 1000 * (time.perf_counter() - started)
+    return 1000 * (_spent() - before)
+
+
+def _spent() -> float:
+    """CPU seconds of this process and of the backend that it is connected to. Other load distorts them little."""
+    connection.ensure_connection()
+    backend = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat").read_text()
+    return time.process_time() + int(backend.split()[0]) / 1e9

@@ -14,7 +14,7 @@ from django.contrib.admin import display
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
@@ -142,8 +142,11 @@ def writes_dead_since(name: str) -> pgtrigger.Trigger:
 
 
 IS_DEAD = Q(dead_since__isnull=False)
-# An event that was sent, and is sent again, has not failed before the new queue item was tried.
-_IS_FAILING = Q(queue_item__isnull=False, attempts_made__gt=0) & (Q(sent_at=None) | Q(queue_item__tries__gt=0))
+# An event that was sent, and is sent again, has not failed before the new queue item was tried. The item's endpoint is
+# the event's: named, so that the events of one endpoint are found without the queue of the others.
+_IS_FAILING = Q(queue_item__endpoint=F("endpoint"), attempts_made__gt=0) & (
+    Q(sent_at=None) | Q(queue_item__tries__gt=0)
+)
 
 
 class EventQuerySet(models.QuerySet[E]):
