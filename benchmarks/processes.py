@@ -13,8 +13,6 @@ from typing import IO
 
 import psutil
 
-import psutil
-
 from config.env import BASE_DIR
 from config.local import embedded
 from config.processes import commands

@@ -3,6 +3,7 @@
 import psycopg
 import pytest
 
+from config.env import PACKAGES
 from config.local import schema
 
 
@@ -41,7 +42,7 @@ class TestIsCurrent:
 
         (tmp_path / "migrations").mkdir()
         (tmp_path / "migrations" / "0001_initial.py").write_text("")
-        monkeypatch.setattr(schema, "PACKAGES", [*schema.PACKAGES, tmp_path])
+        monkeypatch.setattr(schema, "PACKAGES", [*PACKAGES, tmp_path])
 
         assert not schema.is_current()
 
