@@ -1,12 +1,13 @@
 """Locks between the threads of a process: what a second thread does that arrives while the first is at work."""
 
 import threading
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -24,6 +25,7 @@ from common.webhooks import sender
 from common.webhooks.sender import BackgroundSender
 from config.monitoring.readiness import _Group
 from delivery.webhooks.outbox import OUTBOX
+from panel import board
 
 _ENDS_AFTER = 10  # seconds, after which something hangs
 
@@ -204,3 +206,18 @@ class TestChecksOfAServer:
         running = group.start()
 
         assert (second.result(), len(begun)) == (running, 1)
+
+
+class TestBoards:
+    def test_that_are_told_together_compute_a_route_once(self, lock, second, monkeypatch):
+        computed, key = [], uuid4()
+        monkeypatch.setattr(board, "_telling", lock)
+        monkeypatch.setattr(board, "_told", OrderedDict())
+        monkeypatch.setattr(board, "get_language", lambda: "en")
+        monkeypatch.setattr(board, "routes", lambda _environment, ids: (second.arrives(), computed.append(ids), [])[2])
+        monkeypatch.setattr(board, "cards", lambda _environment, _ids: {})
+        second.call = lambda: board.told("live", {key: "a1"})
+
+        first = board.told("live", {key: "a1"})
+
+        assert (second.result(), computed) == (first, [[key]])

@@ -86,6 +86,7 @@ def _start(children: list[Child], port: int) -> None:
     """Start everything but PostgreSQL. Appends each child before its start, so that a failed start is cleaned up."""
     if not os.environ.get("REDIS_URL"):
         redis = Child("redis", embedded.redis_command())
+        embedded.wait_for_end_of_redis()
         children.append(redis)
         _timed("Redis", lambda: embedded.wait_for_redis(redis.start()))
     _timed("Connection to PostgreSQL", _check_database)

@@ -282,7 +282,7 @@ def _record_digest(pk: int, *, at: datetime) -> bool:
 
 def _figures(endpoint: WebhookEndpoint, *, until: datetime) -> dict[str, Any]:
     """Counts of the day before `until`, and whether an endpoint of the environment fails or is off now."""
-    own = WebhookEndpoint.objects.of(endpoint.integrator_id, endpoint.environment).present()
+    own = WebhookEndpoint.objects.of(endpoint.integrator_id, endpoint.environment)
     day = {"created_at__gte": until - timedelta(days=1), "created_at__lt": until}
     deliveries = Delivery.objects.within(endpoint.integrator, endpoint.environment).filter(**day).order_by()
     statuses = dict(deliveries.values_list("status").annotate(Count("pk")))

@@ -286,6 +286,7 @@ class Party:
             "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},
             "integration.actions.tracking.by_code": lambda: {"value": [Value("A-1")]},
             "integration.actions.sellers.open_": lambda: {"documents": [["11444777000161"]]},
+            "panel.board.told": lambda: {"messages": [{own["accepted"].pk: ""}]},
         }  # fmt: skip  # a table
 
 

@@ -18,7 +18,13 @@ from cryptography.fernet import Fernet
 from config.env import StartRefused, data_dir
 from config.local.embedded.postgres import Postgres, hold_postgres, postgres_url
 from config.local.embedded.private import open_private
-from config.local.embedded.redis import redis_command, redis_log, redis_socket, wait_for_redis
+from config.local.embedded.redis import (
+    redis_command,
+    redis_log,
+    redis_socket,
+    wait_for_end_of_redis,
+    wait_for_redis,
+)
 
 __all__ = [
     "Postgres",
@@ -29,6 +35,7 @@ __all__ = [
     "redis_command",
     "redis_log",
     "redis_socket",
+    "wait_for_end_of_redis",
     "wait_for_redis",
 ]
 

@@ -50,7 +50,6 @@ def redis_command() -> list[str]:
         "maxmemory-policy": "noeviction",
         "logfile": str(redis_log()),
         "loglevel": "warning",
-        "hz": "1",  # of its own work, such as deleting keys that have expired; reads take note of them at once
     }
     arguments = [part for key, value in options.items() for part in (f"--{key}", value)]
     return [str(_program()), *arguments, "--user", "default", *_RIGHTS.split()]
@@ -60,15 +59,30 @@ def wait_for_redis(process: "subprocess.Popen[bytes]") -> None:
     """Return once the embedded Redis answers. Raises RuntimeError when it exits or does not answer within 10 s."""
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        # Not by its client, which takes longer to import than the server to start.
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(1)
-            client.connect(str(redis_socket()))
-            client.sendall(b"PING\r\n")
-            if client.recv(7) == b"+PONG\r\n":
-                return
+        if _answers():
+            return
         time.sleep(0.02)
     raise RuntimeError(f"The embedded Redis did not start; its messages are in {redis_log()}.")
+
+
+def wait_for_end_of_redis() -> None:
+    """Return once no embedded Redis answers, after 10 s at most.
+
+    That of a run that was killed ends a moment after it, and then removes the socket, even if it is the next one's.
+    """
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline and _answers():
+        time.sleep(0.02)
+
+
+def _answers() -> bool:
+    # Not by its client, which takes longer to import than the server to start.
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(1)
+        client.connect(str(redis_socket()))
+        client.sendall(b"PING\r\n")
+        return client.recv(7) == b"+PONG\r\n"
+    return False
 
 
 def _program() -> Path:

@@ -53,8 +53,9 @@ def messages():
 def shown(api):
     """Every sentence of every example, with its code."""
     for code, answer in examples.answers_of(api).items():
-        yield code, answer.body["detail" if api == A else "message"]
         errors = answer.body.get("errors", [])
+        if api == B or not errors:  # otherwise the detail is put together of the first error
+            yield code, answer.body["detail" if api == A else "message"]
         if api == A:
             yield from ((code, SUGGESTION.sub("", error["detail"])) for error in errors)
 
