@@ -211,10 +211,16 @@ class TestChecksOfAServer:
 class TestBoards:
     def test_that_are_told_together_compute_a_route_once(self, lock, second, monkeypatch):
         computed, key = [], uuid4()
+
+        def routes(_environment, ids):
+            second.arrives()
+            computed.append(ids)
+            return []
+
         monkeypatch.setattr(board, "_telling", lock)
         monkeypatch.setattr(board, "_told", OrderedDict())
         monkeypatch.setattr(board, "get_language", lambda: "en")
-        monkeypatch.setattr(board, "routes", lambda _environment, ids: (second.arrives(), computed.append(ids), [])[2])
+        monkeypatch.setattr(board, "routes", routes)
         monkeypatch.setattr(board, "cards", lambda _environment, _ids: {})
         second.call = lambda: board.told("live", {key: "a1"})
 
