@@ -4,8 +4,9 @@
 //
 // calls changed(ids, message) with a Set of ids, such as "delivery:<id>" (see delivery/page_updates.py), and the name of
 // the message, by which the service knows which pages ask for the same; or with null when anything may have changed: at
-// the beginning, after each interruption, and while there is no stream. With `hidden` it goes on while the page is hidden; otherwise the stream is closed then, because browsers allow six connections to a
-// server, all tabs together, over HTTP/1.1.
+// the beginning, after each interruption, and while there is no stream. With `hidden` it goes on while the page is
+// hidden; otherwise the stream is closed then, because browsers allow six connections to a server, all tabs together,
+// over HTTP/1.1.
 //
 // In HTML: templates/panel/live.html. The event `live` is triggered on it for one of the ids that its child #live-ids
 // has, for any if it has none, and when anything may have changed.
