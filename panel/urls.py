@@ -115,6 +115,7 @@ _seller = [
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
+    path("work/", home.Work.as_view(), name="work"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),
