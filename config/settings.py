@@ -225,6 +225,8 @@ for _database in DATABASES.values():
     _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if _servers.DATABASE_PREPARE else None
     # Such a cursor outlives its transaction, after which a pooler gives the connection to others. Lists are bounded.
     _database["DISABLE_SERVER_SIDE_CURSORS"] = True
+    # A worker's process keeps its connection from one task to the next. Web processes keep theirs (`for_web_process`).
+    _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 
 # Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.replica`).
