@@ -10,12 +10,14 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common import clock
 from common.fields import Folded, any_of, folded
 from common.pagination import InvalidCursor, Page, newest_first, newest_matching
 from delivery.lifecycle import Status
 from delivery.models import STATE_NAMES, Delivery, Stop, WebhookEvent, parse_id
+from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.webhook import WebhookEventQuerySet
 from integration import words
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller, compact_document
@@ -33,6 +35,8 @@ _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
 # How many of the newest rows are searched for parts of texts and for unlinked invoices, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
+# Beside the statuses: deliveries that are not closed, and those of them whose next step is overdue.
+UNDER_WAY, LATE = "under-way", "late"
 PERIODS = {
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
@@ -100,8 +104,20 @@ class DeliveryFilter(PeriodFilter):
     part = ""
     q = django_filters.CharFilter(label=_("Order, recipient or id"), method="filter_q", max_length=255, widget=_SEARCH)
     status = django_filters.ChoiceFilter(
-        label=_("Status"), choices=[(s.value, status_name(s)) for s in Status], empty_label=_("All")
+        label=_("Status"),
+        choices=[
+            *((s.value, status_name(s)) for s in Status),
+            (UNDER_WAY, _("Under way")),
+            (LATE, pgettext_lazy("deliveries", "Late")),
+        ],
+        empty_label=_("All"),
+        method="filter_status",
     )
+
+    def filter_status(self, queryset: DeliveryQuerySet, _name: str, value: str) -> QuerySet[Delivery]:
+        if value == LATE:
+            return queryset.overdue(at=clock.now())
+        return queryset.under_way() if value == UNDER_WAY else queryset.filter(status=value)
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""

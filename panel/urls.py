@@ -64,6 +64,7 @@ _endpoint: list[URLPattern] = [
 _account: list[URLPattern | URLResolver] = [
     path("", account.Overview.as_view(), name="overview"),
     path("plot/", account.Plot.as_view(), name="plot"),
+    path("money/", account.Money.as_view(), name="money"),
     path("deliveries/", deliveries.Deliveries.as_view(), name="deliveries"),
     path("deliveries/export/", deliveries.DeliveriesExport.as_view(), name="deliveries_export"),
     path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),

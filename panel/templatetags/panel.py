@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext, npgettext
+from django.utils.translation import ngettext
 
 from common import formats
 from common.actors import actor_name
@@ -149,16 +149,6 @@ def tel(value: str) -> SafeString | str:
     return (
         format_html('<a class="nowrap" href="tel:{}">{}</a>', phone_link(value), formats.phone(value)) if value else ""
     )
-
-
-@register.filter
-def tile_name(status: str, count: int) -> str:
-    """The text below the number of deliveries with this status."""
-    texts = {
-        Status.DELIVERED: npgettext("deliveries", "Delivered", "Delivered", count),
-        Status.FAILED: npgettext("deliveries", "Not delivered", "Not delivered", count),
-    }
-    return texts.get(Status(status)) or str(status_name(status))
 
 
 @register.filter
