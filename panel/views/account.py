@@ -4,7 +4,6 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -16,13 +15,13 @@ from delivery import page_updates
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from panel import attention, plots
+from panel.filters import ActivityFilter, listed
 from panel.views.base import AccountView, origin
 
 _HOURS = 24
 _MOST_PICKUP_POINTS = 200
 # Avenida Paulista, São Paulo; for an account without a pickup point.
 _DEFAULT_PICKUP = (-23.561414, -46.655881)
-_PER_PAGE = 50
 
 
 class Overview(AccountView):
@@ -110,5 +109,4 @@ class Activity(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         entries = AuditEntry.objects.filter(integrator=self.account, environment=self.environment)
-        page = Paginator(entries, _PER_PAGE).get_page(request.GET.get("page"))
-        return self.page("panel/activity.html", entries=page)
+        return self.page("panel/activity.html", **listed(ActivityFilter, request.GET, entries))
