@@ -69,7 +69,10 @@ class TestKeys:
     def test_are_revoked(self, admin_client, seller):
         admin_client.post(url("apikey_add"), {"seller": seller.pk})
 
-        admin_client.post(url("apikey_changelist"), {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]})
+        admin_client.post(
+            url("apikey_changelist"),
+            {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk], "confirmed": "yes"},
+        )
 
         assert ApiKey.objects.get().revoked_by == "user admin"
 
@@ -136,13 +139,13 @@ class TestOrders:
         return client.post(url("order_changelist"), data, follow=True).content.decode()
 
     def test_are_moved_and_logged_as_not_by_the_seller(self, admin_client, order):
-        self.move(admin_client, order, "collected")
+        self.move(admin_client, order, "collected", confirmed="yes")
 
         entry = StatusLog.objects.get(status="collected")
         assert (entry.via_api, entry.by) == (False, "user admin")
 
-    @pytest.mark.parametrize("status", ["out_for_delivery", "cancelled"])
-    def test_are_moved_to_another_status_than_the_next_when_that_is_confirmed(self, admin_client, order, status):
+    @pytest.mark.parametrize("status", ["collected", "out_for_delivery", "cancelled"])
+    def test_are_moved_when_that_is_confirmed(self, admin_client, order, status):
         asked = self.move(admin_client, order, status)
         before = StatusLog.objects.count()
         self.move(admin_client, order, status, confirmed="yes")
@@ -172,7 +175,7 @@ class TestOrders:
         assert 'value="move_to_returned"' not in page
 
     def test_return_to_their_page_after_a_move_from_it(self, admin_client, order):
-        data = {"action": "move_to_collected", "_selected_action": [order.pk], "from_page": "yes"}
+        data = {"action": "move_to_collected", "_selected_action": [order.pk], "from_page": "yes", "confirmed": "yes"}
 
         response = admin_client.post(url("order_changelist"), data)
 
