@@ -185,10 +185,12 @@ class ReadOnlyInline(Unchangeable, TabularInline):
         return self.fields or ()
 
 
-def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Callable[[Any], Any]:
+def column(
+    field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False, is_named: bool = False
+) -> Callable[[Any], Any]:
     """The attribute `field` of a row, written by `write`; a dash where it is empty. For lists, forms and inlines.
 
-    Its text stays in one line unless it `is_long`.
+    Its text stays in one line unless it `is_long`. A phone shows its heading beside it if it `is_named`.
     """
 
     @admin.display(description=title, ordering=field)
@@ -197,7 +199,9 @@ def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool
         if value is None or value == "":
             return None
         text = write(value)
-        return text if is_long else format_html('<span class="rota-short">{}</span>', text)
+        if is_long:
+            return text
+        return format_html('<span class="rota-short{}">{}</span>', " rota-named" if is_named else "", text)
 
     shown.__name__ = field
     return shown

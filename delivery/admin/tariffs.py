@@ -81,9 +81,10 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
     resource = TariffResource
     simulator = "panel:delivery_simulator"
     list_display = [
-        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money),
-        column("price_per_km", _("price per km"), money), column("minimum_fare", _("minimum fare"), money),
-        column("maximum_km", _("maximum distance"), KILOMETRES.write),
+        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money, is_named=True),
+        column("price_per_km", _("price per km"), money, is_named=True),
+        column("minimum_fare", _("minimum fare"), money, is_named=True),
+        column("maximum_km", _("maximum distance"), KILOMETRES.write, is_named=True),
     ]  # fmt: skip  # a list of names
     list_filter = ["active", "vehicle_type"]
     list_select_related = ["integrator"]

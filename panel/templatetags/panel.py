@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -182,6 +183,13 @@ def menu_entry(context: template.Context, name: str, text: str, icon: str = "") 
     url, path = reverse(f"panel:{name}", args=owner), context["request"].path
     is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
     return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}
+
+
+@register.simple_tag(takes_context=True)
+def admin_groups(context: template.Context) -> list[tuple[str, str]]:
+    """The groups of the admin's menu that this user sees, each with the address of its first list."""
+    site: Any = admin.site
+    return [(group["title"], group["items"][0]["link"]) for group in site.groups(context["request"])]
 
 
 @register.simple_tag(takes_context=True)
