@@ -13,6 +13,7 @@ from integration.freight import Parameters
 from integration.models import ApiKey, Company, FreightParameters, Invoice, Seller, StatusLog
 from integration.models.freight import _RANGES
 from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
+from tests.previews import save
 
 
 def url(name, *args):
@@ -217,14 +218,16 @@ class TestParameters:
         return client.post(url("freightparameters_change", 1), {**self.FORM, **changes})
 
     def test_are_changed_by_name(self, admin_client, tariff):
-        assert self.change(admin_client, remote_states=["PA", "AC"], handling_days=2).status_code == 302
+        fields = {**self.FORM, "remote_states": ["PA", "AC"], "handling_days": 2}
+
+        assert save(admin_client, url("freightparameters_change", 1), fields).status_code == 302
 
         parameters = FreightParameters.current()
         assert (parameters.handling_days, parameters.quote_service) == (2, "express")
         assert parameters.remote_states == {"AC", "PA"}
 
     def test_need_no_remote_state(self, admin_client, tariff):
-        self.change(admin_client)
+        save(admin_client, url("freightparameters_change", 1), self.FORM)
 
         assert FreightParameters.current().remote_states == frozenset()
 
