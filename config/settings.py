@@ -287,7 +287,7 @@ CONTENT_SECURITY_POLICY = {
 
 # --- Admin -----------------------------------------------------------------------------------------------------------
 
-_STYLES = ("colours", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
+_STYLES = ("colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
 
 
 def _static(path: str, _request: HttpRequest) -> str:
