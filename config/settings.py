@@ -266,6 +266,8 @@ SECURITY_CONTACT = _web.SECURITY_CONTACT
 MAP_FILE = data_dir() / "map.pmtiles"
 MAP_TILE_URL = _geography.MAP_TILE_URL
 MAP_ATTRIBUTION = _geography.MAP_ATTRIBUTION
+# Used where there is neither, once the rules of dispatch say so (`DispatchRules.streets_from_openstreetmap`).
+OPENSTREETMAP_TILE_URL = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 
 # Of pages. `config.site` extends it for the admin; answers of the APIs have another (`config.middleware`).
 _tiles = urlsplit(MAP_TILE_URL.replace("{s}", "*"))  # the subdomain, which Leaflet chooses
