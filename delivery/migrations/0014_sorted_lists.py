@@ -22,7 +22,7 @@ def _of_audit(name: str, *fields: str) -> migrations.RunSQL:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("delivery", "0009_one_endpoint_no_more")]
+    dependencies = [("delivery", "0013_streets_from_openstreetmap")]
 
     operations = [
         _create(

@@ -7,7 +7,7 @@ _DROP = "DROP INDEX CONCURRENTLY IF EXISTS order_of_seller_cost"
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0007_invoices_by_link")]
+    dependencies = [("integration", "0009_order_freight_checked")]
 
     operations = [
         migrations.RunSQL(
