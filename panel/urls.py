@@ -121,6 +121,7 @@ urlpatterns = [
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),
+    path("map/streets/", maps.Streets.as_view(), name="map_streets"),
     path("board/updates/<environment:environment>/", board.Updates.as_view(), name="board_updates"),
     path("board/cards/", board.Cards.as_view(), name="board_cards"),
     path("board/positions/", board.Positions.as_view(), name="board_positions"),

@@ -274,6 +274,9 @@ class Delivery(Identified, Located):
             models.Index(
                 fields=["integrator", "environment", "status", "-created_at", "-id"], name="delivery_of_account_status"
             ),
+            models.Index(
+                fields=["integrator", "environment", "shipping_value", "id"], name="delivery_of_account_price"
+            ),
             models.Index(fields=["-created_at"], name="delivery_newest"),
             # One for each filter of the admin's list, in the list's order.
             models.Index(fields=["status", "-created_at"], name="delivery_by_status"),

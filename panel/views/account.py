@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.formats import localize
@@ -23,7 +22,7 @@ from delivery.lifecycle import OPEN, Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from delivery.reports import Period
 from panel import attention
-from panel.filters import LATE, UNDER_WAY
+from panel.filters import LATE, UNDER_WAY, ActivityFilter, listed
 from panel.plots import Chart, Series
 from panel.views.base import AccountView, origin
 
@@ -32,7 +31,6 @@ _HOUR = timedelta(hours=1)
 _MOST_PICKUP_POINTS = 200
 # Avenida Paulista, São Paulo; for an account without a pickup point.
 _DEFAULT_PICKUP = (-23.561414, -46.655881)
-_PER_PAGE = 50
 
 
 class Overview(AccountView):
@@ -223,5 +221,4 @@ class Activity(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         entries = AuditEntry.objects.filter(integrator=self.account, environment=self.environment)
-        page = Paginator(entries, _PER_PAGE).get_page(request.GET.get("page"))
-        return self.page("panel/activity.html", entries=page)
+        return self.page("panel/activity.html", **listed(ActivityFilter, request.GET, entries))
