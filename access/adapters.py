@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
 
 from access import invitations, throttle
 from access.rights import has_privileges
@@ -31,6 +32,14 @@ class AccountAdapter(DefaultAccountAdapter):
 
     allauth's pages to sign up are not served: users are created by staff and by invitations.
     """
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": _(
+            "The email, the username or the password is wrong. Check what you typed, and Caps Lock. If you do not "
+            "remember the password, ask for a new one below."
+        ),
+    }
 
     def is_safe_url(self, url: str | None) -> bool:
         try:
@@ -96,6 +105,14 @@ class AccountAdapter(DefaultAccountAdapter):
 
 class MFAAdapter(DefaultMFAAdapter):
     """Encrypts the seeds of one-time codes with CREDENTIALS_KEYS."""
+
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": _(
+            "This code is wrong, or no longer valid. Type the one that the app shows now, or a recovery code that you "
+            "have not used. If it is refused again, check that the clock of the phone is set automatically."
+        ),
+    }
 
     def encrypt(self, text: str) -> str:
         return credentials.encrypt(text)

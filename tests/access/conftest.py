@@ -43,7 +43,7 @@ def outcome(response: Any) -> str:
     if "Too many failed login attempts" in text:
         return REFUSED
     assert response.status_code == 200
-    assert any(each in text for each in ("are not correct", "ncorrect", "your current password", "This code is wrong"))
+    assert any(each in text for each in ("password is wrong", "ncorrect", "your current password", "code is wrong"))
     return CHECKED
 
 

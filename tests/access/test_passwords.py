@@ -104,4 +104,4 @@ def test_is_masked_and_left_to_password_managers(client, maria, path):
     fields = re.findall(r'<input[^>]*name="[a-z]*password[^>]*>', page)
     assert fields
     assert all('type="password"' in tag and "onpaste" not in tag for tag in fields)
-    assert 'autocomplete="off"' not in page
+    assert not any('autocomplete="off"' in tag for tag in fields)

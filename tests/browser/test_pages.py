@@ -62,6 +62,7 @@ class TestAccount:
 
         way.over({
             "home": "/panel/",
+            "search": f"/panel/search/?q={busy.pk}",
             "overview": base,
             "deliveries": f"{base}deliveries/",
             "delivery": f"{base}deliveries/{busy.pk}/",
@@ -95,6 +96,14 @@ class TestAccount:
         page.locator("dialog[open] button.prime").click()
         page.locator("#progress h2").wait_for()
         way.look("events-progress")
+        page.emulate_media(color_scheme="dark")
+        way.over({"overview-dark": base, "delivery-dark": f"{base}deliveries/{busy.pk}/"})
+        page.keyboard.press("Control+k")
+        page.keyboard.type(str(busy.pk))
+        page.locator("#search-found a").wait_for()
+        way.look("search-dark")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**{base}deliveries/{busy.pk}/")
 
         assert way.problems == []
 

@@ -74,6 +74,13 @@
     act();
   });
 
+  for (const kind of ["keydown", "keyup"]) {
+    document.addEventListener(kind, (event) => {
+      const hint = event.target.form?.querySelector("[data-caps-lock]");
+      if (hint && event.getModifierState) hint.hidden = event.target.type !== "password" || !event.getModifierState("CapsLock");
+    });
+  }
+
   document.addEventListener("click", (event) => {
     const link = event.target.closest("[data-opens-search]");
     if (link && dialog && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
