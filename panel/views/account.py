@@ -53,8 +53,8 @@ class Plot(AccountView):
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.localtime()
         since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=_HOURS - 1)
-        plot = plots.of_hours(WebhookAttempt.objects.by_hour(self.endpoint, since=since), until=now, count=_HOURS)
-        return self.page("panel/plot.html", plot=plot)
+        plot = plots.of_hours(WebhookAttempt.objects.by_hour(self.endpoints, since=since), until=now, count=_HOURS)
+        return self.page("panel/plot.html", plot=plot, endpoints=self.endpoints)
 
 
 def _midnight(at: datetime) -> datetime:
