@@ -146,7 +146,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites do not need them
 
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "panel:home"
+LOGIN_REDIRECT_URL = "panel:work"
 ACCOUNT_ADAPTER = "access.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]

@@ -15,6 +15,7 @@ from panel.views import (
     personal_data,
     refused_calls,
     reports,
+    search,
     seller_invoices,
     seller_orders,
     sellers,
@@ -115,6 +116,8 @@ _seller = [
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
+    path("search/", search.SearchPage.as_view(), name="search"),
+    path("work/", home.Work.as_view(), name="work"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),

@@ -33,6 +33,8 @@ OWN = "LNN++N+"  # an account's or a seller's pages: its members and account sta
 _DISPATCH = "LFFFF++"
 _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
+    "search/": (_LOGGED_IN, "LMMMMMM"),
+    "work/": (_LOGGED_IN, "LMMMMMM"),
     "simulators/freight/": ("LFFF+F+", "LFFFMFM"),
     "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
     "board/": (_DISPATCH, "LFFFFMM"),
