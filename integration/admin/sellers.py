@@ -32,6 +32,7 @@ from common.admin_base import (
     ago_or_never,
     column,
     copyable,
+    effect,
     pill,
 )
 from common.formats import document, moment, postcode
@@ -233,6 +234,7 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         }
         return TemplateResponse(request, "admin/integration/key_issued.html", context)
 
+    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         for key in queryset:

@@ -86,6 +86,7 @@ class Order(models.Model):
             # They end with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "-created_at", "-id"], name="order_of_seller"),
             models.Index(fields=["seller", "status", "-created_at", "-id"], name="order_of_seller_status"),
+            models.Index(fields=["seller", "cost", "id"], name="order_of_seller_cost"),
             models.Index(fields=["seller", "receiver_document", "-id"], name="order_of_receiver"),
             models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
             models.Index("seller", Left("code", CUT_REFERENCE), name="order_cut_code"),
