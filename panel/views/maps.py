@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 from common import map_file
 from delivery.geo import geocoding
-from panel.views.base import LoggedInView, page_language
+from panel.views.base import LoggedInView, RequestingView, page_language
 
 
 class MapFile(LoggedInView):
@@ -16,10 +16,8 @@ class MapFile(LoggedInView):
         return map_file.answer(request, version)
 
 
-class Places(LoggedInView, PermissionRequiredMixin):
+class _Places(LoggedInView):
     """A fragment: the places that the geocoder finds for `q`."""
-
-    permission_required = "delivery.add_integrator"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         context: dict[str, Any] = {"query": request.GET.get("q", "").strip()}
@@ -30,3 +28,13 @@ class Places(LoggedInView, PermissionRequiredMixin):
         except geocoding.GeocodingFailed as error:
             context["failed"] = str(error)
         return self.page("panel/setup_places.html", **context)
+
+
+class Places(PermissionRequiredMixin, _Places):
+    """For staff who bring in an account."""
+
+    permission_required = "delivery.add_integrator"
+
+
+class AccountPlaces(RequestingView, _Places):
+    """For those who request deliveries of an account."""
