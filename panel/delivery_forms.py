@@ -1,7 +1,10 @@
 """The form that requests a delivery, also from a row of an uploaded file. Values are those of the API's body."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, cast
+from uuid import UUID
 
 from django import forms
 from django.conf import settings
@@ -12,14 +15,16 @@ from django.utils.translation import gettext_lazy as _
 from common.mail import outbox
 from common.measures import NumberField
 from common.states import POSTCODE
+from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, FormSentAlready, PickupNotLinked
 from delivery.geo import service_area
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
-from delivery.models import Delivery, Environment, PickupPoint, VehicleType
+from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Stop, VehicleType
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Package, Place
+from delivery.pricing import Quote
 from delivery.refusals import refusal
 from panel.forms import PositionField
 
@@ -332,3 +337,36 @@ def _initial(place: Any) -> dict[str, Any]:
     texts = {name: place.address.get(name, "") for name in ADDRESS_TEXTS}
     position = f"{place.latitude:.6f}, {place.longitude:.6f}"
     return {**texts, "name": place.contact_name, "phone": place.contact_phone, "position": position}
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a request costs, with the Quote-Id that keeps it. `repeated`: deliveries that have an externalId of it."""
+
+    payload: DeliveryRequest
+    quote: Quote
+    quote_id: str
+    at: datetime
+    repeated: dict[str, UUID]
+
+    @property
+    def arrivals(self) -> list[tuple[str, datetime]]:
+        """When the driver is expected at A and at each drop-off, if the nearest free one sets out now."""
+        seconds = zip(f"A{LABELS}", self.quote.seconds_until, strict=False)
+        return [(label, self.at + timedelta(seconds=each)) for label, each in seconds]
+
+
+def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
+    """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
+    found = addresses.locate(addresses=form.to_locate, at=at)
+    return form.payload({index: place.point for index, place in found.items()})
+
+
+def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:
+    """The price of a form. Raises ValidationError, and the errors of `locate` and of `quote_for_request`."""
+    payload = located(form, at)
+    quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
+    stops = deliveries.build(scope, payload, quote, at).ordered_stops
+    return Priced(
+        payload, quote, quotes.issue(quote, token=scope, payload=payload, at=at), at, Stop.repeated(stops, at=at)
+    )

@@ -24,6 +24,7 @@ from panel.views import (
     simulators,
     team,
     tokens,
+    uploads,
     webhook,
 )
 
@@ -70,6 +71,11 @@ _account: list[URLPattern | URLResolver] = [
     path("deliveries/export/", deliveries.DeliveriesExport.as_view(), name="deliveries_export"),
     path("deliveries/request/", requests.Request.as_view(), name="request"),
     path("deliveries/request/price/", requests.Price.as_view(), name="request_price"),
+    path("deliveries/upload/", uploads.Upload.as_view(), name="upload"),
+    path("deliveries/upload/template/", uploads.Template.as_view(), name="upload_template"),
+    path("deliveries/upload/<uuid:draft>/", uploads.Draft.as_view(), name="upload_draft"),
+    path("deliveries/upload/<uuid:draft>/advance/", uploads.Advance.as_view(), name="upload_advance"),
+    path("deliveries/upload/<uuid:draft>/confirm/", uploads.Confirm.as_view(), name="upload_confirm"),
     path("deliveries/<uuid:delivery>/cancel/", requests.Cancel.as_view(), name="cancel"),
     path("deliveries/<uuid:delivery>/receipt/", requests.Receipt.as_view(), name="receipt"),
     path("places/", maps.AccountPlaces.as_view(), name="places"),

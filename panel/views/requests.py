@@ -1,7 +1,5 @@
 """What a shop does with its deliveries in the panel: request one by a form, cancel one, print a receipt."""
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,52 +15,16 @@ from django.utils.translation import gettext_lazy
 
 from common import clock
 from delivery import models, stop_details
-from delivery.actions import addresses, deliveries, quotes
+from delivery.actions import deliveries
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.errors import AlreadyFinished, DeliveryError, FeeChanged, InvalidReason, QuoteExpired, QuoteMismatch
 from delivery.lifecycle import Trigger
-from delivery.models import AccountScope, Environment, Stop, parse_id
+from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
-from delivery.models.stop import LABELS
-from delivery.payload import DeliveryRequest
-from delivery.pricing import Quote
 from delivery.refusals import refusal
 from panel import maps
-from panel.delivery_forms import DeliveryForm, like, like_pickup
+from panel.delivery_forms import DeliveryForm, like, like_pickup, located, priced
 from panel.views.base import RequestingView
-
-
-@dataclass(frozen=True)
-class Priced:
-    """What a request costs, with the Quote-Id that keeps it. `repeated`: deliveries that have an externalId of it."""
-
-    payload: DeliveryRequest
-    quote: Quote
-    quote_id: str
-    at: datetime
-    repeated: dict[str, UUID]
-
-    @property
-    def arrivals(self) -> list[tuple[str, datetime]]:
-        """When the driver is expected at A and at each drop-off, if the nearest free one sets out now."""
-        seconds = zip(f"A{LABELS}", self.quote.seconds_until, strict=False)
-        return [(label, self.at + timedelta(seconds=each)) for label, each in seconds]
-
-
-def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
-    """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
-    found = addresses.locate(addresses=form.to_locate, at=at)
-    return form.payload({index: place.point for index, place in found.items()})
-
-
-def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:
-    """The price of a form. Raises ValidationError, and the errors of `locate` and of `quote_for_request`."""
-    payload = located(form, at)
-    quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
-    stops = deliveries.build(scope, payload, quote, at).ordered_stops
-    return Priced(
-        payload, quote, quotes.issue(quote, token=scope, payload=payload, at=at), at, Stop.repeated(stops, at=at)
-    )
 
 
 class FormView(RequestingView):

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -179,6 +180,7 @@ def world(with_url):
         "device": device.pk,
         "move": "cancel",
         "point": "B",
+        "draft": uuid4(),  # of an upload that is over
         "pickup": with_url.integrator.pickup_points.get().pk,
         "name": "cancel",
         "url": "nothing",
