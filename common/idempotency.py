@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 from django.db import OperationalError, models, transaction
@@ -103,7 +104,7 @@ class KeyedEndpoint:
             return act(prepare())
         if len(key) > LONGEST_KEY or not _PRINTABLE_ASCII.fullmatch(key):
             raise self.invalid_key
-        call = _KeyedCall(self, scope, key, _fingerprint(request.data), at)
+        call = self._call(scope, key, request.data, at)
         answer = call.stored() or call.perform(prepare, act, refuse)
         content_type = self.refusal_type if answer.status in KEPT_REFUSALS else "application/json"
         headers = {**answer.headers, "Content-Type": content_type}
@@ -111,6 +112,21 @@ class KeyedEndpoint:
         if answer.replayed:
             response[REPLAYED] = "true"
         return response
+
+    def once_for_page(
+        self, key: str, body: Any, *, scope: Mapping[str, Any], at: datetime, act: Callable[[], Any]
+    ) -> tuple[Any, bool]:
+        """The JSON value that `act` returns or an earlier call with this key did, and whether it was an earlier one.
+
+        For forms, which are sent twice by a double click and by a reload. Refusals of `act` are not stored, so that the
+        corrected form may have the same key. Raises them, `key_reused` for another `body`, and `call_in_progress`.
+        """
+        call = self._call(scope, key, body, at)
+        answer = call.stored() or call.run_once(lambda: Answer(HTTPStatus.OK, json.dumps(act())))
+        return json.loads(answer.body), answer.replayed
+
+    def _call(self, scope: Mapping[str, Any], key: str, body: Any, at: datetime) -> "_KeyedCall":
+        return _KeyedCall(self, scope, key, _fingerprint(body), at)
 
 
 @dataclass(frozen=True)

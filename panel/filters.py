@@ -9,7 +9,7 @@ import django_filters
 from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.paginator import Paginator
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -37,7 +37,7 @@ _PER_PORTION = 500
 _MOST_PORTIONS = 30
 # Of calls whose account is known, and that are stored. 408, 414, 431 and 503 are answered before that, 429 is counted.
 _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
-# How many of the newest rows are searched for parts of texts and for unlinked invoices, which no index finds.
+# How many of the newest rows are searched for parts of texts, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
 # Beside the statuses: deliveries that are not closed, and those of them whose next step is overdue.
@@ -396,6 +396,4 @@ class InvoiceFilter(_OfSeller):
         return invoices.filter(any_of("pk", ArraySubquery(found)))
 
     def filter_linked(self, invoices: QuerySet[Invoice], _name: str, value: str) -> QuerySet[Invoice]:
-        links = Exists(InvoiceLink.objects.filter(invoice=OuterRef("pk")))
-        newest = _among_newest(invoices, "received_at")
-        return newest.filter(links if value == "yes" else ~links)
+        return invoices.filter(is_linked=value == "yes")

@@ -201,6 +201,18 @@ class PostcodeField(forms.CharField):
         return compact
 
 
+class PickupPointForm(forms.Form):
+    """A pickup point that a member registers."""
+
+    name = forms.CharField(label=_("Name"), max_length=120, validators=[validate_name])
+    position = PositionField(
+        label=_("Place on the map"),
+        max_length=2000,
+        help_text=_("Click on the map, or paste coordinates or a link of Google Maps or OpenStreetMap."),
+        widget=forms.TextInput({"data-position": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
+    )
+
+
 class PlaceForm(forms.Form):
     """The pickup point of an account: a place on the map, or anywhere."""
 

@@ -76,7 +76,18 @@ class IntegratorAdmin(AccountAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
         shown = ["team", _ID, "created_at"] if obj else []
         return [
-            (None, {"fields": ["name", "allow_any_pickup", "refuse_repeated_external_ids", *shown]}),
+            (
+                None,
+                {
+                    "fields": [
+                        "name",
+                        "allow_any_pickup",
+                        "refuse_repeated_external_ids",
+                        "approve_pickup_points",
+                        *shown,
+                    ]
+                },
+            ),
             (_("Limits"), {"classes": ["collapse"], "fields": list(_LIMITS)}),
         ]
 

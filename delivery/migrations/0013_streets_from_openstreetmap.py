@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("delivery", "0010_test_event_index"),
+        ("delivery", "0011_members_request"),
     ]
 
     operations = [

@@ -227,8 +227,9 @@ class Delivery(Identified, Located):
         db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
+    # None if a person requested it in the panel.
     token = models.ForeignKey(
-        Token, verbose_name=_("requested with"), on_delete=models.PROTECT, related_name="deliveries"
+        Token, verbose_name=_("requested with"), on_delete=models.PROTECT, related_name="deliveries", null=True
     )
     status = models.CharField(_("status"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
     route_status = models.CharField(

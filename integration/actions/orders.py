@@ -1,6 +1,5 @@
 """Creating orders and changing their status. The status and its log entry are written in one transaction."""
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,10 +15,10 @@ from django.utils import timezone
 from common.compiled_queries import CompiledQuery, Parameter, insert_together
 from common.fields import any_of
 from common.postgresql import prepared
-from integration import business_days, lifecycle, tracking_codes
+from integration import business_days, freight, lifecycle, tracking_codes
 from integration.actions import invoices, quotes
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument
-from integration.freight import ORDER_SERVICES, Package, Price
+from integration.freight import ORDER_SERVICES, Price
 from integration.lifecycle import Status
 from integration.models import (
     Company,
@@ -103,23 +102,10 @@ class NewOrder:
         return (self.invoice or {}).get("number") or ""
 
     @property
-    def package(self) -> Package:
-        """What its freight is quoted for: the sides of the largest package, and the weight and value of all."""
-        boxes = []
-        weight = Decimal(0)
-        for item in self.items:
-            sides, _comma, kilograms = item["dimensions"].partition(",")
-            boxes.append([int(side) for side in sides.split("x")])
-            weight += Decimal(kilograms) * item["quantity"]
-        width, height, length = max(boxes, key=math.prod)
+    def declared(self) -> Decimal:
+        """The value in BRL that its freight insures."""
         value = (self.invoice or {}).get("value")
-        return Package(
-            weight_g=math.ceil(weight * 1000),
-            width_cm=width,
-            height_cm=height,
-            length_cm=length,
-            declared_centavos=math.ceil((self.cost if value is None else value) * 100),
-        )
+        return self.cost if value is None else value
 
 
 def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order:
@@ -223,7 +209,8 @@ def _freight(payload: NewOrder, origin: str) -> Price | None:
     if service is None:
         return None
     destination = payload.receiver["address"]["zipCode"].replace("-", "", 1)
-    price = quotes.of_service(origin=origin, destination=destination, service=service, package=payload.package)
+    package = freight.package_of(payload.items, declared=payload.declared)
+    price = quotes.of_service(origin=origin, destination=destination, service=service, package=package)
     return price if price and price.amount <= _MOST_CENTAVOS else None
 
 

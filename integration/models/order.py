@@ -1,5 +1,5 @@
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
@@ -12,9 +12,12 @@ from django.utils.translation import gettext_lazy as _
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from integration import words
-from integration.freight import Price
+from integration.freight import Package, Price, package_of
 from integration.lifecycle import Status
 from integration.models.seller import Company, Seller
+
+if TYPE_CHECKING:
+    from integration.models.invoice import Invoice
 
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
@@ -109,6 +112,26 @@ class Order(models.Model):
         if self.freight_centavos is None or self.freight_days is None:
             return None
         return Price(amount=self.freight_centavos, deadline=self.freight_days)
+
+    @property
+    def freight_reais(self) -> Decimal | None:
+        return None if self.freight_centavos is None else Decimal(self.freight_centavos) / 100
+
+    @property
+    def package(self) -> Package:
+        """What its freight was quoted for."""
+        value = (self.invoice_data or {}).get("value")
+        return package_of(self.items, declared=self.cost if value is None else Decimal(str(value)))
+
+    def stated_value(self, access_key: str) -> Decimal | None:
+        """The value that the order states for the invoice with this key, in reais, unless it names another one."""
+        value = (self.invoice_data or {}).get("value") if self.invoice_key in ("", access_key) else None
+        return None if value is None else Decimal(str(value))
+
+    @property
+    def differing_invoices(self) -> "list[Invoice]":
+        """Its invoices whose value is not that of their orders. Reads what `Invoice.differs` needs of each link."""
+        return [link.invoice for link in self.invoice_links.all() if link.invoice.differs]
 
     @property
     def is_late(self) -> bool:

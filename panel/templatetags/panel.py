@@ -21,6 +21,7 @@ from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop
+from panel.refusal_reasons import translated
 
 register = template.Library()
 
@@ -98,6 +99,13 @@ def error_name(value: str) -> Any:
 def time_of_day(value: datetime) -> str:
     """Hours, minutes and seconds in the service's time zone, below a heading with the day."""
     return f"{timezone.localtime(value):%H:%M:%S}"
+
+
+@register.filter
+def reason(found: tuple[str, str]) -> str:
+    """One of the reasons of a refused call in the reader's language, after the name of its field."""
+    name, text = found
+    return f"{name}: {translated(text)}" if name else translated(text)
 
 
 @register.filter

@@ -73,7 +73,7 @@ class Plot(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         since = _first_hour(clock.now())
-        found = {row["hour"]: row for row in WebhookAttempt.objects.by_hour(self.endpoint, since=since)}
+        found = {row["hour"]: row for row in WebhookAttempt.objects.by_hour(self.endpoints, since=since)}
         rows = [(hour, found.get(hour)) for hour in _hours(since)]
         attempts = [(_name(hour), _results(row)) for hour, row in rows]
         slowest = [(_name(hour), [row and round(row["p95"])]) for hour, row in rows]

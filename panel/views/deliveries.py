@@ -128,6 +128,7 @@ class Delivery(AccountView):
             position=position,
             stops=receivers.details(found.ordered_stops, at=clock.now()),
             steps=steps,
+            requested_by=steps[-1].change.by,
             collected_at=next((step.change.at for step in steps if step.change.trigger == Trigger.COLLECT), None),
             live_ids=_ids(found, steps),
             **context(found),

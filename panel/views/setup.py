@@ -80,7 +80,7 @@ class Setup(StaffAccountView):
         try:
             with transaction.atomic():
                 store_url(self.account, checked, by=actor(self.request), at=clock.now())
-        except EndpointCannotSend as error:
+        except (EndpointCannotSend, InvalidWebhookUrl) as error:
             form.add_error("url", refusal(error))
             return False
         return True
@@ -192,7 +192,10 @@ def issue_tokens(account: Integrator, request: HttpRequest) -> None:
 
 
 def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> WebhookEvent:
-    """Set the URL of both environments, and send a test event to that of the sandbox. Raises EndpointCannotSend."""
+    """Set the URL of both environments, and send a test event to that of the sandbox.
+
+    Raises EndpointCannotSend or InvalidWebhookUrl.
+    """
     for endpoint in account.endpoints.first_ones():
         endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)

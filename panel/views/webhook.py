@@ -129,8 +129,8 @@ class Add(AccountView):
                 by=by,
                 at=at,
             )
-        except TooManyEndpoints as error:
-            form.add_error(None, refusal(error))
+        except (TooManyEndpoints, InvalidWebhookUrl) as error:
+            form.add_error("url" if isinstance(error, InvalidWebhookUrl) else None, refusal(error))
             return self._refused_form(form)
         endpoints.show_secret(endpoint=added, by=by, at=at)
         request.session[_FRESH] = added.pk

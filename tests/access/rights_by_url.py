@@ -70,6 +70,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
     "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
     "alerts/choose/": ("LNNMMNM", "LNN+NNN"),  # of the person's own membership
+    "deliveries/upload/<uuid:draft>/advance/": ("LNNMMNM", "LNNNNNN"),  # of an upload that is over
+    "deliveries/upload/<uuid:draft>/confirm/": ("LNNMMNM", "LNNNNNN"),
     "setup/": (_SETUP, _SETUP),
     "setup/sheet/": (_SETUP, _SETUP),
 }
