@@ -157,6 +157,7 @@ class DispatchRulesAdmin(OneRow, RecordedAdmin):
             },
         ),
         (_("Earnings"), {"fields": ["driver_share_percent"]}),
+        (_("Maps"), {"fields": ["streets_from_openstreetmap"]}),
     ]  # fmt: skip  # a list of names
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:

@@ -213,6 +213,7 @@ class WebhookEvent(Identified, Event):
         # row stays within its page (heap-only tuple), and the index is selective enough for the rare states.
         indexes = [
             models.Index(fields=["endpoint", "-created_at"], name="event_log"),
+            models.Index(fields=["endpoint", "-created_at"], name="event_of_test", condition=Q(delivery__isnull=True)),
             models.Index(
                 fields=["endpoint", "created_at"],
                 name="event_without_feed_position",

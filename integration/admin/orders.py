@@ -25,7 +25,7 @@ from common.admin_base import (
     pill,
     pretty,
 )
-from common.formats import document, money
+from common.formats import centavos, document, money
 from integration import lifecycle, words
 from integration.actions import orders
 from integration.admin.sellers import SELLER
@@ -101,7 +101,8 @@ _SUMMARY = [
     column("tracking_code", _("tracking code"), copyable), "seller",
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
-    column("id", _("Shipping id"), str),
+    column("id", _("Shipping id"), str), column("freight_centavos", _("freight"), centavos), "freight_days",
+    "promised_on",
 ]  # fmt: skip  # a list of names
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,

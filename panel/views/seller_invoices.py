@@ -31,7 +31,7 @@ class Invoices(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         own = Invoice.objects.filter(seller=self.seller)
-        shown = listed(InvoiceFilter, request.GET, own, moment="received_at", without=["raw"], seller=self.seller)
+        shown = listed(InvoiceFilter, request.GET, own, without=["raw"], seller=self.seller)
         prefetch_related_objects(shown["rows"], "references", "links__order")
         return self.page("panel/seller_invoices.html", newest=NEWEST, **shown)
 
@@ -80,9 +80,7 @@ class InvoicesExport(SellerView):
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
         own = Invoice.objects.filter(seller=self.seller)
-        portions = all_rows(
-            InvoiceFilter, self.request.GET, own, moment="received_at", without=["raw"], seller=self.seller
-        )
+        portions = all_rows(InvoiceFilter, self.request.GET, own, without=["raw"], seller=self.seller)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
             yield from map(_row, found)

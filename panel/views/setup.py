@@ -82,7 +82,6 @@ class Setup(StaffAccountView):
 
     def show(self, place: PlaceForm, webhook: UrlForm, *, link: str = "", status: int = 200) -> HttpResponse:
         now = clock.now()
-        # Bounded, because no index names the test events among all events of the endpoint.
         recent = WebhookEvent.objects.filter(endpoint=self.endpoint, created_at__gte=now - _TEST_SHOWN)
         test = recent.filter(delivery=None).order_by("-created_at").first()
         attempt = test.attempts.last() if test else None

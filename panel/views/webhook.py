@@ -182,7 +182,7 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
         environment=endpoint.environment,
         action=AuditAction.ENDPOINT_OFF,
         subject=endpoints.audit_subject(endpoint),
-    ).order_by("-id")
+    ).order_by("-at", "-id")
     failure = WebhookAttempt.objects.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
     return {
         "endpoint": endpoint,

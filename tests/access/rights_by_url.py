@@ -38,6 +38,7 @@ _PANEL: dict[str, Row] = {
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
     "map/<str:version>.pmtiles": ("LNNNNNN", "LMMMMMM"),  # 404 without a file, see tests/panel/test_map_file.py
+    "map/streets/": ("LFFFFFM", "LFFFFF+"),
     "board/updates/<environment:environment>/": (_DISPATCH, "LFFFFMM"),
     "board/cards/": ("LFFFF++", "LFFFFMM"),
     "board/positions/": (_DISPATCH, "LFFFFMM"),

@@ -1,13 +1,15 @@
 """The overview counts the deliveries of the current day in the service's time zone, and lists the pickup points."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 from django.urls import reverse
 from django.utils import timezone
 
 from delivery.models import Environment, Integrator, WebhookEndpoint
 from panel.views.account import _midnight
-from tests.factories import DeliveryFactory, PickupPointFactory, TokenFactory
+from tests.delivery.ended import Ended, insert
+from tests.factories import DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
 from tests.moments import at_each_midnight
 
 
@@ -16,6 +18,46 @@ def test_the_day_begins_at_midnight_of_the_services_time_zone(midnight):
     assert [_midnight(at) for at in (midnight.before, midnight.start, midnight.after)] == [
         midnight.start - timedelta(days=1), midnight.start, midnight.start,
     ]  # fmt: skip  # a table
+
+
+class TestDeliveries:
+    def test_counts_those_of_today_under_way_and_late(self, admin_client):
+        token = TokenFactory.create()
+        now = timezone.now()
+        for columns in ({}, {"accepted": True}, {"at": now - timedelta(hours=12)}):
+            DeliveryFactory.create(token=token, **columns)
+        DeliveryFactory.create(at=now)
+        DeliveryFactory.create(token=TokenFactory.create(integrator=token.integrator, environment="sandbox"))
+
+        page = admin_client.get(reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE]))
+
+        today = 2 + (_midnight(now) <= now - timedelta(hours=12))
+        assert [tile.count for tile in page.context["tiles"]] == [today, 3, 1, 0, 0]
+        assert page.context["chart"].totals[1][1] == "3"
+
+    def test_have_links_to_lists_of_as_many_rows(self, admin_client):
+        token = TokenFactory.create()
+        DeliveryFactory.create(token=token)
+        DeliveryFactory.create(token=token, at=timezone.now() - timedelta(hours=25))
+        path = reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE])
+        deliveries = reverse("panel:deliveries", args=[token.integrator.pk, Environment.LIVE])
+
+        tiles = admin_client.get(path).context["tiles"]
+        rows = [len(admin_client.get(deliveries + tile.address).context["rows"]) for tile in tiles]
+
+        assert rows == [tile.count for tile in tiles] == [1, 2, 1, 0, 0]
+
+
+class TestMoney:
+    def test_is_that_of_the_report(self, admin_client):
+        token = TokenFactory.create()
+        insert(DeliveryFactory.create(token=token), Ended(timezone.now()), driver=DriverFactory.create())
+
+        page = admin_client.get(reverse("panel:money", args=[token.integrator.pk, Environment.LIVE]))
+
+        assert [(line.count, line.amount) for _name, _period, line in page.context["columns"]] == [
+            (1, Decimal(20)), (1, Decimal(20)),
+        ]  # fmt: skip  # a table
 
 
 class TestPickupPoints:
