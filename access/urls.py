@@ -6,7 +6,15 @@ from allauth.mfa.recovery_codes import views as codes
 from allauth.mfa.totp import views as totp
 from django.urls import path
 
-from access.views import ActivateTOTPView, InvitationView, LogOutView, ResetLinkView, ResetPasswordView, SessionsView
+from access.views import (
+    AccessView,
+    ActivateTOTPView,
+    InvitationView,
+    LogOutView,
+    ResetLinkView,
+    ResetPasswordView,
+    SessionsView,
+)
 
 urlpatterns = [
     path("login/", account.login, name="account_login"),
@@ -23,6 +31,7 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("invitation/", InvitationView.as_view(), name="account_invitation"),
+    path("access/", AccessView.as_view(), name="account_access"),
     path("sessions/", SessionsView.as_view(), name="usersessions_list"),
     path("confirm/", account.reauthenticate, name="account_reauthenticate"),
     path("two-factor/", mfa.index, name="mfa_index"),

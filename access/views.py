@@ -18,12 +18,15 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from access import enrolment, invitations
+from access import access_links, enrolment, invitations
 from access.forms import SignUpForm
 from access.models import Invitation, InvitationState
 from common import clock
 from common.mail import outbox
+from delivery.errors import DeliveryError
 from delivery.models import Environment, Integrator
+from integration.errors import AccountSuspended as SellerSuspended
+from integration.errors import TooManyKeys
 
 _GONE = 410
 
@@ -71,6 +74,30 @@ class LogOutView(LogoutView):
 @method_decorator(reauthentication_required(allow_get=True), name="dispatch")
 class SessionsView(ListUserSessionsView):
     """The user's own sessions. Ending the others requires a recent authentication."""
+
+
+class AccessView(View):
+    """What the link of an access sheet leads to. Opening it is a click, because chats and mail servers follow links."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._answer({"account": access_links.find(request.GET.get("key", ""))})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        now = clock.now()
+        opened = access_links.open_(request.GET.get("key", ""), at=now)
+        return self._answer({"account": opened.account, "opened": opened, "parts": opened.parts, "at": now})
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except access_links.NotOpen:
+            return render(request, "account/access_ended.html", status=_GONE)
+        except (DeliveryError, SellerSuspended, TooManyKeys):
+            return render(request, "account/access_ended.html", {"is_refused": True}, status=_GONE)
+
+    def _answer(self, context: dict[str, Any]) -> HttpResponse:
+        base = self.request.build_absolute_uri("/").rstrip("/")
+        return render(self.request, "account/access.html", {**context, "base": base})
 
 
 class InvitationView(View):

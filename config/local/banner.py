@@ -25,6 +25,7 @@ def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
     `demo` has the credentials if this start has created the demo data, see `config.local.demo.data`.
     """
     lines = [
+        *(commands(base, demo) if demo is not None else []),
         "",
         "Rota is running. Ctrl-C stops it.",
         "",
@@ -35,7 +36,7 @@ def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
         f"  API             {base}/api/",
     ]
     if demo is not None:
-        lines += credentials(base, demo)
+        lines += credentials(demo)
     elif is_embedded:
         lines += [
             "",
@@ -58,9 +59,9 @@ def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
     return "\n".join([*lines, ""])
 
 
-def credentials(base: str, demo: dict[str, str]) -> list[str]:
-    """Lines with the demo's credentials and commands that use them."""
-    lines = [
+def credentials(demo: dict[str, str]) -> list[str]:
+    """Lines with the demo's credentials."""
+    return [
         f"  Log-in          {demo['login']} / {demo['password']}",
         f"  Token           {demo['token']}",
         f"  Signing secret  {demo['signing_secret']}",
@@ -70,6 +71,10 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
         "",
         "They are shown only now. Both tokens are of one account, each with the secret that signs its webhooks.",
     ]
+
+
+def commands(base: str, demo: dict[str, str]) -> list[str]:
+    """Lines with commands that use the demo's credentials. They are printed first, so that the log-ins end the text."""
     variables = {
         "BASE_URL": base,
         "TOKEN": demo["sandbox_token"],
@@ -77,7 +82,7 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
         "API_KEY": demo["api_key"],
     }
     bearer, basic = f"Bearer {demo['sandbox_token']}", f"Basic {demo['api_key']}"
-    commands = {
+    found = {
         f"For the examples of {base}/docs/quickstart, in another terminal:": " \\\n  ".join(
             ["export", *(f"{name}={shlex.quote(value)}" for name, value in variables.items())]
         ),
@@ -88,9 +93,7 @@ def credentials(base: str, demo: dict[str, str]) -> list[str]:
         "Quote a shipment by postcode:": _curl(f"{base}/api/integration/shipping/quote", basic, _SHIPMENT),
         "Watch a whole delivery with its webhooks:": _manage(f"demo --url {shlex.quote(base)}"),
     }
-    for what, command in commands.items():
-        lines += ["", what, "", command]
-    return lines
+    return [line for what, command in found.items() for line in ("", what, "", command)]
 
 
 def _manage(command: str) -> str:

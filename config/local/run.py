@@ -50,7 +50,7 @@ def main() -> int:
         log(sentence)
     environment.refuse_public_embedded(processes.host())
     npm_files.refuse_missing()
-    _warn_of_root()
+    _silence_root()
     try:
         with _only_run():  # held until all processes have stopped, so that the next run cannot overlap
             _run(environment.Web().PORT)
@@ -58,10 +58,9 @@ def main() -> int:
         return 0
 
 
-def _warn_of_root() -> None:
-    """Say once what Celery would say in eight lines at each start of a worker."""
+def _silence_root() -> None:
+    """Leave out what Celery says in eight lines at each start of a worker: in a container root is usual."""
     if os.geteuid() == 0:
-        log("This is root, and an ordinary user is enough: nothing here needs more rights.")
         filters = (os.environ.get("PYTHONWARNINGS"), "ignore:You're running the worker with superuser privileges")
         os.environ["PYTHONWARNINGS"] = ",".join(filter(None, filters))
 

@@ -44,6 +44,21 @@ def rotate(*, token: Token, by: str, at: datetime) -> Token:
 
 
 @transaction.atomic
+def issue_again(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
+    """Issue a token in place of one that was lost: a valid one that was never used is rotated, so that it ends.
+
+    Raises AccountSuspended or TooManyTokens.
+    """
+    unused = integrator.tokens.valid(at=at).filter(environment=environment, last_used_at=None, expires_at=None)
+    lost = unused.order_by("created_at").last()
+    return (
+        rotate(token=lost, by=by, at=at)
+        if lost
+        else issue(integrator=integrator, environment=environment, by=by, at=at)
+    )
+
+
+@transaction.atomic
 def rename(*, token: Token, name: str, by: str, at: datetime) -> None:
     """Give the token another name. Does nothing if the token has that name."""
     if Token.objects.filter(pk=token.pk).exclude(name=name).update(name=name):

@@ -7,11 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
-from access import invitations
+from access import access_links, invitations
 from common import clock, credentials
 from common.actors import actor
 from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
+from integration.models import Seller
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm, NewSellerForm
 from panel.views.base import LoggedInView, SellerView, origin
@@ -38,14 +39,19 @@ class Keys(SellerView):
         if not form.is_valid():
             return self.show(form, status=422)
         name = form.cleaned_data["name"]
-        try:
-            issued = keys.issue(seller=self.seller, name=name, by=actor(request), at=clock.now())
-        except TooManyKeys:
-            text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
-            messages.error(request, text % {"most": keys.MOST_VALID})
-        else:
-            request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
+        _issue(request, self.seller, name=name)
         return redirect("panel:seller", self.seller.pk)
+
+
+def _issue(request: HttpRequest, seller: Seller, *, name: str = "") -> None:
+    """Issue a key, which the next page shows, or say why not."""
+    try:
+        issued = keys.issue(seller=seller, name=name, by=actor(request), at=clock.now())
+    except TooManyKeys:
+        text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
+        messages.error(request, text % {"most": keys.MOST_VALID})
+    else:
+        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
 
 
 def _fresh_key(request: HttpRequest) -> str | None:
@@ -107,8 +113,21 @@ class Sheet(PermissionRequiredMixin, SellerView):
     permission_required = "integration.change_seller"
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show()
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Another key in place of one that was lost, or a link that issues one."""
+        if request.POST.get("step") == "link":
+            link = access_links.issue(account=self.seller, by=actor(request))
+            return self._show(access_link=request.build_absolute_uri(link))
+        _issue(request, self.seller)
+        return redirect("panel:seller_sheet", self.seller.pk)
+
+    def _show(self, *, access_link: str = "") -> HttpResponse:
+        request = self.request
         return self.page(
             "panel/seller_sheet.html",
+            access_link=access_link,
             companies=self.seller.companies.all(),
             fresh=_fresh_key(request),
             has_people=self.seller.members.exists() or invitations.pending(self.seller).exists(),

@@ -1,4 +1,4 @@
-"""Bringing in an integrator: one form opens the account, then the steps that are left, and a sheet to hand over.
+"""Bringing in an integrator: one form opens the account, then the steps that are left, the last of which hands it over.
 
 The state of each step is read from the account, so that staff can go on later.
 """
@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from access import invitations
+from access import access_links, invitations
 from access.rights import Account
 from access.teams import TeamRefusal
 from common import clock, credentials
@@ -25,14 +25,12 @@ from common.actors import actor
 from common.webhooks.address_guard import InvalidWebhookUrl
 from delivery.actions import endpoints, integrators, tokens
 from delivery.errors import EndpointCannotSend, TooManyTokens
-from delivery.models import Environment, Integrator, PickupPoint, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.refusals import refusal
 from panel.ciphertexts import FRESH_LINK
 from panel.forms import NewAccountForm, PlaceForm, UrlForm
 from panel.views.base import AccountView, LoggedInView, origin, page_language, user_of
 
-# Session key of the ids of the tokens whose clear text the access sheet shows, once.
-_ISSUED = "tokens_of_sheet"
 _TEST_SHOWN = timedelta(days=1)
 
 
@@ -55,11 +53,8 @@ class Setup(StaffAccountView):
             return self._done() if self._add_place(place) else self.show(place, UrlForm(), status=422)
         if step == "webhook":
             return self._done() if self._set_url(webhook) else self.show(PlaceForm(), webhook, status=422)
-        try:
-            issue_tokens(self.account, request)
-        except TooManyTokens as error:
-            messages.error(request, refusal(error))
-        return self._done()
+        link = access_links.issue(account=self.account, by=actor(request))
+        return self.show(PlaceForm(), UrlForm({"url": self.endpoint.url}), link=request.build_absolute_uri(link))
 
     def _done(self) -> HttpResponse:
         return redirect(self.url("setup"))
@@ -85,7 +80,7 @@ class Setup(StaffAccountView):
             return False
         return True
 
-    def show(self, place: PlaceForm, webhook: UrlForm, *, status: int = 200) -> HttpResponse:
+    def show(self, place: PlaceForm, webhook: UrlForm, *, link: str = "", status: int = 200) -> HttpResponse:
         now = clock.now()
         recent = WebhookEvent.objects.filter(endpoint=self.endpoint, created_at__gte=now - _TEST_SHOWN)
         test = recent.filter(delivery=None).order_by("-created_at").first()
@@ -101,6 +96,7 @@ class Setup(StaffAccountView):
             endpoint=self.endpoint,
             has_geocoder=bool(settings.GEOCODER_URL),
             invitation_link=fresh_link(self.request),
+            access_link=link,
             status=status,
         )
 
@@ -139,32 +135,42 @@ def _open(form: NewAccountForm, url: endpoints.CheckedUrl, request: HttpRequest)
         at=clock.now(),
     )
     add_place(account, form)
-    issue_tokens(account, request)
     if url.text:
         store_url(account, url, by=actor(request), at=clock.now())
     return account
 
 
 class Sheet(StaffAccountView):
-    """Shows new tokens once, and the signing secrets, which is recorded."""
+    """Issues the tokens that are missing, or lost, and shows them once; and the signing secrets, which is recorded."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return redirect(self.url("setup"))
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        fresh = Token.objects.filter(pk__in=request.session.pop(_ISSUED, []), integrator=self.account)
-        clear = {token.environment: token.clear_text for token in fresh}
         by, at = actor(request), clock.now()
-        parts = [
-            {
-                "environment": Environment(endpoint.environment),
-                "token": clear.get(endpoint.environment),
-                "url": endpoint.url,
-                "secret": endpoints.show_secret(endpoint=endpoint, by=by, at=at),
-            }
-            for endpoint in self.account.endpoints.first_ones().order_by("-environment")
-        ]
+        try:
+            clear = _issued(self.account, again=request.POST.get("again", ""), by=by, at=at)
+        except TooManyTokens as error:
+            messages.error(request, refusal(error))
+            return redirect(self.url("setup"))
+        parts = access_links.parts(self.account, clear, by=by, at=at)
         return self.page("panel/sheet.html", parts=parts, has_tokens=bool(clear), base=origin(request), at=at)
+
+
+@transaction.atomic
+def _issued(account: Integrator, *, again: str, by: str, at: datetime) -> dict[Environment, str]:
+    """The clear texts of new tokens: for `again`, whose token was lost, and unless both environments have one.
+
+    Then one that is in use stays.
+    """
+    valid = account.tokens.valid(at=at)
+    is_first = valid.values("environment").distinct().count() < len(Environment)
+    used = set(valid.exclude(last_used_at=None).values_list("environment", flat=True))
+    return {
+        each: tokens.issue_again(integrator=account, environment=each, by=by, at=at).clear_text
+        for each in Environment
+        if each == again or (is_first and each not in used)
+    }
 
 
 def checked_url(form: Any) -> endpoints.CheckedUrl | None:
@@ -183,14 +189,6 @@ def add_place(account: Integrator, form: Any) -> None:
         PickupPoint.objects.create(integrator=account, name=name, latitude=point.latitude, longitude=point.longitude)
 
 
-def issue_tokens(account: Integrator, request: HttpRequest) -> None:
-    """Issue a token for each environment that has none. The next access sheet shows them. Raises TooManyTokens."""
-    by, at = actor(request), clock.now()
-    missing = [each for each in Environment if not account.tokens.filter(environment=each).valid(at=at).exists()]
-    issued = [tokens.issue(integrator=account, environment=each, by=by, at=at) for each in missing]
-    request.session[_ISSUED] = [*request.session.get(_ISSUED, []), *(str(token.pk) for token in issued)]
-
-
 def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> WebhookEvent:
     """Set the URL of both environments, and send a test event to that of the sandbox.
 
@@ -198,6 +196,9 @@ def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: da
     """
     for endpoint in account.endpoints.first_ones():
         endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
+    if not account.tokens.filter(environment=Environment.SANDBOX).valid(at=at).exists():
+        # Every webhook carries a token. The access sheet replaces this one, which nobody has seen.
+        tokens.issue(integrator=account, environment=Environment.SANDBOX, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
 
@@ -226,13 +227,13 @@ def steps_context(
     steps = [
         Step("place", _("Pickup point"), has_place),
         Step("webhook", _("Webhook"), is_received),
-        Step("tokens", _("Tokens"), valid == set(Environment.values)),
         Step("people", _("People"), is_staffed),
+        Step("tokens", _("Access data"), valid == set(Environment.values)),
     ]
     return {
         "steps": steps,
         "done": {each.name: each.is_done for each in steps},
-        "all_done": all(each.is_done for each in steps),
+        "is_last": all(each.is_done for each in steps[:-1]),
     }
 
 

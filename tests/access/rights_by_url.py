@@ -116,6 +116,7 @@ _ACCOUNT: dict[str, Row] = {
     "password/reset/done/": (ANYBODY, "MMMMMMM"),
     "password/reset/<str:uidb36>/<str:key>/": (ANYBODY, ANYBODY),  # without a valid link: a page that says so
     "invitation/": ("NNNNNNN", "NNNNNNN"),  # without a key; with one: tests/access/test_invitations.py
+    "access/": ("GGGGGGG", "GGGGGGG"),  # without a key; with one: tests/access/test_access_links.py
     "sessions/": (_LOGGED_IN, _LOGGED_IN),
     "confirm/": (_LOGGED_IN, _LOGGED_IN),
     "two-factor/": (_LOGGED_IN, "LMMMMMM"),

@@ -22,7 +22,7 @@ def page(account, name="setup"):
 
 
 class TestNewAccount:
-    def test_opens_it_with_its_place_and_a_token_for_each_environment(self, staff):
+    def test_opens_it_with_its_place_and_without_tokens(self, staff):
         response = staff.post(NEW, FORM)
 
         account = Integrator.objects.get(name="Padaria Sol")
@@ -30,7 +30,7 @@ class TestNewAccount:
         assert list(account.pickup_points.values_list("name", "latitude", "longitude")) == [
             ("Padaria Sol", -23.561414, -46.655881)
         ]
-        assert sorted(account.tokens.values_list("environment", flat=True)) == ["live", "sandbox"]
+        assert account.tokens.count() == 0
         assert account.allow_any_pickup is False
 
     def test_sets_the_url_of_both_environments_and_tests_it(self, staff, settings):
@@ -100,11 +100,11 @@ class TestSetup:
         return [step.name for step in staff.get(page(account)).context["steps"] if step.is_done]
 
     def test_adds_the_place_that_is_missing(self, staff, account):
-        assert self.done(staff, account) == ["tokens"]
+        assert self.done(staff, account) == []
 
         staff.post(page(account), {"step": "place", "position": "-23.5, -46.6", "place_name": "Loja"})
 
-        assert self.done(staff, account) == ["place", "tokens"]
+        assert self.done(staff, account) == ["place"]
         assert PickupPoint.objects.get(integrator=account).name == "Loja"
 
     def test_lets_the_account_pick_up_anywhere_and_audits_it(self, staff, account):
@@ -116,15 +116,6 @@ class TestSetup:
         account.refresh_from_db()
         assert account.allow_any_pickup
         assert len(audited(account)) == before + 2  # one for each environment
-
-    def test_issues_only_the_tokens_that_are_missing(self, staff, account):
-        account.tokens.filter(environment="live").update(revoked_at=timezone.now(), revoked_by="user x")
-
-        staff.post(page(account), {"step": "tokens"})
-        staff.post(page(account), {"step": "tokens"})
-
-        assert account.tokens.valid(at=timezone.now()).filter(environment="live").count() == 1
-        assert account.tokens.count() == 3
 
     def test_refuses_a_url_that_cannot_be_used(self, staff, account):
         response = staff.post(page(account), {"step": "webhook", "url": "https://10.0.0.1/rota"})
@@ -144,7 +135,7 @@ class TestSetup:
 
         assert 'id="setup-steps"' not in waiting
         assert 'hx-swap-oob="true"' in answered.content.decode()
-        assert [step.name for step in answered.context["steps"] if step.is_done] == ["webhook", "tokens"]
+        assert [step.name for step in answered.context["steps"] if step.is_done] == ["webhook"]
 
     def test_shows_the_link_of_an_invitation_that_is_not_mailed_once(self, staff):
         staff.post(NEW, {**FORM, "email": "ana@example.com"})
@@ -164,19 +155,41 @@ class TestSetup:
 
 
 class TestSheet:
-    def test_shows_new_tokens_once_and_records_that_the_secrets_were_shown(self, staff):
+    @pytest.fixture
+    def account(self, staff):
         staff.post(NEW, FORM)
-        account = Integrator.objects.get(name="Padaria Sol")
-        clear = [token.clear_text for token in account.tokens.all()]
+        return Integrator.objects.get(name="Padaria Sol")
 
-        first = staff.post(page(account, "setup_sheet")).content.decode()
-        second = staff.post(page(account, "setup_sheet")).content.decode()
+    def tokens(self, response):
+        return {part.environment: part.token for part in response.context["parts"]}
 
-        assert [text in first for text in clear] == [True, True]
-        assert [text in second for text in clear] == [False, False]
-        assert all(endpoint.secret in second for endpoint in account.endpoints.all())
+    def test_issues_the_missing_tokens_shows_them_once_and_records_that_the_secrets_were_shown(self, staff, account):
+        first, second = [staff.post(page(account, "setup_sheet")) for _time in range(2)]
+
+        clear = {token.environment: token.clear_text for token in account.tokens.all()}
+        assert self.tokens(first) == clear
+        assert all(text in first.content.decode() for text in clear.values())
+        assert self.tokens(second) == dict.fromkeys(Environment, None)
+        assert all(endpoint.secret in second.content.decode() for endpoint in account.endpoints.all())
         shown = AuditEntry.objects.filter(integrator=account, action=AuditAction.SECRET_SHOWN)
         assert sorted(shown.values_list("environment", flat=True)) == sorted([*Environment.values] * 2)
+
+    def test_replaces_a_lost_token_and_leaves_those_in_use(self, staff, account):
+        staff.post(page(account, "setup_sheet"))
+        account.tokens.filter(environment="live").update(last_used_at=timezone.now())
+
+        shown = [self.tokens(staff.post(page(account, "setup_sheet"), {"again": each})) for each in ("live", "sandbox")]
+
+        lasting = account.tokens.filter(expires_at=None)
+        assert [bool(each["live"]) for each in shown] == [True, False]
+        assert lasting.filter(environment="live").count() == 2
+        assert lasting.get(environment="sandbox").clear_text == shown[1]["sandbox"]
+
+    def test_hands_over_a_link_that_issues_no_token_itself(self, staff, account):
+        link = staff.post(page(account), {"step": "link"}).context["access_link"]
+
+        assert link.startswith("http://testserver/account/access/?key=")
+        assert account.tokens.count() == 0
 
 
 class TestPlaces:
@@ -210,6 +223,8 @@ class TestNewSeller:
         assert "48.372.915/0001-54" in sheet
         assert list(seller.invitations.values_list("email", "role")) == [("ana@example.com", "owner")]
         assert "Issued before, and not shown again." in staff.get(response.url).content.decode()
+        assert "rota_key_" in staff.post(response.url, follow=True).content.decode()
+        assert "/access/?key=" in staff.post(response.url, {"step": "link"}).context["access_link"]
 
     @pytest.mark.parametrize(
         ("documents", "why"),

@@ -256,7 +256,7 @@ class Requests:
             "driver/photos": photo,
             "driver/push": lambda: BROWSER.body,
             "driver/": dict,
-            "/setup/": lambda: {"step": "tokens"},
+            "/setup/": lambda: {"step": "link"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
             "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": ["FAILED"]},

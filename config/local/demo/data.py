@@ -27,6 +27,14 @@ DRIVERS = [
     ("Bruno Lima", VehicleType.CAR),
     ("Carla Dias", VehicleType.MOTORCYCLE),
     ("Diego Rocha", VehicleType.MOTORCYCLE),
+    ("Elisa Prado", VehicleType.MOTORCYCLE),
+    ("Fábio Nunes", VehicleType.CAR),
+    ("Gabriela Melo", VehicleType.MOTORCYCLE),
+    ("Heitor Campos", VehicleType.MOTORCYCLE),
+    ("Iara Torres", VehicleType.MOTORCYCLE),
+    ("Jonas Freitas", VehicleType.CAR),
+    ("Karina Lopes", VehicleType.MOTORCYCLE),
+    ("Leandro Reis", VehicleType.MOTORCYCLE),
 ]
 _BY = "demo"
 
@@ -39,7 +47,7 @@ def seed() -> dict[str, str] | None:
     created = command("create_integrator", SHOP, f"--pickup={PICKUP}")
     for number, (name, vehicle) in enumerate(DRIVERS, start=1):
         command(
-            "create_driver", name, f"--vehicle={vehicle}", f"--phone=+55 11 98888-000{number}", f"--position={PICKUP}"
+            "create_driver", name, f"--vehicle={vehicle}", f"--phone=+55 11 98888-{number:04}", f"--position={PICKUP}"
         )
     seller = command("create_seller", SELLER, f"--company={COMPANY}", f"--origin={ORIGIN}")
     password = secrets.token_urlsafe(9)

@@ -39,7 +39,7 @@ _RECEIVERS = [
 _PARCEL = Package(description="Caixa", height=20, width=30, length=40, weight=2.5, quantity=1)
 
 # The routes: the minutes since the request, the number of drop-offs, and the moves that followed at intervals of eight
-# minutes. Drivers take turns, so each is free again for the fourth next.
+# minutes. Drivers take turns, so each is free again for the twelfth next.
 _ROUTES = [
     (324, 1, "accept, collect, deliver B"),
     (312, 2, "accept, collect, deliver B, deliver C"),
@@ -65,17 +65,27 @@ _ROUTES = [
     (72, 1, "accept, release, accept, collect, deliver B"),
     (60, 1, "accept, collect, deliver B"),
     (48, 2, "accept, collect, fail B, deliver C"),
-    (30, 3, "accept, collect, deliver B"),
-    (14, 1, "accept"),
+    (44, 1, "accept, collect"),
+    (36, 3, "accept, collect, deliver B"),
+    (30, 2, "accept, collect, deliver B"),
+    (26, 1, "accept, collect"),
+    (20, 2, "accept, collect"),
+    (16, 1, "accept"),
+    (13, 1, "accept"),
     (12, 1, ""),
     (7, 2, ""),
-    (4, 1, ""),
+    (5, 1, ""),
+    (3, 3, ""),
     (1, 1, ""),
 ]
 _BETWEEN_MOVES = timedelta(minutes=8)
 _REASONS = {"cancel": "Cliente desistiu", "fail": "Cliente ausente"}
 # Where the drivers are at the end.
-_PLACES = [Point(-23.5601, -46.6650), Point(-23.5617, -46.6560), Point(-23.5640, -46.6522), Point(-23.5563, -46.6601)]
+_PLACES = [
+    Point(-23.5601, -46.6650), Point(-23.5617, -46.6560), Point(-23.5640, -46.6522), Point(-23.5563, -46.6601),
+    Point(-23.5548, -46.6612), Point(-23.5652, -46.6540), Point(-23.5700, -46.6480), Point(-23.5590, -46.6575),
+    Point(-23.5605, -46.6530), Point(-23.5672, -46.6601), Point(-23.5535, -46.6560), Point(-23.5622, -46.6625),
+]  # fmt: skip  # a table
 
 # How an order came to its status.
 _WAY = (Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY)
@@ -97,7 +107,7 @@ _BETWEEN_ORDERS = timedelta(hours=10)
 
 
 def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
-    """Write the hours that lead up to `at`, in a database with the demo's four drivers and without deliveries.
+    """Write the hours that lead up to `at`, in a database with the demo's twelve drivers and without deliveries.
 
     `company`: the document of one of the seller's companies.
     """

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from config.environment import Web
-from config.local.banner import credentials
+from config.local.banner import commands, credentials
 from config.local.demo import data
 
 
@@ -22,4 +22,4 @@ class Command(BaseCommand):
                 renewed = data.renew_credentials()
         except ObjectDoesNotExist as error:
             raise CommandError(f"The demo is not in this database: {error}") from error
-        self.stdout.write("\n".join(credentials(options["url"], renewed)))
+        self.stdout.write("\n".join([*commands(options["url"], renewed), "", *credentials(renewed)]))

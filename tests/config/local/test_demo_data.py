@@ -53,7 +53,7 @@ class TestSeed:
         secret = {endpoint.environment: endpoint.secret for endpoint in live.integrator.endpoints.all()}
         assert seeded["signing_secret"] == secret[Environment.LIVE] != secret[Environment.SANDBOX]
         assert seeded["sandbox_signing_secret"] == secret[Environment.SANDBOX]
-        assert (Seller.objects.count(), Driver.objects.count(), Tariff.objects.count()) == (1, 4, 2)
+        assert (Seller.objects.count(), Driver.objects.count(), Tariff.objects.count()) == (1, 12, 2)
 
 
 class TestSeedDemo:
@@ -63,8 +63,8 @@ class TestSeedDemo:
         call_command("seed_demo", stdout=out)
 
         now = timezone.now()
-        assert Driver.objects.count() == Driver.objects.filter(latest__recorded_at__lte=now).count() == 4
-        assert Delivery.objects.count() == Delivery.objects.filter(environment=Environment.LIVE).count() == 30
+        assert Driver.objects.count() == Driver.objects.filter(latest__recorded_at__lte=now).count() == 12
+        assert Delivery.objects.count() == Delivery.objects.filter(environment=Environment.LIVE).count() == 36
         assert set(Delivery.objects.values_list("route_status", flat=True)) == set(RouteStatus)
         assert not Transition.objects.filter(at__gt=now).exists()
         assert set(Order.objects.values_list("status", flat=True)) == set(Status)
@@ -103,7 +103,7 @@ class TestDemoCredentials:
 
 class TestBanner:
     def test_prints_each_secret_below_its_token(self, seeded):
-        lines = [line.split() for line in credentials("http://127.0.0.1:8000", seeded)[1:5]]
+        lines = [line.split() for line in credentials(seeded)[1:5]]
 
         names = ("token", "signing_secret", "sandbox_token", "sandbox_signing_secret")
         assert [line[-1] for line in lines] == [seeded[name] for name in names]

@@ -1,0 +1,98 @@
+"""Links that show the access data of an account once, to whoever was given one.
+
+Neither the link nor what it shows is stored: the cache, a table of the database, has the digest of its key until the
+link is used or expires. Tokens and keys are issued when the page is opened, by the person who made the link.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.core.cache import cache
+from django.db import transaction
+from django.urls import reverse
+
+from access.rights import Account
+from common import credentials
+from delivery.actions import endpoints, tokens
+from delivery.models import Environment, Integrator
+from integration.actions import keys
+from integration.models import Seller
+
+LIFETIME = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an integrator needs in one environment. `token` is None if it is not shown."""
+
+    environment: Environment
+    token: str | None
+    url: str
+    secret: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The account of a link, and what its page shows: `parts` of an integrator, or the `key` of a seller."""
+
+    account: Account
+    parts: tuple[Part, ...] = ()
+    key: str = ""
+
+
+class NotOpen(Exception):
+    """The link was used, has expired or never existed."""
+
+
+def issue(*, account: Account, by: str) -> str:
+    """The path of a new link."""
+    key = credentials.random_token("")
+    kind = "integrator" if isinstance(account, Integrator) else "seller"
+    cache.set(_name(key), [kind, str(account.pk), by], int(LIFETIME.total_seconds()))
+    return f"{reverse('account_access')}?key={key}"
+
+
+def find(key: str) -> Account:
+    """The account of a link that can still be opened. Raises NotOpen."""
+    return _read(key)[0]
+
+
+@transaction.atomic
+def open_(key: str, *, at: datetime) -> Opened:
+    """Use a link up, and issue what it shows. Raises NotOpen, AccountSuspended, TooManyTokens, TooManyKeys."""
+    account, by = _read(key)
+    if not cache.delete(_name(key)):  # of two at once, one deletes the row
+        raise NotOpen
+    if isinstance(account, Seller):
+        return Opened(account, key=keys.issue(seller=account, by=by, at=at).clear_text)
+    clear = {
+        each: tokens.issue_again(integrator=account, environment=each, by=by, at=at).clear_text for each in Environment
+    }
+    return Opened(account, parts=parts(account, clear, by=by, at=at))
+
+
+def parts(account: Integrator, clear: dict[Environment, str], *, by: str, at: datetime) -> tuple[Part, ...]:
+    """The data of both environments, with these tokens. Records that the signing secrets were shown."""
+    return tuple(
+        Part(
+            environment=(environment := Environment(endpoint.environment)),
+            token=clear.get(environment),
+            url=endpoint.url,
+            secret=endpoints.show_secret(endpoint=endpoint, by=by, at=at),
+        )
+        for endpoint in account.endpoints.first_ones().order_by("-environment")
+    )
+
+
+def _read(key: str) -> tuple[Account, str]:
+    kind, pk, by = cache.get(_name(key)) or ("", "", "")
+    found: Account | None = (
+        (Integrator if kind == "integrator" else Seller).objects.filter(pk=pk).first() if pk else None
+    )
+    if found is None:
+        raise NotOpen
+    return found, by
+
+
+def _name(key: str) -> str:
+    return f"access-link-{credentials.digest(key).hex()}"

@@ -1,0 +1,60 @@
+"""The link that hands over the access data of an account, opened by somebody without a log-in."""
+
+import pytest
+from django.utils import timezone
+
+from access import access_links
+from delivery.actions import integrators
+from delivery.models import Environment
+from integration.models import ApiKey
+from tests.factories import BY, IntegratorFactory
+from tests.integration.factories import SellerFactory
+
+
+@pytest.fixture
+def shop(db):
+    return IntegratorFactory.create()
+
+
+class TestLink:
+    def test_shows_new_tokens_and_the_secrets_once(self, client, shop):
+        path = access_links.issue(account=shop, by=BY)
+
+        looked, opened, again = client.get(path), client.post(path), client.post(path)
+
+        content = opened.content.decode()
+        issued = list(shop.tokens.all())
+        assert looked.status_code == 200
+        assert {each.environment for each in issued} == {*Environment.values}
+        assert {each.created_by for each in issued} == {BY}
+        assert all(each.clear_text in content for each in issued)
+        assert all(each.secret in content for each in shop.endpoints.all())
+        assert (again.status_code, client.get(path).status_code, shop.tokens.count()) == (410, 410, 2)
+
+    def test_shows_a_new_key_of_a_seller_once(self, client, db):
+        seller = SellerFactory.create()
+        path = access_links.issue(account=seller, by=BY)
+
+        opened, again = client.post(path), client.post(path)
+
+        assert opened.content.decode().count("rota_key_") >= 1
+        assert (again.status_code, ApiKey.objects.filter(seller=seller).count()) == (410, 1)
+
+    def test_expires(self, client, shop, monkeypatch):
+        monkeypatch.setattr(access_links, "LIFETIME", access_links.LIFETIME * 0)
+
+        assert client.post(access_links.issue(account=shop, by=BY)).status_code == 410
+        assert shop.tokens.count() == 0
+
+    def test_waits_while_the_account_is_suspended(self, client, shop):
+        path = access_links.issue(account=shop, by=BY)
+        integrators.suspend(integrator=shop, reason="unpaid", by=BY, at=timezone.now())
+
+        refused = client.post(path)
+        integrators.lift_suspension(integrator=shop, by=BY, at=timezone.now())
+
+        assert "No credentials can be issued" in refused.content.decode()
+        assert client.post(path).status_code == 200
+
+    def test_of_another_key_is_none(self, client, db):
+        assert client.get("/account/access/?key=x").status_code == 410
