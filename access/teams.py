@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from access.rights import Account, is_account_staff
@@ -26,8 +27,10 @@ class NotAMember(Exception):
 
 
 def people(account: Account) -> QuerySet[Any]:
-    """The memberships of an account, owners first, with their users."""
-    return account.memberships.select_related("user").order_by("-role", "user__username")
+    """The memberships of an account, owners first, with their users, and whether they have a second factor."""
+    factors = Authenticator.objects.filter(user=OuterRef("user"))
+    found = account.memberships.select_related("user").annotate(has_second_factor=Exists(factors))
+    return found.order_by("-role", "user__username")
 
 
 def may_manage(user: User | AnonymousUser, account: Account) -> bool:
@@ -49,6 +52,30 @@ def change_role(*, account: Account, membership: int, role: Role, by: User, at: 
     found.role = role
     found.save(update_fields=["role"])
     record(account, AuditAction.ROLE_CHANGED, f"{found.user.get_username()}: {role}", by=by, at=at)
+    return found
+
+
+def may_request(user: User | AnonymousUser, account: Integrator) -> bool:
+    """Whether the user requests and cancels deliveries, and sees to pickup points and tokens.
+
+    Owners and account staff always do, other members unless an owner has taken the right from them.
+    """
+    if not user.is_active:
+        return False
+    allowed = account.memberships.filter(Q(role=Role.OWNER) | Q(may_request=True), user=user.pk)
+    return is_account_staff(user, account) or allowed.exists()
+
+
+@transaction.atomic
+def change_right(*, account: Integrator, membership: int, may_request: bool, by: User, at: datetime) -> Membership:
+    """Give a member the right of `may_request`, or take it. Raises NotAMember, PermissionDenied."""
+    lock(account, by=by)
+    found = _member(account, membership)
+    if found.may_request != may_request:
+        found.may_request = may_request
+        found.save(update_fields=["may_request"])
+        action = AuditAction.REQUESTS_ALLOWED if may_request else AuditAction.REQUESTS_ENDED
+        record(account, action, found.user.get_username(), by=by, at=at)
     return found
 
 

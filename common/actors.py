@@ -10,7 +10,12 @@ def actor(request: HttpRequest) -> str:
     return f"user {request.user.get_username()}"
 
 
-# The kinds of actors except `user`, whose name is shown alone.
+def member(request: HttpRequest) -> str:
+    """The actor of a request by a member of the account that it concerns, such as "member maria"."""
+    return f"member {request.user.get_username()}"
+
+
+# The kinds of actors except `user` and `member`, whose name is shown alone.
 _KINDS = {gettext_noop("token"), gettext_noop("key"), gettext_noop("command"), gettext_noop("driver")}
 DATABASE = "database"  # in `common.row_history`: a change without an actor
 _SYSTEM = {
@@ -26,6 +31,6 @@ def actor_name(value: str) -> str:
     if value in _SYSTEM:
         return _(_SYSTEM[value])
     kind, _space, name = value.partition(" ")
-    if kind == "user":
+    if kind in {"user", "member"}:
         return name
     return f"{_(kind)} {name}" if kind in _KINDS and name else value

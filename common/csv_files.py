@@ -50,15 +50,15 @@ class Row(NamedTuple):
     cells: list[str]
 
 
-def check_size(size: int) -> None:
-    """Raise UnreadableFile over MOST_BYTES. For a caller that knows the size before it has the content."""
-    if size > MOST_BYTES:
-        raise UnreadableFile(too_large())
+def check_size(size: int, *, most: int = MOST_BYTES) -> None:
+    """Raise UnreadableFile over `most` bytes. For a caller that knows the size before it has the content."""
+    if size > most:
+        raise UnreadableFile(too_large(most))
 
 
-def decoded(raw: bytes) -> str:
+def decoded(raw: bytes, *, most: int = MOST_BYTES) -> str:
     """The file's text: UTF-8, with or without a byte order mark, or else Windows-1252. Raises UnreadableFile."""
-    check_size(len(raw))
+    check_size(len(raw), most=most)
     if raw.startswith(_WORKBOOK):
         raise UnreadableFile(_("This is a workbook. In the spreadsheet, save it as CSV."))
     if raw.startswith(_UTF_16) or b"\0" in raw:
@@ -73,13 +73,13 @@ def decoded(raw: bytes) -> str:
         raise UnreadableFile(_wrong_encoding()) from error
 
 
-def read(text: str) -> list[Row]:
+def read(text: str, *, most: int = MOST_BYTES) -> list[Row]:
     """The headings and at least one row, without blank ones and with cells stripped. Lines are counted before parsing.
 
     The separator is a semicolon or a comma, whichever the first line has more of. Raises UnreadableFile.
     """
-    if len(text) > MOST_BYTES or max(text.count("\n"), text.count("\r")) > MOST_IMPORTED + 1:
-        raise UnreadableFile(too_large())
+    if len(text) > most or max(text.count("\n"), text.count("\r")) > MOST_IMPORTED + 1:
+        raise UnreadableFile(too_large(most))
     first_line = text.lstrip().partition("\n")[0]
     separator = ";" if first_line.count(";") >= first_line.count(",") else ","
     records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -97,8 +97,8 @@ def read(text: str) -> list[Row]:
     return rows
 
 
-def too_large() -> str:
-    limits = {"rows": MOST_IMPORTED, "kilobytes": MOST_BYTES // 1000}
+def too_large(most: int = MOST_BYTES) -> str:
+    limits = {"rows": MOST_IMPORTED, "kilobytes": most // 1000}
     return _("At most %(rows)s rows and %(kilobytes)s kB at once.") % limits
 
 

@@ -146,7 +146,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites do not need them
 
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "panel:home"
+LOGIN_REDIRECT_URL = "panel:work"
 ACCOUNT_ADAPTER = "access.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
@@ -225,6 +225,8 @@ for _database in DATABASES.values():
     _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if _servers.DATABASE_PREPARE else None
     # Such a cursor outlives its transaction, after which a pooler gives the connection to others. Lists are bounded.
     _database["DISABLE_SERVER_SIDE_CURSORS"] = True
+    # A worker's process keeps its connection from one task to the next. Web processes keep theirs (`for_web_process`).
+    _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 
 # Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.replica`).
@@ -287,7 +289,7 @@ CONTENT_SECURITY_POLICY = {
 
 # --- Admin -----------------------------------------------------------------------------------------------------------
 
-_STYLES = ("colours", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
+_STYLES = ("colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
 
 
 def _static(path: str, _request: HttpRequest) -> str:

@@ -319,6 +319,7 @@ ADDRESS_TEXTS = tuple(AddressTexts.__annotations__)
 # The kind of actor by the first word of `Transition.by`. Everything else is done by the service itself.
 _KINDS_OF_ACTORS = {
     "token": "integrator",  # nosec B105  # no password
+    "member": "integrator",
     "user": "dispatcher",
     "command": "dispatcher",
     "driver": "driver",

@@ -129,6 +129,45 @@ class ExternalIdInUse(DeliveryError):
         self.delivery_id = delivery_id
 
 
+class FormSentAlready(DeliveryError):
+    """Sending a form of the panel again with other content after it has requested a delivery."""
+
+    code = "form_sent_already"
+    title = "The form has requested a delivery"
+    message = "This form has requested a delivery already. Send it again to request another one."
+
+
+class FormInProgress(DeliveryError):
+    """Sending a form of the panel while the same one is being worked on."""
+
+    code = "form_in_progress"
+    title = "The form is being worked on"
+    message = "This form is being worked on. Look at the list of deliveries before you send it again."
+
+
+class FeeChanged(DeliveryError):
+    """Cancelling at a fee that is not the one of now, because the route has moved on meanwhile."""
+
+    code = "fee_changed"
+    title = "The fee is another one"
+    message = "The route has moved on meanwhile, and the fee is another one."
+
+
+class TooManyPickupPoints(DeliveryError):
+    """Adding a pickup point to an account that has as many as it may have."""
+
+    code = "too_many_pickup_points"
+    title = "The account has as many pickup points as it may have"
+
+
+class PointChanged(DeliveryError):
+    """Approving a pickup point that has been moved, removed or approved meanwhile."""
+
+    code = "point_changed"
+    title = "The pickup point has changed"
+    message = "The pickup point has changed meanwhile. Look at it again."
+
+
 class DeliveryNotFound(DeliveryError):
     """An id that is unknown, or of another account or environment. All three are answered alike."""
 

@@ -97,19 +97,29 @@ def fare(terms: Terms, trip: Trip) -> Fare:
 
 def _check_maximums(terms: Terms, trip: Trip) -> None:
     if trip.total_km > terms.maximum_km:
-        raise PriceUnavailable(f"The route is {trip.total_km} km long; this tariff serves up to {terms.maximum_km} km.")
+        raise PriceUnavailable(
+            "The route is %(km)s km long; this tariff serves up to %(most)s km.",
+            km=trip.total_km,
+            most=terms.maximum_km,
+        )
     if trip.weight_kg > terms.maximum_kg:
         raise PriceUnavailable(
-            f"The packages weigh {trip.weight_kg:f} kg; this tariff serves up to {terms.maximum_kg} kg."
+            "The packages weigh %(kg)s kg; this tariff serves up to %(most)s kg.",
+            kg=f"{trip.weight_kg:f}",
+            most=terms.maximum_kg,
         )
     side, volume = terms.maximum_side_cm, terms.maximum_litres
     if side is not None and trip.longest_side_cm > side:
         raise PriceUnavailable(
-            f"A package is {_plain(trip.longest_side_cm)} cm long; this tariff serves up to {_plain(side)} cm."
+            "A package is %(cm)s cm long; this tariff serves up to %(most)s cm.",
+            cm=_plain(trip.longest_side_cm),
+            most=_plain(side),
         )
     if volume is not None and trip.litres > volume:
         raise PriceUnavailable(
-            f"The packages take {trip.litres:.1f} litres; this tariff serves up to {_plain(volume)} litres."
+            "The packages take %(litres)s litres; this tariff serves up to %(most)s litres.",
+            litres=f"{trip.litres:.1f}",
+            most=_plain(volume),
         )
 
 

@@ -25,6 +25,7 @@ _OF_AN_ENDPOINT = f"{_DELIVERY}TestEndpoint::test_keeps_what_the_change_before_h
 _OF_A_DELIVERY = f"{_DELIVERY}TestMoveOfADelivery::test_is_compared_with_the_one_before_it"
 _OF_A_PERSON = f"{_DELIVERY}TestForgetting::test_of_two_people_of_a_route_leaves_neither_in_its_events"
 _PASSES_OVER = f"{_DELIVERY}TestClaimOfADriver::test_passes_over_a_driver_who_is_being_claimed"
+_PICKUP_POINT = f"{_DELIVERY}TestPickupPoint::test_that_has_just_been_removed_is_not_changed"
 _POSITIONS = f"{_DELIVERY}TestReportOfPositions::test_is_compared_with_the_one_before_it"
 _REMOVED = f"{_DELIVERY}TestEndpoint::test_that_has_just_been_removed_is_not_changed"
 _SETTLED_MEANWHILE = (
@@ -58,6 +59,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "access/invitations.py:revoke": (_INVITATION,),
     "access/invitations.py:sign_up": (_INVITATION,),
     "access/roles.py:synchronise": (_BY_MIGRATIONS,),
+    "access/teams.py:change_right": (f"{_ACCESS}TestMembership::test_gets_a_right_from_who_is_still_an_owner",),
     "access/teams.py:change_role": (_TEAM,),
     "access/teams.py:lock": (_TEAM,),
     "access/teams.py:lock_row": (_TEAM,),
@@ -109,6 +111,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
     "delivery/actions/driver_devices.py:_lock": (_LAST_PHONE,),
+    "delivery/actions/pickup_points.py:_lock": (_PICKUP_POINT,),
+    "delivery/actions/pickup_points.py:activate": (_PICKUP_POINT,),
+    "delivery/actions/pickup_points.py:change": (_PICKUP_POINT,),
+    "delivery/actions/pickup_points.py:deactivate": (_PICKUP_POINT,),
+    "delivery/actions/pickup_points.py:remove": (_PICKUP_POINT,),
     "delivery/actions/driver_devices.py:end": (_DUTY_DURING_A_ROUTE,),
     "delivery/actions/driver_devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
     "delivery/actions/driver_devices.py:go_on_duty": (_LAST_PHONE,),

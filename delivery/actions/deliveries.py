@@ -3,7 +3,9 @@
 import logging
 import secrets
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from uuid import UUID
 
@@ -13,12 +15,16 @@ from django.db import transaction
 from common import credentials, log_context, wake_up
 from common.batches import each
 from common.compiled_queries import insert_together
+from common.idempotency import KeyedEndpoint
 from delivery import lifecycle, task_names
 from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
     DriverNotEligible,
     ExternalIdInUse,
+    FeeChanged,
+    FormInProgress,
+    FormSentAlready,
     InvalidReason,
     MoveRefused,
     OfferExpired,
@@ -28,20 +34,38 @@ from delivery.errors import (
     TooManySimulations,
 )
 from delivery.lifecycle import RouteStatus, Trigger
-from delivery.models import Delivery, Driver, DropoffOptions, Environment, Simulation, Stop, Token
+from delivery.models import (
+    AccountScope,
+    Delivery,
+    Driver,
+    DropoffOptions,
+    Environment,
+    IdempotencyRecord,
+    Requester,
+    Simulation,
+    Stop,
+    Token,
+)
 from delivery.models.simulation import MOST_SIMULATIONS
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.pricing import Quote
 from delivery.webhooks import outbox
 
 LONGEST_REASON = 255
+_FORMS = KeyedEndpoint(
+    IdempotencyRecord,
+    "panel",
+    invalid_key=FormSentAlready,  # keys are made by the panel
+    key_reused=FormSentAlready,
+    call_in_progress=FormInProgress,
+)
 _PINS = 10_000
 _log = logging.getLogger(__name__)
 
 
 def request(
     *,
-    token: Token,
+    token: Requester,
     payload: DeliveryRequest,
     quote: Quote | None = None,
     by: str,
@@ -67,6 +91,46 @@ def request(
     if on_repeated is not None and (repeated := Stop.repeated(delivery.ordered_stops, at=at)):
         on_repeated(repeated)
     return create()
+
+
+def request_once(
+    *,
+    token: AccountScope,
+    key: str,
+    payload: DeliveryRequest,
+    quote_id: str,
+    by: str,
+    at: datetime,
+    simulation_speed: float | None = None,
+    refuses_repeated: bool = False,
+) -> tuple[UUID, bool]:
+    """`request` for a form: the delivery's id, and whether an earlier call with this `key` has requested it.
+
+    `refuses_repeated`: repeated externalIds are refused whatever the account's rule is. Raises FormSentAlready if the
+    key was used for another payload within 24 hours, FormInProgress, AccountSuspended, and the errors of `request` and
+    of `quotes.quote_for_request` with a Quote-Id.
+    """
+    token.integrator.check_active()
+
+    def act() -> str:
+        def refuse(repeated: dict[str, UUID]) -> None:
+            if refuses_repeated:
+                raise ExternalIdInUse(*next(iter(repeated.items())))
+
+        delivery = request(
+            token=token,
+            payload=payload,
+            quote=quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at),
+            by=by,
+            at=at,
+            simulation_speed=simulation_speed,
+            on_repeated=refuse,
+        )
+        return str(delivery.pk)
+
+    scope = {"integrator_id": token.integrator_id, "environment": token.environment}
+    found, is_earlier = _FORMS.once_for_page(key, asdict(payload), scope=scope, at=at, act=act)
+    return UUID(found), is_earlier
 
 
 def _create(
@@ -205,11 +269,20 @@ def return_(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | No
 
 
 @transaction.atomic
-def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integrator: bool = False) -> Delivery:
+def cancel(
+    *,
+    delivery: Delivery,
+    reason: str,
+    by: str,
+    at: datetime,
+    by_integrator: bool = False,
+    agreed_fee: Decimal | None = None,
+) -> Delivery:
     """Fail the open orders, charge the fee of the route's status, and after pickup make the driver return to A.
 
     Idempotent: a delivery that is cancelled already is returned unchanged, with its first reason. `by_integrator`: a
-    simulated driver then returns by itself. Raises AlreadyFinished or InvalidReason.
+    simulated driver then returns by itself. Raises AlreadyFinished, InvalidReason, or FeeChanged if the fee is not
+    `agreed_fee`.
     """
     reason = _checked_reason(reason)
     locked = transitions.lock(delivery)
@@ -219,6 +292,8 @@ def cancel(*, delivery: Delivery, reason: str, by: str, at: datetime, by_integra
         raise AlreadyFinished("The delivery has ended; there is nothing left to cancel.")
     after = lifecycle.move(locked.state, Trigger.CANCEL)
     locked.cancel_fee = locked.fee_of_cancelling
+    if agreed_fee is not None and locked.cancel_fee != agreed_fee:
+        raise FeeChanged
     locked.cancelled_at = at
     locked.cancel_reason = reason
     return transitions.apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)
@@ -258,13 +333,13 @@ def _checked_reason(reason: str) -> str:
     return reason.strip()
 
 
-def build(token: Token, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
+def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
     """An unsaved delivery with its unsaved stops."""
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
     delivery = Delivery(
         integrator=token.integrator,
         environment=token.environment,
-        token=token,
+        token=token if isinstance(token, Token) else None,
         vehicle_type=payload.vehicle_type,
         mode=state.mode.value,
         status=state.delivery.value,

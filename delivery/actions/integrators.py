@@ -13,6 +13,7 @@ _log = logging.getLogger(__name__)
 _AUDITED = {
     "allow_any_pickup": (AuditAction.ANY_PICKUP_ALLOWED, AuditAction.ANY_PICKUP_ENDED),
     "refuse_repeated_external_ids": (AuditAction.REPEATS_REFUSED, AuditAction.REPEATS_ACCEPTED),
+    "approve_pickup_points": (AuditAction.APPROVAL_BEGUN, AuditAction.APPROVAL_ENDED),
 }
 
 

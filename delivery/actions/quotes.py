@@ -20,7 +20,7 @@ from delivery.geo.arrivals import Service
 from delivery.geo.distance import Point
 from delivery.geo.routing import Leg
 from delivery.lifecycle import Mode
-from delivery.models import DispatchRules, Integrator, PickupPoint, Tariff, Token
+from delivery.models import DispatchRules, Integrator, PickupPoint, Requester, Tariff
 from delivery.models.integrator import LARGEST_RADIUS_M, is_within_one
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
@@ -34,7 +34,7 @@ _MEAN_SHARE = 2 / 3
 _signer = Signer(salt="delivery.quote.2")
 
 
-def quote(*, token: Token, payload: DeliveryRequest) -> tuple[Quote, bool]:
+def quote(*, token: Requester, payload: DeliveryRequest) -> tuple[Quote, bool]:
     """Price of a delivery, and whether the account may request deliveries from its pickup.
 
     Raises PriceUnavailable without an active tariff, or over its maximum distance or weight.
@@ -46,7 +46,7 @@ def quote(*, token: Token, payload: DeliveryRequest) -> tuple[Quote, bool]:
     return price, is_linked
 
 
-def quote_for_request(*, token: Token, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
+def quote_for_request(*, token: Requester, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
     """The price at which a delivery is requested: that of `quote_id`, or today's when None.
 
     Raises PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
@@ -81,7 +81,7 @@ def explain(*, vehicle_type: str, integrator: Integrator | None, trip: pricing.T
     """
     tariff = Tariff.objects.for_vehicle(vehicle_type, integrator=integrator and integrator.pk).first()
     if tariff is None:
-        raise PriceUnavailable(f"No active tariff for {vehicle_type}.")
+        raise PriceUnavailable("No active tariff for %(vehicle)s.", vehicle=vehicle_type)
     return Explanation(tariff, trip, pricing.fare(tariff.terms, trip))
 
 
@@ -110,7 +110,7 @@ def _trip(legs: Sequence[Leg], *, dropoffs: int, weight_kg: Decimal) -> pricing.
 
 def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
     if tariff is None:
-        raise PriceUnavailable(f"No active tariff for {payload.vehicle_type}.")
+        raise PriceUnavailable("No active tariff for %(vehicle)s.", vehicle=payload.vehicle_type)
     dropoffs = len(payload.dropoffs)
     legs = _legs(payload.points, vehicle_type=payload.vehicle_type, returning=payload.mode is Mode.RETURN)
     trip = _trip(legs, dropoffs=dropoffs, weight_kg=payload.weight_kg)
@@ -157,14 +157,14 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
     )
 
 
-def issue(quote: Quote, *, token: Token, payload: DeliveryRequest, at: datetime) -> str:
+def issue(quote: Quote, *, token: Requester, payload: DeliveryRequest, at: datetime) -> str:
     """The id of a quote made now. It is valid for LIFETIME, for the account and environment of the token."""
     figures = (quote.value, quote.distance_km, quote.cancel_percent_accepted, quote.cancel_percent_collected)
     expires = (at + LIFETIME).timestamp()
     return _signer.sign_object([*_subject(token, payload), expires, quote.seconds_until, *map(str, figures)])
 
 
-def redeem(quote_id: str, *, token: Token, payload: DeliveryRequest, at: datetime) -> Quote:
+def redeem(quote_id: str, *, token: Requester, payload: DeliveryRequest, at: datetime) -> Quote:
     """The quote that was issued under this id. Raises QuoteExpired or QuoteMismatch."""
     try:
         account, trip, expires, seconds_until, *figures = _signer.unsign_object(quote_id[:_LONGEST])
@@ -183,7 +183,7 @@ def redeem(quote_id: str, *, token: Token, payload: DeliveryRequest, at: datetim
     return Quote(value, distance_km, accepted, collected, tuple(seconds_until))
 
 
-def _subject(token: Token, payload: DeliveryRequest) -> tuple[str, str]:
+def _subject(token: Requester, payload: DeliveryRequest) -> tuple[str, str]:
     """What a quote is for: the account with its environment, and a digest of the trip."""
     trip = [
         payload.vehicle_type,

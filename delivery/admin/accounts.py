@@ -28,6 +28,7 @@ from common.admin_base import (
     ReadOnlyInline,
     ago_or_never,
     column,
+    effect,
     pill,
     short,
 )
@@ -75,7 +76,18 @@ class IntegratorAdmin(AccountAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
         shown = ["team", _ID, "created_at"] if obj else []
         return [
-            (None, {"fields": ["name", "allow_any_pickup", "refuse_repeated_external_ids", *shown]}),
+            (
+                None,
+                {
+                    "fields": [
+                        "name",
+                        "allow_any_pickup",
+                        "refuse_repeated_external_ids",
+                        "approve_pickup_points",
+                        *shown,
+                    ]
+                },
+            ),
             (_("Limits"), {"classes": ["collapse"], "fields": list(_LIMITS)}),
         ]
 
@@ -196,6 +208,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
         return self._show_once(request, [obj])
 
+    @effect(_("The new tokens are shown once, on the next page."))
     @admin.action(description=_("Rotate: issue a new token, the old one stays valid for 24 hours"), permissions=["add"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Token]) -> HttpResponse:
         now = clock.now()
@@ -210,6 +223,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
                 issued.append(new)
         return self._show_once(request, issued)
 
+    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
         for token in queryset:

@@ -28,5 +28,5 @@ from delivery.models.located_address import LocatedAddress
 from delivery.models.simulation import Simulation
 from delivery.models.stop import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverLink, Stop, StopProof
 from delivery.models.tariff import Tariff, TariffChange
-from delivery.models.token import Token
+from delivery.models.token import AccountScope, Requester, Token
 from delivery.models.webhook import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem

@@ -57,6 +57,12 @@ class Integrator(Identified, Suspendable, LimitedAccount):
             "not failed. Otherwise it is accepted with a warning."
         ),
     )
+    approve_pickup_points = models.BooleanField(
+        _("approve pickup points"),
+        default=False,
+        db_default=False,
+        help_text=_("Pickup points that members add, move or activate wait until staff approve them in the panel."),
+    )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),
@@ -91,6 +97,8 @@ class IntegratorMembership(Membership):
 
     # The unique index begins with it.
     integrator = models.ForeignKey(Integrator, on_delete=models.CASCADE, related_name="memberships", db_index=False)
+    # Of a member; owners always may. With it go pickup points and tokens, by which deliveries are requested too.
+    may_request = models.BooleanField(_("requests deliveries"), default=True, db_default=True)
 
     class Meta(Membership.Meta):
         db_table = "delivery_integrator_members"  # from when it held no role
@@ -127,6 +135,9 @@ class PickupPoint(Identified, Located):
         help_text=_("A request's pickup must lie this near."),
     )
     active = models.BooleanField(_("active"), default=True)
+    awaits_approval = models.BooleanField(
+        _("waits for approval"), default=False, db_default=False, editable=False
+    )  # not active until staff approve it
 
     objects = PickupPointQuerySet.as_manager()
 
@@ -139,10 +150,19 @@ class PickupPoint(Identified, Located):
             models.CheckConstraint(
                 name="pickup_point_radius", condition=Q(radius_m__gte=1, radius_m__lte=LARGEST_RADIUS_M)
             ),
+            models.CheckConstraint(
+                name="pickup_point_waits_inactive", condition=Q(awaits_approval=False) | Q(active=False)
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Staff who activate it in the admin have approved it."""
+        super().clean()
+        if self.active:
+            self.awaits_approval = False
 
     @staticmethod
     def covers(point: Point, *, integrator: Integrator) -> bool:
@@ -218,6 +238,16 @@ class AuditAction(models.TextChoices):
     ANY_PICKUP_ENDED = "any_pickup_ended", _("Pick up anywhere: no longer allowed")
     REPEATS_REFUSED = "repeats_refused", _("Repeated external ids: refused")
     REPEATS_ACCEPTED = "repeats_accepted", _("Repeated external ids: accepted")
+    APPROVAL_BEGUN = "approval_begun", _("Pickup points: approved by staff")
+    APPROVAL_ENDED = "approval_ended", _("Pickup points: no approval needed")
+    REQUESTS_ALLOWED = "requests_allowed", _("Requesting deliveries: allowed")
+    REQUESTS_ENDED = "requests_ended", _("Requesting deliveries: no longer allowed")
+    POINT_ADDED = "point_added", _("Pickup point added")
+    POINT_CHANGED = "point_changed", _("Pickup point changed")
+    POINT_ACTIVATED = "point_activated", _("Pickup point activated")
+    POINT_DEACTIVATED = "point_deactivated", _("Pickup point deactivated")
+    POINT_APPROVED = "point_approved", _("Pickup point approved")
+    POINT_REMOVED = "point_removed", _("Pickup point removed")
 
 
 class AuditEntry(models.Model):
@@ -243,7 +273,11 @@ class AuditEntry(models.Model):
         verbose_name_plural = _("audit trail")
         ordering = ["-id"]
         constraints = [one_of("audit_environment", "environment", Environment.values)]
-        indexes = [models.Index(fields=["integrator", "environment", "-id"], name="audit_of_integrator")]
+        indexes = [
+            models.Index(fields=["integrator", "environment", "-at", "-id"], name="audit_newest"),
+            models.Index(fields=["integrator", "environment", "action", "-at", "-id"], name="audit_by_action"),
+            models.Index(fields=["integrator", "environment", "by", "-at", "-id"], name="audit_by_person"),
+        ]
         triggers = [
             pgtrigger.Protect(name="audit_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
         ]

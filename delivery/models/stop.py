@@ -20,7 +20,7 @@ from delivery import lifecycle, words
 from delivery.lifecycle import Status
 from delivery.models.bases import Identified, Located, on_earth
 from delivery.models.driver import Driver
-from delivery.models.token import Token
+from delivery.models.token import Requester
 
 LABELS = "BCD"
 # Columns with personal data of stops, and of deliveries about A, and what `delivery.actions.forgetting` leaves in them.
@@ -135,7 +135,7 @@ class Stop(Located):
         return f"{self.label} {self.external_id}".strip()
 
     @staticmethod
-    def digest_of(external_id: str, *, token: Token) -> bytes | None:
+    def digest_of(external_id: str, *, token: Requester) -> bytes | None:
         """What identifies an externalId among those of all accounts and environments. None without one."""
         if not external_id:
             return None

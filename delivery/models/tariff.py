@@ -16,7 +16,7 @@ from delivery.models.bases import cartesian
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import VehicleType, nearest_free_m
 from delivery.models.integrator import Integrator, active_nearby, latitudes
-from delivery.models.token import Token
+from delivery.models.token import Requester
 from delivery.pricing import Terms
 
 _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
@@ -160,7 +160,7 @@ class Tariff(models.Model):
         return Terms(**{each.name: getattr(self, each.name) for each in fields(Terms)})
 
     @staticmethod
-    def in_force(*, vehicle_type: str, token: Token, pickup: Point) -> "Tariff | None":
+    def in_force(*, vehicle_type: str, token: Requester, pickup: Point) -> "Tariff | None":
         """The active tariff of the token's account for this vehicle, else the general one, else None.
 
         Its `circles` are what `integrator.active_nearby` reads about `pickup`, and its `driver_m` what

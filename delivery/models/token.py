@@ -1,5 +1,7 @@
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
@@ -68,6 +70,20 @@ class Token(Identified, Credential):
         """The token with this text, valid or not, with its integrator, or None."""
         return _BY_DIGEST.first(digest=credentials.digest(clear_text))
 
+
+@dataclass(frozen=True)
+class AccountScope:
+    """An account in one of its environments, for which a person requests a delivery in the panel, without a token."""
+
+    integrator: Integrator
+    environment: str
+
+    @property
+    def integrator_id(self) -> UUID:
+        return self.integrator.pk
+
+
+Requester = Token | AccountScope
 
 # What authentication and the calls need of them.
 _NEEDED = [

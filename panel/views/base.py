@@ -8,6 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import LoginRequiredMixin, PermissionRequiredMixin
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,11 +17,12 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from access.rights import accounts_of, sellers_of
+from access import teams
+from access.rights import accounts_of, is_account_staff, sellers_of
 from common import log_context
-from common.actors import actor
+from common.actors import actor, member
 from delivery.errors import AccountSuspended
-from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
+from delivery.models import AccountScope, Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.refusals import refusal
 from integration.errors import AccountSuspended as SellerSuspended
@@ -92,11 +94,22 @@ class AccountView(LoggedInView):
             raise Http404
         log_context.note("account", account.pk)
         self.account, self.environment = account, Environment(kwargs.pop("environment"))
+        if not self.may_open():
+            raise PermissionDenied
         try:
             return super().dispatch(request, *args, **kwargs)
         except AccountSuspended as error:
             messages.error(request, refusal(error))
             return redirect(self.url("overview"))
+
+    def may_open(self) -> bool:
+        """Whether one who sees the account may open this page."""
+        return True
+
+    @cached_property
+    def may_request(self) -> bool:
+        """Whether the user requests and cancels deliveries of the account."""
+        return teams.may_request(user_of(self.request), self.account)
 
     @cached_property
     def endpoint(self) -> WebhookEndpoint:
@@ -117,7 +130,32 @@ class AccountView(LoggedInView):
         return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
 
     def frame(self) -> dict[str, Any]:
-        return {"account": self.account, "environment": self.environment, "environments": Environment.choices}
+        return {
+            "account": self.account,
+            "environment": self.environment,
+            "environments": Environment.choices,
+            "may_request": self.may_request,
+        }
+
+
+class RequestingView(AccountView):
+    """A page on which somebody acts for the shop: requests and cancels deliveries, sees to pickup points."""
+
+    def may_open(self) -> bool:
+        return self.may_request
+
+    @cached_property
+    def is_staff(self) -> bool:
+        return is_account_staff(user_of(self.request), self.account)
+
+    @property
+    def actor(self) -> str:
+        """Who acts, as histories record it: a member acts for the account, staff for whoever runs the service."""
+        return actor(self.request) if self.is_staff else member(self.request)
+
+    @property
+    def scope(self) -> AccountScope:
+        return AccountScope(self.account, self.environment)
 
 
 class EndpointView(AccountView):

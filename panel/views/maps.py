@@ -12,7 +12,7 @@ from common import map_file
 from common.actors import actor
 from delivery.actions import dispatch_rules
 from delivery.geo import geocoding
-from panel.views.base import LoggedInView, page_language
+from panel.views.base import LoggedInView, RequestingView, page_language
 
 
 class MapFile(LoggedInView):
@@ -32,10 +32,8 @@ class Streets(LoggedInView, PermissionRequiredMixin):
         return redirect(page if is_ours else "panel:home")
 
 
-class Places(LoggedInView, PermissionRequiredMixin):
+class _Places(LoggedInView):
     """A fragment: the places that the geocoder finds for `q`."""
-
-    permission_required = "delivery.add_integrator"
 
     def get(self, request: HttpRequest) -> HttpResponse:
         context: dict[str, Any] = {"query": request.GET.get("q", "").strip()}
@@ -46,3 +44,13 @@ class Places(LoggedInView, PermissionRequiredMixin):
         except geocoding.GeocodingFailed as error:
             context["failed"] = str(error)
         return self.page("panel/setup_places.html", **context)
+
+
+class Places(PermissionRequiredMixin, _Places):
+    """For staff who bring in an account."""
+
+    permission_required = "delivery.add_integrator"
+
+
+class AccountPlaces(RequestingView, _Places):
+    """For those who request deliveries of an account."""

@@ -17,6 +17,7 @@ from access.teams import NotAMember, TeamRefusal
 from common import clock
 from common.accounts import Role
 from common.mail import outbox
+from delivery.models import Integrator
 from panel.forms import InvitationForm
 from panel.views.base import AccountView, LoggedInView, SellerView, page_language, user_of
 
@@ -133,6 +134,16 @@ class TeamChange(_Team):
         messages.success(self.request, text)
         return redirect(self.team_url())
 
+    def set_right(self, membership: int, *, may_request: bool) -> HttpResponse:
+        if not isinstance(self.owner, Integrator):
+            raise Http404
+        changed = teams.change_right(
+            account=self.owner, membership=membership, may_request=may_request, by=user_of(self.request), at=clock.now()
+        )
+        may, may_not = _("%(name)s may now request deliveries."), _("%(name)s may no longer request deliveries.")
+        messages.success(self.request, (may if may_request else may_not) % {"name": changed.user})
+        return redirect(self.team_url())
+
     def remove(self, membership: int) -> HttpResponse:
         removed = teams.remove(account=self.owner, membership=membership, by=user_of(self.request), at=clock.now())
         messages.success(self.request, _("%(name)s is removed, and sees nothing more.") % {"name": removed.user})
@@ -146,6 +157,8 @@ _CHANGES: dict[tuple[str, str], Callable[..., HttpResponse]] = {
     ("invitation", "revoke"): TeamChange.revoke,
     ("membership", "make-owner"): lambda view, row: view.set_role(row, Role.OWNER),
     ("membership", "make-member"): lambda view, row: view.set_role(row, Role.MEMBER),
+    ("membership", "allow-requests"): lambda view, row: view.set_right(row, may_request=True),
+    ("membership", "end-requests"): lambda view, row: view.set_right(row, may_request=False),
     ("membership", "remove"): TeamChange.remove,
 }
 

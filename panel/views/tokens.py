@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
@@ -50,6 +51,8 @@ class Tokens(TokensView):
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        if not self.may_request:  # with a token they could request deliveries
+            raise PermissionDenied
         form = CredentialNameForm(request.POST)
         if not form.is_valid():
             return self.show(form, status=422)
@@ -89,6 +92,9 @@ class Token(TokensView):
 
 
 class Rotate(TokensView):
+    def may_open(self) -> bool:
+        return self.may_request
+
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
         try:

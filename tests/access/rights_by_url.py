@@ -33,6 +33,8 @@ OWN = "LNN++N+"  # an account's or a seller's pages: its members and account sta
 _DISPATCH = "LFFFF++"
 _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
+    "search/": (_LOGGED_IN, "LMMMMMM"),
+    "work/": (_LOGGED_IN, "LMMMMMM"),
     "simulators/freight/": ("LFFF+F+", "LFFFMFM"),
     "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
     "board/": (_DISPATCH, "LFFFFMM"),
@@ -72,6 +74,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
     "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
     "alerts/choose/": ("LNNMMNM", "LNN+NNN"),  # of the person's own membership
+    "deliveries/upload/<uuid:draft>/advance/": ("LNNMMNM", "LNNNNNN"),  # of an upload that is over
+    "deliveries/upload/<uuid:draft>/confirm/": ("LNNMMNM", "LNNNNNN"),
     "setup/": (_SETUP, _SETUP),
     "setup/sheet/": (_SETUP, _SETUP),
 }

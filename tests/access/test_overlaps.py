@@ -58,6 +58,17 @@ class TestMembership:
             ("paulo", "owner"),
         }
 
+    def test_gets_a_right_from_who_is_still_an_owner(self, root):
+        shop = IntegratorFactory.create()
+        maria, ana = (shop.memberships.create(user=User.objects.create_user(name)) for name in ("maria", "ana"))
+        demote = now(teams.change_role, account=shop, membership=maria.pk, role=Role.MEMBER, by=root)
+        take = now(teams.change_right, account=shop, membership=ana.pk, may_request=False, by=maria.user)
+
+        refused = overlap(demote, take)[1]
+
+        assert name_of(refused) == "PermissionDenied"
+        assert shop.memberships.get(pk=ana.pk).may_request
+
     def test_of_the_last_owner_is_kept_by_the_database(self, account, join):
         maria, paulo = join("maria"), join("paulo")
         account.memberships.create(user=User.objects.create_user("ana"), role=Role.MEMBER)

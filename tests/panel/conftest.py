@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -179,6 +180,8 @@ def world(with_url):
         "device": device.pk,
         "move": "cancel",
         "point": "B",
+        "draft": uuid4(),  # of an upload that is over
+        "pickup": with_url.integrator.pickup_points.get().pk,
         "name": "cancel",
         "url": "nothing",
         "page": "quickstart",
@@ -201,6 +204,8 @@ def address(route: str, world: dict[str, Any]) -> str:
         named.update({name: world[f"seller_{name}"] for name in ("call", "invitation", "membership")})
     if "<int:membership>" in route:
         named["change"] = "make-owner"
+    if "<uuid:pickup>" in route:
+        named["change"] = "deactivate"
     if "<path:object_id>" in route:
         _admin, app, model, *_rest = route.split("/")
         rows = apps.get_model(app, model)._default_manager.order_by("-pk")

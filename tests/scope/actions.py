@@ -29,7 +29,15 @@ from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.proofs import Proof
 from delivery.geo import position_filter
 from delivery.lifecycle import Trigger
-from delivery.models import AlertKind, AuditAction, EndpointAlerts, ProofPhoto, Stop, WebhookEvent
+from delivery.models import (
+    AccountScope,
+    AlertKind,
+    AuditAction,
+    EndpointAlerts,
+    ProofPhoto,
+    Stop,
+    WebhookEvent,
+)
 from delivery.pricing import Quote
 from delivery.webhooks.outbox import OUTBOX
 from integration.api.serializers import OrderSerializer
@@ -67,7 +75,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 # Parameters whose values belong to somebody. Two of them have to belong together.
 NAMES_A_ROW = {
     "account", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice", "key",
-    "membership", "order", "pairs", "quote_id", "report", "seller", "stop", "token", "upload",
+    "membership", "order", "pairs", "pickup", "quote_id", "report", "seller", "stop", "token", "upload",
 }  # fmt: skip  # a list of names
 
 
@@ -146,6 +154,9 @@ class Party:
             "stop": lambda: [Stop.objects.get(delivery=each, index=0) for each in account.deliveries.values()],
             "stops": lambda: [Late(lambda: list(Stop.objects.filter(delivery=first)))],
             "addresses": lambda: [{}],
+            "pickup": lambda: [account.integrator.pickup_points.get(active=True)],
+            "by_staff": lambda: [True],
+            "may_request": lambda: [False],
             "token": lambda: [account.token],
             "integrator": lambda: [account.integrator],
             "account": lambda: [account.integrator, seller["seller"]],
@@ -244,6 +255,9 @@ class Party:
             other = integrator.memberships.exclude(user=account.user).get()
             return {"membership": [other.pk], "account": [integrator], "role": [Role.OWNER]}
 
+        def point(name: str) -> dict[str, list[Any]]:
+            return {"pickup": [integrator.pickup_points.get(name=name)]}
+
         def invited() -> dict[str, list[Any]]:
             found = Invitation.objects.get(integrator=integrator, email=INVITED)
             return {"invitation": [found.pk], "account": [integrator]}
@@ -254,6 +268,7 @@ class Party:
             "access.invitations.resend": invited,
             "access.invitations.revoke": invited,
             "access.teams.change_role": member,
+            "access.teams.change_right": member,
             "access.teams.remove": member,
             "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.expire_early": lambda: offered,
@@ -269,6 +284,13 @@ class Party:
             "delivery.actions.drivers.claim_simulated": lambda: {
                 **offered, "position_at": [world.now + timedelta(minutes=1)],
             },
+            "delivery.actions.deliveries.request_once": lambda: {
+                "token": [AccountScope(account.integrator, account.owner[1])],
+                "key": ["form-1"],
+                "quote_id": [quote_id()],
+            },
+            "delivery.actions.pickup_points.activate": lambda: point("Closed"),
+            "delivery.actions.pickup_points.approve": lambda: point("Waiting"),
             "delivery.actions.forgetting.forget_ended": lambda: {
                 "at": [world.now + day * (settings.FORGET_DELIVERY_DAYS + 1)]
             },

@@ -185,6 +185,8 @@ class World:
             user = of.user if of else self.team(integrator, name)
             if of is None:
                 PickupPointFactory.create(integrator=integrator, name=f"Pickup {name}")
+                PickupPointFactory.create(integrator=integrator, name="Closed", active=False)
+                PickupPointFactory.create(integrator=integrator, name="Waiting", active=False, awaits_approval=True)
                 TariffFactory.create(integrator=integrator, base_fare=ord(name))
         with self.ledger.owned_by(name, environment):
             token = tokens.issue(integrator=integrator, environment=Environment(environment), by=BY, at=now)

@@ -64,6 +64,10 @@ def collected() -> Catalog:
         catalog.add(entry.meaning)
         catalog.add(entry.remedy)
         catalog.add(entry.repeat.value)
+    # Of refusals that are raised without a text of their own.
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, DomainError) and kind.message:
+            catalog.add(kind.message)
     return catalog
 
 

@@ -1,4 +1,5 @@
-// The map of the delivery simulator: a click writes its place into the first empty field, or the one that was used last.
+// The map of the delivery simulator and of the form of a request: a click, or a button with `data-lat` and `data-lng`, writes its place
+// into the first empty field that is shown, or the one that was used last, or the one that the button names.
 "use strict";
 
 {
@@ -35,14 +36,24 @@
     shown = now;
   }
 
-  map.on("click", (event) => {
+  function write(place, field, isMoving) {
+    const shown = fields.filter((each) => each.offsetParent && !each.readOnly);
     const isEmpty = (each) => !each.value.trim();
-    const field = [used, ...fields].find((each) => each && isEmpty(each)) ?? used ?? fields.at(-1);
-    field.value = rota.coordinates(event.latlng.wrap());
-    show(false);
+    const chosen = field ?? [used, ...shown].find((each) => each && isEmpty(each)) ?? used ?? shown.at(-1);
+    if (!chosen) return;
+    chosen.value = rota.coordinates(place);
+    chosen.dispatchEvent(new Event("change", { bubbles: true }));
+    show(isMoving);
+  }
+
+  map.on("click", (event) => write(event.latlng.wrap(), null, false));
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-lat]");
+    if (button) write({ lat: Number(button.dataset.lat), lng: Number(button.dataset.lng) }, document.getElementById(button.dataset.field), true);
   });
   for (const field of fields) {
-    field.addEventListener("focus", () => { used = field; });
+    // Of a form with addresses, any field of the place chooses it.
+    (field.closest(".fields") ?? field).addEventListener("focusin", () => { if (!field.readOnly) used = field; });
     field.addEventListener("input", () => show(true));
   }
   document.querySelector("[name=returning]").addEventListener("change", () => show(false));

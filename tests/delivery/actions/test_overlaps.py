@@ -30,6 +30,7 @@ from delivery.actions import (
     events,
     forgetting,
     integrators,
+    pickup_points,
     proofs,
     receivers,
     tokens,
@@ -63,7 +64,16 @@ from tests.common.webhooks.settling import OK, REFUSED, claim
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
+from tests.factories import (
+    BY,
+    DROPOFFS,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    PickupPointFactory,
+    TokenFactory,
+    add_endpoint,
+)
 from tests.overlapping import overlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -93,6 +103,25 @@ def live_endpoint(url="http://127.0.0.1:9/hook"):
 
 def name_of(result):
     return type(result).__name__
+
+
+class TestPickupPoint:
+    @pytest.mark.parametrize(
+        ("action", "arguments"),
+        [
+            (pickup_points.change, {"name": "New", "point": DROPOFFS[0], "by_staff": False}),
+            (pickup_points.activate, {"by_staff": False}),
+            (pickup_points.deactivate, {}),
+            (pickup_points.remove, {}),
+        ],
+    )
+    def test_that_has_just_been_removed_is_not_changed(self, action, arguments):
+        point = PickupPointFactory.create(active=action is not pickup_points.activate)
+        change = partial(action, pickup=point, by=BY, at=NOW, **arguments)
+
+        _removed, refused = overlap(partial(pickup_points.remove, pickup=point, by=BY, at=NOW), change)
+
+        assert name_of(refused) == "PointChanged"
 
 
 class TestMoveOfADelivery:

@@ -1,0 +1,372 @@
+"""The form that requests a delivery, also from a row of an uploaded file. Values are those of the API's body."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from common.mail import outbox
+from common.measures import NumberField
+from common.states import POSTCODE
+from delivery.actions import addresses, deliveries, quotes
+from delivery.bodies import ADDRESS_TEXTS
+from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, FormSentAlready, PickupNotLinked
+from delivery.geo import service_area
+from delivery.geo.distance import Point
+from delivery.lifecycle import Mode
+from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Stop, VehicleType
+from delivery.models.stop import LABELS
+from delivery.payload import DeliveryRequest, Options, Package, Place
+from delivery.pricing import Quote
+from delivery.refusals import refusal
+from panel.forms import PositionField
+
+MOST_PACKAGES = 5
+_LARGEST_MEASURE = 1_000_000_000  # as in the API
+_MEASURES = ("height", "width", "length", "weight")
+# One of these is enough for the geocoder.
+_TO_LOCATE = ("street", "district", "city", "zipcode")
+# What the price does not depend on, and so may still be missing when it is shown.
+_WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions"}
+
+
+def _text(label: Any, length: int = 255, *, required: bool = False, **attributes: Any) -> forms.CharField:
+    widget = forms.TextInput({"autocomplete": "off", **attributes})
+    return forms.CharField(label=label, max_length=length, required=required, widget=widget)
+
+
+class PlaceForm(forms.Form):
+    """A contact at an address, and where that is on the map."""
+
+    name = _text(_("Name"))
+    phone = _text(_("Phone"), inputmode="tel", placeholder="+55 11 98888-0000")
+    street = _text(_("Street"))
+    number = _text(_("Number"), placeholder=_("S/N if there is none"))
+    complement = _text(_("Complement"))
+    district = _text(_("District"))
+    city = _text(_("City"))
+    state = _text(_("State"), placeholder="SP")
+    zipcode = _text(_("CEP"), 20, inputmode="numeric", placeholder="01310-100")
+    position = PositionField(
+        label=_("Place on the map"),
+        max_length=2000,
+        required=False,
+        help_text=_("Click on the map, or paste coordinates or a link of Google Maps or OpenStreetMap."),
+        widget=forms.TextInput({"data-point": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # A form of which nothing may be filled in is not checked by the browser.
+        super().__init__(*args, **{"use_required_attribute": not kwargs.get("empty_permitted"), **kwargs})
+        self.candidates: list[tuple[str, Point]] = []  # what the geocoder has found for an address that is not clear
+
+    def clean_zipcode(self) -> str:
+        text: str = self.cleaned_data["zipcode"].replace("-", "").replace(".", "").replace(" ", "")
+        if text and not POSTCODE.fullmatch(text):
+            raise ValidationError(_("A CEP has eight digits."))
+        return text
+
+    def clean_position(self) -> Point | None:
+        point: Point | None = self.cleaned_data["position"]
+        if point is not None:
+            check_served(point)
+        return point
+
+    @property
+    def address(self) -> dict[str, str]:
+        return {name: self.cleaned_data.get(name) or "" for name in ADDRESS_TEXTS}
+
+    @property
+    def has_price(self) -> bool:
+        """Whether everything that the price depends on is valid."""
+        return not self.errors.keys() - _WITHOUT_PRICE
+
+
+def check_served(point: Point) -> None:
+    """Raise ValidationError if the point is outside the service area."""
+    if service_area.serves(settings.SERVICE_AREA, point.latitude, point.longitude):
+        return
+    text = gettext("This place is outside the area that this service serves.")
+    if service_area.serves(settings.SERVICE_AREA, point.longitude, point.latitude):
+        text += " " + gettext("Latitude and longitude seem to be swapped.")
+    raise ValidationError(text)
+
+
+class PickupForm(PlaceForm):
+    """A: one of the account's active pickup points, or any place if the account may pick up anywhere."""
+
+    point = forms.ChoiceField(label=_("Pickup point"), required=False)
+    field_order = ["point"]
+
+    def __init__(self, *args: Any, points: Iterable[PickupPoint], anywhere: bool, **kwargs: Any) -> None:
+        self.points = {str(each.pk): each for each in points}
+        if self.points:
+            first = next(iter(self.points))
+            kwargs["initial"] = {"point": first, **(kwargs.get("initial") or {})}
+        super().__init__(*args, **kwargs)
+        choices = [(key, each.name) for key, each in self.points.items()]
+        field = self.fields["point"]
+        field.choices = [*choices, ("", _("Another place"))] if anywhere else choices  # type: ignore[attr-defined]  # of ChoiceField
+        field.required = not anywhere
+        for name in ("name", "phone"):
+            self.fields[name].required = True
+
+    def clean(self) -> None:
+        cleaned = super().clean() or self.cleaned_data
+        if chosen := self.points.get(cleaned.get("point") or ""):
+            cleaned["position"] = chosen.point
+            self.errors.pop("position", None)
+        elif cleaned.get("position") is None and not self.errors.keys() & {"point", "position"}:
+            self.add_error("position", _("Click on the map, or paste coordinates or a link."))
+
+    @property
+    def positions(self) -> dict[str, str]:
+        """The coordinates of the pickup points by their ids, for the script of the map."""
+        return {key: f"{each.latitude:.5f}, {each.longitude:.5f}" for key, each in self.points.items()}
+
+
+class DropoffForm(PlaceForm):
+    """B, C or D."""
+
+    external_id = _text(_("Order number"))
+    email = forms.EmailField(
+        label=_("Email"),
+        max_length=outbox.LONGEST_ADDRESS,
+        required=False,
+        help_text=_("Gets the link to follow the delivery."),
+        widget=forms.EmailInput({"autocomplete": "off"}),
+    )
+    instructions = forms.CharField(
+        label=_("Instructions for the driver"), max_length=500, required=False, widget=forms.Textarea({"rows": 2})
+    )
+    photo = forms.BooleanField(label=_("The driver takes a photo"), required=False)
+    pin = forms.BooleanField(label=_("The receiver tells the driver a PIN"), required=False)
+
+    def clean_email(self) -> str:
+        return outbox.clean_address(self.cleaned_data["email"]) if self.cleaned_data["email"] else ""
+
+    def clean(self) -> None:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("position") is None and "position" not in self.errors and not self.must_be_located:
+            self.add_error("position", _("Click on the map, or paste coordinates or a link."))
+
+    @property
+    def must_be_located(self) -> bool:
+        """Whether there are no coordinates, and the geocoder can look for the address."""
+        has_address = any(self.cleaned_data.get(name) for name in _TO_LOCATE)
+        return bool(settings.GEOCODER_URL) and self.cleaned_data.get("position") is None and has_address
+
+
+class PackageForm(forms.Form):
+    description = _text(_("Contents"))
+    quantity = forms.IntegerField(
+        label=_("Quantity"), min_value=1, max_value=_LARGEST_MEASURE, required=False, initial=1
+    )
+    weight = NumberField(label=_("Weight each (kg)"), places=3, largest=_LARGEST_MEASURE, positive=True, required=False)
+    length = NumberField(label=_("Length (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
+    width = NumberField(label=_("Width (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
+    height = NumberField(label=_("Height (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
+
+    @property
+    def package(self) -> Package:
+        data = self.cleaned_data
+        measures: dict[str, Any] = {name: None if data[name] is None else float(data[name]) for name in _MEASURES}
+        texts: dict[str, Any] = {"description": data["description"], "quantity": data["quantity"]}
+        return cast("Package", texts | measures)
+
+
+class TripForm(forms.Form):
+    """What concerns the whole delivery."""
+
+    vehicle_type = forms.ChoiceField(label=_("Vehicle"), choices=VehicleType.choices)
+    returning = forms.BooleanField(label=_("The driver comes back to A"), required=False)
+    speed = forms.TypedChoiceField(
+        label=_("Speed of the simulated driver"),
+        coerce=float,
+        required=False,
+        empty_value=None,
+        choices=[(str(speed), f"{speed}\N{MULTIPLICATION SIGN}") for speed in (1, 10, 60, 120)],
+    )
+
+
+class DeliveryForm:
+    """The parts of a request: trip, A, B to D of which the last two may be empty, and packages."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        environment: str,
+        points: Iterable[PickupPoint],
+        anywhere: bool,
+        initial: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = initial or {}
+        self.was_sent = False  # with other content, which requested a delivery
+        self.is_sandbox = environment == Environment.SANDBOX
+        self.trip = TripForm(data, initial=given.get("trip"))
+        self.pickup = PickupForm(data, prefix="a", points=points, anywhere=anywhere, initial=given.get("a"))
+        self.dropoffs = [
+            DropoffForm(data, prefix=name, empty_permitted=name != "b", initial=given.get(name))
+            for name in LABELS.lower()
+        ]
+        self.packages = [
+            PackageForm(data, prefix=f"package{number}", empty_permitted=True, use_required_attribute=False)
+            for number in range(1, MOST_PACKAGES + 1)
+        ]
+
+    @property
+    def parts(self) -> list[forms.Form]:
+        return [self.trip, self.pickup, *self.dropoffs, *self.packages]
+
+    @property
+    def used(self) -> list[DropoffForm]:
+        """B, and those of C and D in which something is filled in."""
+        return [each for each in self.dropoffs if not each.empty_permitted or each.has_changed()]
+
+    def is_valid(self) -> bool:
+        return all(part.is_valid() for part in self.parts)
+
+    def has_errors(self) -> bool:
+        """Whether something that was sent is refused."""
+        return any(part.is_bound and part.errors for part in self.parts)
+
+    def has_price(self) -> bool:
+        """Whether everything that the price depends on is valid."""
+        places = all(place.is_valid() or place.has_price for place in (self.pickup, *self.dropoffs))
+        return places and all(part.is_valid() for part in (self.trip, *self.packages))
+
+    @property
+    def to_locate(self) -> dict[int, dict[str, str]]:
+        """The addresses of the drop-offs without coordinates, by index."""
+        return {index: each.address for index, each in enumerate(self.used) if each.must_be_located}
+
+    def payload(self, located: Mapping[int, Point]) -> DeliveryRequest:
+        """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
+        for index, point in located.items():
+            try:
+                check_served(point)
+            except ValidationError as error:
+                self.used[index].add_error("street", error)
+                raise
+        trip = self.trip.cleaned_data
+        return DeliveryRequest(
+            vehicle_type=trip["vehicle_type"],
+            mode=Mode.RETURN if trip["returning"] else Mode.DEFAULT,
+            packages=[each.package for each in self.packages if each.has_changed()],
+            pickup=_place(self.pickup, self.pickup.cleaned_data["position"]),
+            dropoffs=[
+                _place(each, located.get(index) or each.cleaned_data["position"])
+                for index, each in enumerate(self.used)
+            ],
+        )
+
+    def refuse(self, error: DeliveryError) -> None:
+        """Show a refusal beside the field that it is about."""
+        if isinstance(error, AddressNotLocated):
+            for index, candidates in error.candidates.items():
+                self.used[index].candidates = [(text, Point(*point)) for text, point in candidates]
+                self.used[index].add_error("street", _several_places() if candidates else _no_place())
+        elif isinstance(error, PickupNotLinked):
+            self.pickup.add_error("point", refusal(error))
+        elif isinstance(error, ExternalIdInUse):
+            for each in self.used:
+                if each.cleaned_data.get("external_id") == error.values["external_id"]:
+                    each.add_error("external_id", refusal(error))
+        else:
+            self.was_sent = isinstance(error, FormSentAlready)
+            self.trip.add_error(None, refusal(error))
+
+    def faults(self) -> Iterator[tuple[str, str, str]]:
+        """Prefix of the part, name of the field (empty for the whole part), and text of each error."""
+        for part in self.parts:
+            for name, texts in part.errors.items():
+                yield part.prefix or "", "" if name == "__all__" else name, " ".join(map(str, texts))
+
+
+def _no_place() -> str:
+    return gettext("No place was found for this address. Correct it, or click on the map.")
+
+
+def _several_places() -> str:
+    return gettext("This address is not one place on the map. Correct it, or choose the place that is meant.")
+
+
+def _place(form: PlaceForm, point: Point) -> Place:
+    data = form.cleaned_data
+    return Place(
+        point=point,
+        address=form.address,
+        contact_name=data.get("name") or "",
+        contact_phone=data.get("phone") or "",
+        external_id=data.get("external_id") or "",
+        options=Options(
+            instructions=data.get("instructions") or "",
+            email=data.get("email") or "",
+            needs_photo=bool(data.get("photo")),
+            has_pin=bool(data.get("pin")),
+        ),
+    )
+
+
+def like(delivery: Delivery, points: Iterable[PickupPoint]) -> dict[str, Any]:
+    """Initial values for a request that is like `delivery`, without its order numbers."""
+    values = {name.lower(): _initial(stop) for name, stop in zip(LABELS, delivery.ordered_stops, strict=False)}
+    trip = {"vehicle_type": delivery.vehicle_type, "returning": delivery.mode == Mode.RETURN}
+    return {**values, "trip": trip, "a": like_pickup(delivery, points)}
+
+
+def like_pickup(delivery: Delivery | None, points: Iterable[PickupPoint]) -> dict[str, Any]:
+    """Initial values of A: the contact and the address of an earlier delivery."""
+    if delivery is None:
+        return {}
+    values, key = _initial(delivery), (delivery.latitude, delivery.longitude)
+    found: Callable[[PickupPoint], bool] = lambda each: (each.latitude, each.longitude) == key  # noqa: E731
+    point = next(filter(found, points), None)
+    return {**values, "point": "" if point is None else str(point.pk)}
+
+
+def _initial(place: Any) -> dict[str, Any]:
+    texts = {name: place.address.get(name, "") for name in ADDRESS_TEXTS}
+    position = f"{place.latitude:.6f}, {place.longitude:.6f}"
+    return {**texts, "name": place.contact_name, "phone": place.contact_phone, "position": position}
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a request costs, with the Quote-Id that keeps it. `repeated`: deliveries that have an externalId of it."""
+
+    payload: DeliveryRequest
+    quote: Quote
+    quote_id: str
+    at: datetime
+    repeated: dict[str, UUID]
+
+    @property
+    def arrivals(self) -> list[tuple[str, datetime]]:
+        """When the driver is expected at A and at each drop-off, if the nearest free one sets out now."""
+        seconds = zip(f"A{LABELS}", self.quote.seconds_until, strict=False)
+        return [(label, self.at + timedelta(seconds=each)) for label, each in seconds]
+
+
+def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
+    """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
+    found = addresses.locate(addresses=form.to_locate, at=at)
+    return form.payload({index: place.point for index, place in found.items()})
+
+
+def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:
+    """The price of a form. Raises ValidationError, and the errors of `locate` and of `quote_for_request`."""
+    payload = located(form, at)
+    quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
+    stops = deliveries.build(scope, payload, quote, at).ordered_stops
+    return Priced(
+        payload, quote, quotes.issue(quote, token=scope, payload=payload, at=at), at, Stop.repeated(stops, at=at)
+    )

@@ -1,0 +1,317 @@
+"""Deliveries from an uploaded CSV file: each row is a form of a request with one drop-off.
+
+What was read waits in the cache, encrypted, for an hour. The page has it checked and, after it is confirmed, requested
+in portions of a second, because each row may ask the geocoder and the routing engine. A row is requested once, by the
+digest of what it asks for, so that the same file again and two open pages make no second delivery.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+from cryptography.fernet import InvalidToken
+from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from common import clock, credentials, csv_files
+from common.csv_files import UnreadableFile, comparable, in_every_language
+from delivery.actions import deliveries
+from delivery.errors import DeliveryError, ExternalIdInUse
+from delivery.models import AccountScope, PickupPoint, VehicleType
+from delivery.payload import DeliveryRequest
+from delivery.refusals import refusal
+from panel.delivery_forms import DeliveryForm, PackageForm, Priced, priced
+
+MOST_BYTES = 300_000
+KEPT = timedelta(hours=1)
+_PORTION_SECONDS = 1.0
+_YES = {"x", "1", "s", "y", "sim", "yes", "true"}
+
+# The columns by the names of the form's fields, with their headings.
+_OF_DROPOFF = {
+    "external_id": gettext_lazy("Order number"), "name": gettext_lazy("Recipient"), "phone": gettext_lazy("Phone"),
+    "street": gettext_lazy("Street"), "number": gettext_lazy("Number"), "complement": gettext_lazy("Complement"),
+    "district": gettext_lazy("District"), "city": gettext_lazy("City"), "state": gettext_lazy("State"),
+    "zipcode": gettext_lazy("CEP"), "latitude": gettext_lazy("latitude"), "longitude": gettext_lazy("longitude"),
+    "instructions": gettext_lazy("Instructions for the driver"), "email": gettext_lazy("Email"),
+    "photo": gettext_lazy("Photo"), "pin": gettext_lazy("PIN"),
+}  # fmt: skip  # a table
+_OF_PACKAGE = {name: PackageForm.base_fields[name].label for name in ("description", "quantity", "weight")}
+COLUMNS: dict[str, Any] = {
+    "a-point": gettext_lazy("Pickup point"),
+    "a-name": gettext_lazy("Sender"),
+    "a-phone": gettext_lazy("Sender's phone"),
+    **{f"b-{name}": label for name, label in _OF_DROPOFF.items()},
+    **{f"package1-{name}": label for name, label in _OF_PACKAGE.items()},
+    "vehicle_type": gettext_lazy("Vehicle"),
+    "returning": gettext_lazy("Back to A"),
+}
+_FLAGS = ("b-photo", "b-pin", "returning")
+_CONTACT = ("name", "phone")
+_PLACE = ("b-latitude", "b-longitude")
+
+
+@dataclass
+class Row:
+    """A row of the file. `state`: read, priced, wrong, repeated (its delivery exists), requested or failed."""
+
+    line: int
+    data: dict[str, str]
+    state: str = "read"
+    faults: Sequence[tuple[str, str]] = ()  # column, or an empty text, and what is wrong
+    value: str = ""  # reais
+    quote_id: str = ""
+    delivery: str = ""
+
+    @property
+    def price(self) -> Decimal:
+        return Decimal(self.value or 0)
+
+    @property
+    def order(self) -> str:
+        return self.data.get("b-external_id", "")
+
+    @property
+    def to(self) -> str:
+        """Who receives it, and where, for people."""
+        parts = (self.data.get(f"b-{name}", "") for name in ("name", "street", "number", "district"))
+        return " · ".join(part for part in parts if part) or self.data.get("b-position", "")
+
+
+@dataclass
+class Draft:
+    """An uploaded file on its way: its rows are checked, then after `is_confirmed` those with a price are requested."""
+
+    id: str
+    account: str
+    environment: str
+    name: str
+    rows: list[Row]
+    is_confirmed: bool = False
+
+    def of(self, *states: str) -> list[Row]:
+        return [row for row in self.rows if row.state in states]
+
+    @property
+    def priced(self) -> list[Row]:
+        return self.of("priced")
+
+    @property
+    def wrong(self) -> list[Row]:
+        return self.of("wrong")
+
+    @property
+    def repeated(self) -> list[Row]:
+        return self.of("repeated")
+
+    @property
+    def requested(self) -> list[Row]:
+        return self.of("requested")
+
+    @property
+    def failed(self) -> list[Row]:
+        return self.of("failed")
+
+    @property
+    def total(self) -> Decimal:
+        """The price of all rows that can be requested."""
+        return sum((row.price for row in self.priced), Decimal(0))
+
+    @property
+    def is_checked(self) -> bool:
+        return not self.of("read")
+
+    @property
+    def is_done(self) -> bool:
+        return self.is_confirmed and not self.of("priced")
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the next portion is to be worked on."""
+        return not self.is_checked or (self.is_confirmed and not self.is_done)
+
+    @property
+    def worked(self) -> int:
+        """How many rows are finished in the present step."""
+        return len(self.rows) - len(self.of("priced" if self.is_checked and self.is_confirmed else "read"))
+
+    def save(self) -> None:
+        cache.set(_key(self.id), credentials.encrypt(json.dumps(asdict(self))), KEPT.total_seconds())
+
+
+def _key(draft: UUID | str) -> str:
+    return f"delivery-upload:{draft}"
+
+
+def find(draft: UUID, *, scope: AccountScope) -> Draft | None:
+    """The draft of this account and environment; None if there is none, or not any more."""
+    stored = cache.get(_key(draft))
+    try:
+        found = json.loads(credentials.decrypt(stored)) if stored else None
+    except InvalidToken:  # its encryption key was removed meanwhile
+        return None
+    if found is None or (found["account"], found["environment"]) != (str(scope.integrator_id), scope.environment):
+        return None
+    return Draft(**{**found, "rows": [Row(**row) for row in found["rows"]]})
+
+
+def read(raw: bytes, name: str, *, scope: AccountScope) -> Draft:
+    """A new draft from the content of a file. Raises UnreadableFile."""
+    header, *records = csv_files.read(csv_files.decoded(raw, most=MOST_BYTES), most=MOST_BYTES)
+    columns = _columns(header.cells)
+    rows = []
+    for record in records:
+        cells = dict(zip(columns, record.cells, strict=False))
+        row = Row(record.number, {key: cell.removeprefix("'") for key, cell in cells.items() if cell})
+        if len(record.cells) > len(columns):
+            row.state, row.faults = "wrong", [("", _("The row has more cells than the file has headings."))]
+        rows.append(row)
+    draft = Draft(str(uuid4()), str(scope.integrator_id), scope.environment, name[:200], rows)
+    _refuse_repeated_lines(draft.rows)
+    draft.save()
+    return draft
+
+
+def _columns(headings: list[str]) -> list[str]:
+    """The name of each column. Raises UnreadableFile if a heading is unknown or occurs twice."""
+    known = {comparable(key): key for key in COLUMNS}
+    for key, label in COLUMNS.items():
+        known |= dict.fromkeys(in_every_language(label), key)
+    found: list[str] = []
+    for heading in headings:
+        key = known.get(comparable(heading[:100]))
+        if key is None:
+            names = ", ".join(map(str, COLUMNS.values()))
+            detail = {"heading": heading[:60], "known": names}
+            raise UnreadableFile(_("Unknown column '%(heading)s'. Known: %(known)s.") % detail)
+        if key in found:
+            raise UnreadableFile(_("The column '%(heading)s' occurs twice.") % {"heading": heading[:60]})
+        found.append(key)
+    return found
+
+
+def _refuse_repeated_lines(rows: Iterable[Row]) -> None:
+    """Of lines that say the same, or have the same order number, the first counts."""
+    lines: dict[Any, int] = {}
+    for row in rows:
+        keys = [json.dumps(row.data, sort_keys=True), *([("order", row.order)] if row.order else [])]
+        if first := next((lines[key] for key in keys if key in lines), 0):
+            row.state, row.faults = "wrong", [("", _("repeats line %(line)s") % {"line": first})]
+        for key in keys:
+            lines.setdefault(key, row.line)
+
+
+@dataclass(frozen=True)
+class Work:
+    """Who works on a draft, and what its rows are completed with."""
+
+    scope: AccountScope
+    by: str
+    points: Sequence[PickupPoint]
+    sender: Mapping[str, Any]  # values of A for rows that have none
+
+    def advance(self, draft: Draft) -> None:
+        """Work on the rows of the present step for about a second, and save the draft. Without a step do nothing."""
+        if not draft.waiting:
+            return
+        ends_at = time.monotonic() + _PORTION_SECONDS
+        left, step = (draft.of("priced"), self._request) if draft.is_checked else (draft.of("read"), self._check)
+        for row in left:
+            step(row, clock.now())
+            if time.monotonic() >= ends_at:
+                break
+        draft.save()
+
+    def _check(self, row: Row, at: datetime) -> None:
+        form = self._form(row)
+        found = self._priced(form, at) if form.is_valid() else None
+        if found is None:
+            row.state, row.faults = "wrong", list(_faults(form))
+        elif found.repeated:
+            row.state, row.delivery = "repeated", str(next(iter(found.repeated.values())))
+        else:
+            row.state, row.value, row.quote_id = "priced", str(found.quote.value), found.quote_id
+
+    def _request(self, row: Row, at: datetime) -> None:
+        """Request the delivery of a row at the price that was shown; a price that has changed is shown first."""
+        form = self._form(row)
+        found = self._priced(form, at) if form.is_valid() else None
+        if found is None:
+            row.state, row.faults = "failed", list(_faults(form))
+            return
+        if str(found.quote.value) != row.value and not found.repeated:
+            row.state, row.faults = "failed", [("", _("The price has changed. Upload the file again to see it."))]
+            return
+        try:
+            delivery, is_earlier = deliveries.request_once(
+                token=self.scope,
+                key=_digest(found.payload),
+                payload=found.payload,
+                quote_id=found.quote_id,
+                by=self.by,
+                at=at,
+                simulation_speed=1.0 if form.is_sandbox else None,
+                refuses_repeated=True,
+            )
+        except ExternalIdInUse as error:
+            row.state, row.delivery = "repeated", str(error.delivery_id)
+        except DeliveryError as error:
+            row.state, row.faults = "failed", [("", refusal(error))]
+        else:
+            row.state, row.delivery = "repeated" if is_earlier else "requested", str(delivery)
+
+    def _priced(self, form: DeliveryForm, at: datetime) -> Priced | None:
+        """None if the form has errors then."""
+        try:
+            return priced(form, self.scope, at)
+        except ValidationError:
+            return None
+        except DeliveryError as error:
+            form.refuse(error)
+            return None
+
+    def _form(self, row: Row) -> DeliveryForm:
+        data = {"vehicle_type": VehicleType.MOTORCYCLE.value, "package1-quantity": "1"}
+        names = [(str(point.pk), point.name) for point in self.points]
+        point = _choice(row.data.get("a-point", ""), names) or self.sender.get("point", "")
+        # The address is that of the sender's own pickup point.
+        kept = self.sender if point == self.sender.get("point") else {key: self.sender.get(key) for key in _CONTACT}
+        data |= {f"a-{name}": str(value) for name, value in kept.items() if value}
+        data |= {key: value for key, value in row.data.items() if key not in _FLAGS and key not in _PLACE}
+        data |= {key: "on" for key in _FLAGS if comparable(row.data.get(key, "")) in _YES}
+        if any(row.data.get(key) for key in _PLACE):
+            data["b-position"] = ", ".join(row.data.get(key, "").replace(",", ".") for key in _PLACE)
+        data["vehicle_type"] = _choice(data["vehicle_type"], VehicleType.choices)
+        data["a-point"] = point
+        return DeliveryForm(
+            data,
+            environment=self.scope.environment,
+            points=self.points,
+            anywhere=False,  # a file names no place A
+        )
+
+
+def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:
+    """The value whose name in any language this is, else the text."""
+    for value, label in choices:
+        if comparable(text) in in_every_language(label):
+            return value
+    return text
+
+
+def _digest(payload: DeliveryRequest) -> str:
+    return "row-" + hashlib.sha256(json.dumps(asdict(payload), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _faults(form: DeliveryForm) -> Iterator[tuple[str, str]]:
+    for prefix, name, text in form.faults():
+        key = f"{prefix}-{name}" if prefix else name
+        yield str(COLUMNS.get(key, COLUMNS["b-latitude"] if name == "position" else "")), text

@@ -1,0 +1,222 @@
+"""Requesting and cancelling deliveries in the panel, and their receipts."""
+
+import json
+import re
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from delivery.actions import deliveries
+from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEvent
+from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
+
+B = "b-position"
+
+
+@pytest.fixture
+def fields(shop):
+    """A form that is filled in."""
+    TariffFactory.create()
+    point = PickupPoint.objects.get(integrator=shop.integrator)
+    return {
+        "key": str(uuid4()), "a-point": str(point.pk), "a-name": "Loja", "a-phone": "+55 11 3333-0000",
+        "b-name": "Ana", "b-phone": "+55 11 97777-0001", "b-external_id": "P-1", "b-street": "Rua Augusta",
+        "b-number": "500", B: "{}, {}".format(*DROPOFFS[0]), "b-instructions": "Portaria", "b-pin": "on",
+        "vehicle_type": "MOTORCYCLE", "package1-quantity": "2", "package1-weight": "1,5",
+    }  # fmt: skip  # a table
+
+
+@pytest.fixture
+def quoted(member, url, fields):
+    """The form with the Quote-Id of the price that was shown."""
+    shown = member.post(url("request_price"), fields).content.decode()
+    return {**fields, "step": "request", "quote_id": found_in(shown, r'name="quote_id" value="([^"]+)"')}
+
+
+def found_in(text, pattern):
+    match = re.search(pattern, text, re.DOTALL)
+    assert match, pattern
+    return match[1]
+
+
+def newest():
+    return Delivery.objects.latest("created_at")
+
+
+class TestPrice:
+    def test_is_shown_before_anything_is_requested(self, member, url, fields):
+        answer = member.post(url("request"), fields | {"step": "price"})
+
+        assert answer.status_code == 200
+        assert "Request for R$ 12.00" in answer.content.decode()
+        assert Delivery.objects.count() == 1  # the shop's
+
+    def test_needs_no_contacts(self, member, url, fields):
+        answer = member.post(url("request_price"), {**fields, "a-name": "", "b-name": ""})
+
+        assert "12.00" in answer.content.decode()
+
+    def test_is_refused_in_the_words_of_the_api(self, member, url, fields):
+        answer = member.post(url("request_price"), {**fields, "package1-weight": "40"})
+
+        assert "The packages weigh 80.0 kg; this tariff serves up to 30.00 kg." in answer.content.decode()
+
+    def test_warns_of_an_order_number_of_another_delivery(self, member, url, quoted, fields):
+        member.post(url("request"), quoted)
+
+        answer = member.post(url("request_price"), fields)
+
+        assert url("delivery", newest().pk) in answer.content.decode()
+
+
+class TestRequest:
+    def test_makes_the_delivery_that_a_call_makes_at_the_price_that_was_shown(self, member, url, quoted, shop):
+        Tariff.objects.update(base_fare=100)
+
+        answer = member.post(url("request"), quoted)
+
+        found = newest()
+        assert answer.url == url("delivery", found.pk)
+        assert (found.token, found.shipping_value, found.mode) == (None, Decimal(12), "DEFAULT")
+        assert found.packages[0]["weight"] == 1.5
+        stop = found.ordered_stops[0]
+        assert (stop.external_id, stop.contact_name, stop.address["street"]) == ("P-1", "Ana", "Rua Augusta")
+        assert (stop.options.instructions, len(stop.options.pin)) == ("Portaria", 4)
+        assert found.transitions.get().by == "member member"
+        assert WebhookEvent.objects.filter(delivery=found, endpoint=shop.endpoint).count() == 1
+
+    def test_is_told_to_the_api_as_the_integrators(self, member, url, quoted, shop, client_of):
+        member.post(url("request"), quoted)
+
+        detail = client_of(shop.token).get(f"/api/deliveries/{newest().pk}").json()
+
+        assert detail["transitions"][0]["by"] == "integrator"
+
+    def test_is_made_once_by_a_form_that_is_sent_twice(self, member, url, quoted):
+        first = member.post(url("request"), quoted)
+        second = member.post(url("request"), quoted)
+
+        assert first.url == second.url
+        assert Delivery.objects.count() == 2
+
+    def test_asks_again_for_other_content_after_the_first(self, member, url, quoted):
+        member.post(url("request"), quoted)
+
+        answer = member.post(url("request"), quoted | {"b-name": "Bia"})
+
+        assert answer.status_code == 422
+        assert quoted["key"] not in answer.content.decode()
+        assert Delivery.objects.count() == 2
+
+    @pytest.mark.parametrize(
+        ("changes", "refusal"),
+        [
+            ({"quote_id": "x"}, "The price was computed anew."),
+            ({B: "-23.5629, -46.6689"}, "The price was computed anew."),
+            ({B: "-46.65, -23.552"}, "Latitude and longitude seem to be swapped."),
+            ({B: ""}, "Click on the map"),
+            ({"b-zipcode": "123"}, "A CEP has eight digits."),
+            ({"a-name": ""}, "This field is required."),
+        ],
+    )
+    def test_is_refused_with_everything_that_was_typed(self, member, url, quoted, changes, refusal):
+        answer = member.post(url("request"), quoted | changes)
+
+        text = answer.content.decode()
+        assert answer.status_code == 422
+        assert refusal in text
+        assert "Portaria" in text
+        assert Delivery.objects.count() == 1
+
+    def test_is_refused_for_a_place_that_is_no_pickup_point(self, member, url, quoted, shop):
+        shop.integrator.pickup_points.update(active=False)
+
+        answer = member.post(url("request"), quoted)
+
+        assert answer.status_code == 422
+        assert Delivery.objects.count() == 1
+
+    def test_has_a_repeated_order_number_refused_beside_its_field(self, member, url, quoted, shop):
+        shop.integrator.refuse_repeated_external_ids = True
+        shop.integrator.save()
+        member.post(url("request"), quoted)
+
+        answer = member.post(url("request"), quoted | {"key": str(uuid4())})
+
+        assert "with the externalId &#x27;P-1&#x27; already" in answer.content.decode()
+        assert Delivery.objects.count() == 2
+
+    def test_begins_with_an_earlier_one(self, member, url, shop):
+        text = member.get(f"{url('request')}?again={shop.delivery.pk}").content.decode()
+
+        assert shop.delivery.contact_name in text
+        assert f"{shop.delivery.ordered_stops[1].latitude:.6f}" in text
+
+    def test_is_not_for_members_without_the_right(self, member, url, quoted, shop):
+        IntegratorMembership.objects.update(may_request=False, role="member")
+        shop.integrator.memberships.create(user=User.objects.create(username="owner"))
+
+        pages = [url("request"), url("request_price"), url("cancel", shop.delivery.pk), url("pickup_points")]
+        answers = [member.post(page, quoted).status_code for page in pages]
+
+        assert answers == [403] * 4
+        assert member.post(url("tokens"), {"name": "x"}).status_code == 403
+        assert member.post(url("token_rotate", shop.token.pk)).status_code == 403
+        assert url("request") not in member.get(url("deliveries")).content.decode()
+        assert Delivery.objects.count() == 1
+
+
+class TestCancel:
+    def test_costs_the_fee_that_was_shown(self, member, url):
+        delivery = DeliveryFactory.create(token=newest().token, accepted=True)
+
+        shown = member.get(url("cancel", delivery.pk)).content.decode()
+        fee = found_in(shown, r'name="fee" value="([^"]+)"')
+        member.post(url("cancel", delivery.pk), {"fee": fee, "reason": "Gave up"})
+
+        delivery.refresh_from_db()
+        assert delivery.cancel_fee == Decimal(fee) > 0
+        assert delivery.cancel_reason == "Gave up"
+
+    def test_asks_again_when_the_fee_has_changed(self, member, url, shop):
+        deliveries.accept(delivery=shop.delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
+
+        answer = member.post(url("cancel", shop.delivery.pk), {"fee": "0.00", "reason": "Gave up"})
+
+        shop.delivery.refresh_from_db()
+        text = answer.content.decode()
+        assert answer.status_code == 422
+        assert "the fee is another one" in text
+        assert "Gave up" in text
+        assert shop.delivery.cancelled_at is None
+
+    def test_is_refused_after_the_end(self, member, url, shop):
+        deliveries.cancel(delivery=shop.delivery, reason="First", by=BY, at=timezone.now())
+
+        answer = member.get(url("cancel", shop.delivery.pk), follow=True)
+
+        assert "There is nothing left to cancel." in answer.content.decode()
+
+
+class TestReceipt:
+    def test_has_the_amount_and_no_pin(self, member, url, quoted):
+        member.post(url("request"), quoted)
+        delivery = newest()
+        deliveries.cancel(delivery=delivery, reason="Gave up", by=BY, at=timezone.now())
+
+        text = member.get(url("receipt", delivery.pk)).content.decode()
+
+        pin = delivery.ordered_stops[0].options.pin
+        assert "Gave up" in text
+        assert "R$ 0.00" in text
+        assert not re.search(rf"\b{pin}\b", text)
+
+
+def test_the_script_of_the_map_gets_the_pickup_points(member, url, shop):
+    text = member.get(url("request")).content.decode()
+
+    found = json.loads(found_in(text, r'<script id="pickup-points"[^>]*>(.*?)</script>'))
+    assert found == {str(shop.integrator.pickup_points.get().pk): "-23.56141, -46.65588"}

@@ -1,0 +1,123 @@
+"""Deliveries from an uploaded CSV file."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from delivery.models import Delivery, Tariff
+from tests.factories import DROPOFFS, TariffFactory
+
+HEADER = "Order number;Recipient;Street;latitude;longitude;Weight each (kg);PIN"
+PLACE = "{};{}".format(*DROPOFFS[0])
+
+
+@pytest.fixture(autouse=True)
+def tariff(db):
+    return TariffFactory.create()
+
+
+@pytest.fixture
+def upload(member, url):
+    """Upload a file with these rows, and return the address of its page."""
+
+    def send(*rows, header=HEADER):
+        content = "\n".join([header, *rows]).encode()
+        answer = member.post(url("upload"), {"file": SimpleUploadedFile("today.csv", content)})
+        return answer.url if answer.status_code == 302 else answer.content.decode()
+
+    return send
+
+
+@pytest.fixture
+def advance(member):
+    """Work on an upload until its present step is over, and return the text of its page."""
+
+    def go_on(page):
+        while "advance/" in (text := member.get(page).content.decode()):
+            member.post(f"{page}advance/")
+        return re.sub(r"\s+", " ", text)
+
+    return go_on
+
+
+class TestPreview:
+    def test_has_the_price_of_each_row_and_requests_nothing(self, upload, advance):
+        text = advance(upload(f"P-1;Ana;Rua Augusta;{PLACE};1,5;sim", f"P-2;Bia;;{PLACE};;"))
+
+        assert "2 deliveries can be requested for R$ 24.00" in text
+        assert Delivery.objects.count() == 1  # the shop's
+
+    def test_names_line_and_column_of_each_fault(self, upload, advance):
+        text = advance(upload(f"P-1;Ana;;{PLACE};x;", "P-2;Bia;;0;0;;", f"P-1;Caio;;{PLACE};;"))
+
+        faults = re.findall(r"<b>([^<]+):</b> ([^<]+)</span>|bad-text\"> ?([^<]+)</span>", text)
+        assert [(column, fault or other) for column, fault, other in faults] == [
+            ("Weight each (kg)", "&#x27;x&#x27; is not a number"),
+            ("latitude", "This place is outside the area that this service serves."),
+            ("", "repeats line 2"),
+        ]
+
+    def test_of_an_unknown_column_is_refused(self, upload):
+        assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
+
+    def test_has_the_template_as_an_example(self, member, url, upload, advance):
+        template = b"".join(member.get(url("upload_template"))).decode("utf-8-sig")
+
+        header, row = template.strip().splitlines()
+        text = advance(upload(row, header=header))
+
+        assert "1 delivery can be requested" in text
+
+    def test_of_another_account_is_not_found(self, member, upload, shop):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+
+        other = page.replace("/live/", "/sandbox/")
+
+        assert member.get(other).url == reverse("panel:upload", args=[shop.integrator.pk, "sandbox"])
+        assert member.post(f"{other}advance/").status_code == 404
+
+    def test_is_not_gone_past_without_a_confirmation(self, member, upload, advance):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        advance(page)
+
+        member.post(f"{page}advance/")
+
+        assert Delivery.objects.count() == 1
+
+
+class TestConfirmation:
+    def test_requests_each_row_once(self, member, upload, advance):
+        page = upload(f"P-1;Ana;Rua Augusta;{PLACE};1,5;sim", f";Bia;;{PLACE};;", "P-3;Caio;;0;0;;")
+        advance(page)
+
+        for _twice in range(2):
+            member.post(f"{page}confirm/")
+            text = advance(page)
+
+        assert "2 deliveries requested" in text
+        made = Delivery.objects.exclude(token__isnull=False)
+        assert {each.ordered_stops[0].contact_name for each in made} == {"Ana", "Bia"}
+        assert made.get(stops__external_id="P-1").ordered_stops[0].options.pin
+
+    def test_makes_no_second_delivery_of_a_row_that_is_uploaded_again(self, member, upload, advance):
+        rows = [f"P-1;Ana;;{PLACE};;", f";Bia;;{PLACE};;"]
+        for _twice in range(2):
+            page = upload(*rows)
+            advance(page)
+            member.post(f"{page}confirm/")
+            text = advance(page)
+
+        assert text.count("Requested before") == 2
+        assert Delivery.objects.count() == 3
+
+    def test_leaves_out_a_row_whose_price_has_changed(self, member, upload, advance):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        advance(page)
+        Tariff.objects.update(base_fare=100)
+
+        member.post(f"{page}confirm/")
+
+        assert "The price has changed." in advance(page)
+        assert Delivery.objects.count() == 1
