@@ -42,12 +42,17 @@ class MoveForm(forms.Form):
 
 
 def driver_label(driver: Driver, *, at: datetime) -> str:
-    """The driver's name, vehicle, distance in kilometres and age of the position at `at`, as far as they are known.
+    """The driver's name, vehicle and what `whereabouts` says. Reads `distance_m` of `drivers.eligible`."""
+    facts = whereabouts(driver, getattr(driver, "distance_m", None), at=at)
+    return " · ".join([driver.name, driver.get_vehicle_type_display(), *facts])
 
-    Reads `distance_m` of `drivers.eligible` and the related `latest`; select it for a list of drivers.
+
+def whereabouts(driver: Driver, distance_m: float | None, *, at: datetime) -> list[str]:
+    """The distance in kilometres and the age of the position at `at`, as far as they are known.
+
+    Reads the related `latest`; select it for a list of drivers.
     """
-    parts = [driver.name, driver.get_vehicle_type_display()]
-    distance_m = getattr(driver, "distance_m", None)
+    parts = []
     if distance_m is not None:
         parts.append(f"{number_format(distance_m / 1000, 1)} km")
     latest = getattr(driver, "latest", None)
@@ -55,7 +60,7 @@ def driver_label(driver: Driver, *, at: datetime) -> str:
         parts.append(gettext("position unknown"))
     else:
         parts.append(gettext("position %(age)s") % {"age": age(min(latest.recorded_at, at), at=at)})
-    return " · ".join(parts)
+    return parts
 
 
 # Texts of `delivery.simulation.steps`, which imports no Django.

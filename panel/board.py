@@ -4,6 +4,7 @@
 moments seconds since 1970.
 """
 
+import re
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -25,10 +26,11 @@ from delivery import lifecycle
 from delivery.actions import moves, receivers
 from delivery.actions.moves import Move
 from delivery.forms import text_of_simulator
-from delivery.models import Delivery, Driver, LatestPosition, Stop
+from delivery.models import Delivery, Driver, LatestPosition, Stop, parse_id
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
 from panel import maps
+from panel.filters import NEWEST
 
 # Cards, and so the ids of one request.
 MOST_CARDS = 50
@@ -40,6 +42,8 @@ _MOST_WORDS = 10
 # Of the routes that are due first; a search that finds more does not help.
 _MOST_FOUND = 1000
 _SHORTEST_ID = 6  # characters, as many as pages show of an id
+_END_OF_ID = re.compile(r"[0-9a-f-]{6,36}")
+_MOST_ENDED = 10
 # The routes with their cards that were told of last, about 8 kB each. By environment, id, message and language.
 _told: OrderedDict[tuple[str, UUID, str, str | None], tuple[dict[str, Any] | None, str | None]] = OrderedDict()
 _MOST_TOLD = 100
@@ -85,32 +89,35 @@ class Card:
 def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dict[str, Any]]:
     """The routes in progress of an environment, or those of them with these ids, in no particular order.
 
-    `version` changes with the card; `due` is when the next step is due, `expires` when an offer ends. `points` and
-    `driver` are as `maps.route` has them; a driver without a known position has null coordinates. `arrives` of a stop
-    is when the driver is expected there.
+    `version` changes with the card; `account` and `shop` are who has requested it, by id and by name. `due` is when the
+    next step is due, `expires` when an offer ends. `points` and `driver` are as `maps.route` has them; a driver without
+    a known position has null coordinates. `arrives` of a stop is when the driver is expected there.
     """
     deliveries = Delivery.objects.in_progress(environment).with_due()
     if ids is not None:
         deliveries = deliveries.filter(pk__in=ids)
     columns = (
         "pk", "last_sequence", "route_status", "due_at", "offer_expires_at", "latitude", "longitude", "mode",
-        "driver__name", "driver__latest__latitude", "driver__latest__longitude", "driver__latest__recorded_at",
+        "vehicle_type", "integrator_id", "integrator__name", "driver__name", "driver__latest__latitude",
+        "driver__latest__longitude", "driver__latest__recorded_at",
     )  # fmt: skip  # a list of names
     stops = _stops(environment, ids)
+    offered = lifecycle.RouteStatus.AVAILABLE
     return [
         {
-            "id": str(key),
-            "version": sequence,
-            "status": status,
-            "due": due.timestamp(),
-            "expires": expires.timestamp() if status == lifecycle.RouteStatus.AVAILABLE else None,
-            "points": [maps.point("A", latitude, longitude), *stops.get(key, [])],
-            "returns": mode == lifecycle.Mode.RETURN,
-            "driver": None if name is None else _driver(name, *position),
+            "id": str(row.pk),
+            "version": row.last_sequence,
+            "status": row.route_status,
+            "due": row.due_at.timestamp(),
+            "expires": row.offer_expires_at.timestamp() if row.route_status == offered else None,
+            "points": [maps.point("A", row.latitude, row.longitude), *stops.get(row.pk, [])],
+            "returns": row.mode == lifecycle.Mode.RETURN,
+            "vehicle": row.vehicle_type,
+            "account": str(row.integrator_id),
+            "shop": row.integrator__name,
+            "driver": None if row.driver__name is None else _driver(row.driver__name, *row[-3:]),
         }
-        for key, sequence, status, due, expires, latitude, longitude, mode, name, *position in deliveries.values_list(
-            *columns
-        )
+        for row in deliveries.values_list(*columns, named=True)
     ]
 
 
@@ -151,15 +158,16 @@ def positions(environment: str, *, ids: Collection[UUID] | None = None) -> dict[
 
 
 def free_drivers(environment: str) -> list[dict[str, Any]]:
-    """The drivers on duty without a route, where they were last heard of, and when (`at`)."""
+    """The drivers on duty without a route, their vehicles, where they were last heard of, and when (`at`)."""
     free = (
         Driver.objects.filter(active=True, on_duty=True, environment=environment)
         .exclude(deliveries__route_status__in=lifecycle.HELD)
         .filter(latest__recorded_at__gte=clock.now() - _FREE_SHOWN)
         .order_by("-latest__recorded_at")
     )
-    rows = free.values_list("pk", "name", "latest__latitude", "latest__longitude", "latest__recorded_at")[:_MOST_FREE]
-    return [{"id": str(key), **_driver(name, latitude, longitude, at)} for key, name, latitude, longitude, at in rows]
+    columns = ("pk", "vehicle_type", "name", "latest__latitude", "latest__longitude", "latest__recorded_at")
+    rows = free.values_list(*columns)[:_MOST_FREE]
+    return [{"id": str(key), "vehicle": vehicle, **_driver(*place)} for key, vehicle, *place in rows]
 
 
 def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
@@ -224,6 +232,27 @@ def matching(environment: str, text: str, *, ids: Collection[UUID] | None = None
             condition |= Q(id_text__contains=word)
         found = found.filter(condition)
     return [str(key) for key in found.order_by(F("due_at").asc()).values_list("pk", flat=True)[:_MOST_FOUND]]
+
+
+def ended(environment: str, text: str) -> QuerySet[Delivery]:
+    """Deliveries that have ended, newest first, with this externalId or deliveryId, or with its end, as pages show it.
+
+    The end is looked for among the newest, because no index finds it. Empty for a text that can be none of them.
+    """
+    of_order = Stop.objects.filter(external_id=text).values("delivery")
+    found: QuerySet[Delivery] = Delivery.objects.filter(
+        environment=environment, closed_at__isnull=False
+    ).select_related("integrator")
+    if key := parse_id(text):
+        return found.filter(pk=key)
+    by_order = found.filter(pk__in=of_order).order_by("-pk")[:_MOST_ENDED]
+    end = text.removeprefix("…").lower()
+    if not _END_OF_ID.fullmatch(end) or by_order.exists():
+        return by_order
+    newest = Delivery.objects.order_by("-created_at").values("pk")[:NEWEST]
+    return (
+        found.filter(pk__in=newest).alias(id_text=Cast("pk", CharField())).filter(id_text__endswith=end)[:_MOST_ENDED]
+    )
 
 
 def _joined(*names: str) -> Func:

@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cache, partial
 from http import HTTPStatus
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import requests
 
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo.distance import Point, metres
 
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 NAMES = ("osrm", "valhalla")
 _SECONDS = 2
@@ -68,9 +69,10 @@ def osrm(url: str) -> Engine:
         return [Leg(_measure(leg["distance"]), _measure(leg["duration"])) for leg in answer["routes"][0]["legs"]]
 
     def legs(points: Sequence[Point]) -> list[Leg]:
-        path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
-        address = f"{url.rstrip('/')}/route/v1/driving/{path}"
-        return _ask(f"OSRM at {url}", points, read, "GET", address, params={"overview": "false"})
+        who = f"OSRM at {url}"
+        return _complete(
+            _ask(who, read, "GET", _address_of_osrm(url, points), params={"overview": "false"}), points, who
+        )
 
     return legs
 
@@ -87,20 +89,71 @@ def valhalla(url: str, *, vehicle: str) -> Engine:
         return [Leg(_measure(summary["length"]) * 1000, _measure(summary["time"])) for summary in summaries]
 
     def legs(points: Sequence[Point]) -> list[Leg]:
-        body = {
-            "locations": [{"lat": point.latitude, "lon": point.longitude} for point in points],
-            "costing": _COSTINGS[vehicle],
-            "directions_type": "none",
-            "units": "kilometers",
-        }
-        return _ask(f"Valhalla at {url}", points, read, "POST", f"{url.rstrip('/')}/route", json=body)
+        who, body = f"Valhalla at {url}", _asked_of_valhalla(points, vehicle)
+        return _complete(_ask(who, read, "POST", f"{url.rstrip('/')}/route", json=body), points, who)
 
     return legs
 
 
-def _ask(
-    who: str, points: Sequence[Point], read: Callable[[Any], list[Leg]], method: str, address: str, **options: Any
-) -> list[Leg]:
+def way(name: str, points: Sequence[Point], *, url: str, vehicle: str) -> list[Point]:
+    """The line on the road through these points, by the engine of this name. Raises RoutingFailed.
+
+    Source: as above; OSRM's `routes[0].geometry`, Valhalla's `trip.legs[].shape`, both encoded polylines of six places.
+    """
+    if name == "valhalla":
+        return _ask(
+            f"Valhalla at {url}",
+            lambda answer: [point for leg in answer["trip"]["legs"] for point in _line(leg["shape"])],
+            "POST",
+            f"{url.rstrip('/')}/route",
+            json=_asked_of_valhalla(points, vehicle),
+        )
+    return _ask(
+        f"OSRM at {url}",
+        lambda answer: _line(answer["routes"][0]["geometry"]),
+        "GET",
+        _address_of_osrm(url, points),
+        params={"overview": "full", "geometries": "polyline6"},
+    )
+
+
+def _line(encoded: str) -> list[Point]:
+    """The points of an encoded polyline of six places. Raises IndexError if its end is missing.
+
+    Source: Google's Encoded Polyline Algorithm Format: differences of latitude and longitude in turn, each shifted left
+    by one bit, inverted if negative, in groups of five bits from the lowest, of which all but the last have bit 6.
+    """
+    numbers, at = [], 0
+    while at < len(encoded):
+        number = shift = 0
+        while True:
+            group = ord(encoded[at]) - 63
+            at += 1
+            number |= (group & 0x1F) << shift
+            shift += 5
+            if group < 0x20:  # noqa: PLR2004  # bit 6
+                break
+        numbers.append(~(number >> 1) if number & 1 else number >> 1)
+    latitudes, longitudes = accumulate(numbers[::2]), accumulate(numbers[1::2])
+    return [Point(latitude / 1e6, longitude / 1e6) for latitude, longitude in zip(latitudes, longitudes, strict=True)]
+
+
+def _address_of_osrm(url: str, points: Sequence[Point]) -> str:
+    path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
+    return f"{url.rstrip('/')}/route/v1/driving/{path}"
+
+
+def _asked_of_valhalla(points: Sequence[Point], vehicle: str) -> dict[str, Any]:
+    return {
+        "locations": [{"lat": point.latitude, "lon": point.longitude} for point in points],
+        "costing": _COSTINGS[vehicle],
+        "directions_type": "none",
+        "units": "kilometers",
+    }
+
+
+def _ask(who: str, read: Callable[[Any], list[T]], method: str, address: str, **options: Any) -> list[T]:
+    """What `read` makes of the engine's answer. Raises RoutingFailed."""
     call = partial(
         _session().request,
         method,
@@ -119,9 +172,12 @@ def _ask(
         failed = EngineAway if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR else RoutingFailed
         raise failed(f"{who}: status {response.status_code}")
     try:
-        legs = read(response.json())
+        return read(response.json())
     except (ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise RoutingFailed(f"{who}: {error}") from error
+
+
+def _complete(legs: list[Leg], points: Sequence[Point], who: str) -> list[Leg]:
     if len(legs) != len(points) - 1:
         raise RoutingFailed(f"{who}: {len(legs)} legs for {len(points)} points")
     return legs

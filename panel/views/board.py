@@ -4,7 +4,7 @@ The page has no cards; `board.js` fetches those that are shown. What a board sho
 its order and the clock of lateness need no request.
 """
 
-import json
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.forms import HiddenInput
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import get_object_or_404
+from django.template.loader import render_to_string
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -21,14 +22,14 @@ from common.actors import actor
 from common.formats import short_id
 from common.page_updates import stream
 from delivery import page_updates
-from delivery.actions import drivers, moves
+from delivery.actions import drivers, moves, ways
 from delivery.errors import DeliveryError
-from delivery.forms import FAILURE_REASONS, MoveForm, done, driver_label, move_fields, text_of_simulator
+from delivery.forms import FAILURE_REASONS, MoveForm, done, move_fields, text_of_simulator, whereabouts
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, DispatchRules, Environment, parse_id
+from delivery.models import Delivery, DispatchRules, Driver, Environment, parse_id
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
-from panel import board, maps
+from panel import board, maps, on_duty, playback
 from panel.views.base import DispatcherView
 
 _LONGEST_SEARCH = 100  # characters
@@ -41,7 +42,8 @@ _TABS = [
     ("on-the-way", _("On the way"), RouteStatus.COLLECTED),
     ("returning", _("Returning"), RouteStatus.RETURNING),
 ]
-# Drivers to choose from at once; a search finds the others.
+# Drivers to choose from: those that are seen at once, and those that are listed. A search finds the others.
+_BEST_DRIVERS = 3
 _MAX_DRIVERS = 20
 
 
@@ -60,12 +62,17 @@ class Board(DispatcherView):
             time_zone=settings.TIME_ZONE,
             fresh_seconds=DispatchRules.current().position_fresh_seconds,
             most_cards=board.MOST_CARDS,
+            has_roads=bool(settings.ROUTING_URL),
         )
+
+
+def _searched(request: HttpRequest) -> str:
+    return request.GET.get("q", "")[:_LONGEST_SEARCH].strip()
 
 
 def _found(request: HttpRequest, *, ids: list[UUID] | None = None) -> list[str] | None:
     """Ids of the routes that match the text `q`, or None without one. With `ids`, of these routes only."""
-    text = request.GET.get("q", "")[:_LONGEST_SEARCH].strip()
+    text = _searched(request)
     return board.matching(_environment(request), text, ids=ids) if text else None
 
 
@@ -116,10 +123,53 @@ class Updates(DispatcherView):
 
 
 class Search(DispatcherView):
-    """Ids of the routes that match the text `q`."""
+    """Ids of the routes that match the text `q`, and a list of deliveries that have ended, as HTML."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return JsonResponse({"ids": _found(request) or []})
+        text = _searched(request)
+        ended = board.ended(_environment(request), text) if text else []
+        html = render_to_string("panel/board_ended.html", {"deliveries": ended}, request) if ended else ""
+        return JsonResponse({"ids": _found(request) or [], "ended": html})
+
+
+class OnDuty(DispatcherView):
+    """A fragment: the drivers on duty, by the search `q`."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        found = on_duty.on_duty(_environment(request), search=_searched(request), at=clock.now())
+        return self.page("panel/board_on_duty.html", drivers=found, search=_searched(request))
+
+
+class Playback(DispatcherView):
+    """Where drivers were in the last hour."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return JsonResponse(playback.last_hour(_environment(request), at=clock.now()))
+
+
+class Way(DispatcherView):
+    """The way of a route by road: latitudes and longitudes, none without a routing engine."""
+
+    def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
+        return JsonResponse({"way": ways.of(_delivery(delivery))})
+
+
+class Assign(DispatcherView):
+    """A fragment: the form that assigns drivers to several offered routes, by `ids`. Each is then a move of its own."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        told = _told(request)
+        if told is None:
+            return HttpResponseBadRequest()
+        environment, now = _environment(request), clock.now()
+        offered = Delivery.objects.filter(
+            pk__in=told, environment=environment, route_status=RouteStatus.AVAILABLE
+        ).select_related("integrator")
+        rows = on_duty.candidates(list(offered.order_by("created_at", "pk")), environment, at=now)
+        choices = [
+            (delivery, [_option(each.driver, each.metres, at=now) for each in found]) for delivery, found in rows
+        ]
+        return self.page("panel/board_assign.html", rows=choices)
 
 
 def _told(request: HttpRequest) -> dict[UUID, str] | None:
@@ -151,7 +201,10 @@ class Move(DispatcherView):
         found = _delivery_to_move(delivery, move)
         if move not in moves.allowed(found):
             text = gettext("This move is not possible any more. The list is up to date now.")
-            return self._result(request, text, is_error=True)
+            response = self._result(text, is_error=True)
+            response["HX-Retarget"] = "#board-message"
+            response["HX-Trigger"] = "refused"
+            return response
         return self._dialog(request, found, move)
 
     def post(self, request: HttpRequest, delivery: UUID, move: str) -> HttpResponse:
@@ -167,8 +220,8 @@ class Move(DispatcherView):
         except DeliveryError as error:
             if "Rota-Leaving" in request.headers:  # the page is gone, so the next one says it
                 messages.error(request, f"{found.integrator.name} {short_id(found.pk)}: {refusal(error)}")
-            return self._result(request, refusal(error), is_error=True)
-        return self._result(request, done(move, moved, point=request.POST.get("point", "")), is_error=False)
+            return self._result(refusal(error), is_error=True)
+        return self._result(done(move, moved, point=request.POST.get("point", "")), is_error=False)
 
     def _dialog(
         self, request: HttpRequest, delivery: Delivery, move: str, *, has_changed: bool = False
@@ -189,7 +242,7 @@ class Move(DispatcherView):
             form.fields["point"].widget = HiddenInput()  # the title names it
             context["stop"] = next((stop for stop in delivery.ordered_stops if stop.label == point), None)
         if "driver" in details.fields:
-            context |= {"chooses_driver": True, **_choice(delivery)}
+            context |= {"chooses_driver": True, **_choice(delivery, recommends=True)}
         if move == "fail":
             context["reasons"] = FAILURE_REASONS
             form.fields["reason"].required = False  # a choice from the list is enough
@@ -202,29 +255,34 @@ class Move(DispatcherView):
             response["HX-Retarget"] = "#move"
         return response
 
-    def _result(self, request: HttpRequest, text: str, *, is_error: bool) -> HttpResponse:
-        """The message with the result of a move, and an event that tells `board.js` whether it was refused."""
-        response = self.page("panel/board_message.html", text=text, is_error=is_error)
-        if request.method == "GET" or not is_error:  # a refused form shows the reason in the dialog
-            response["HX-Retarget"] = "#board-message"
-        response["HX-Trigger"] = json.dumps({"refused" if is_error else "moved": ""})
-        return response
+    def _result(self, text: str, *, is_error: bool) -> HttpResponse:
+        return self.page("panel/board_message.html", text=text, is_error=is_error)
 
 
-def _choice(delivery: Delivery, *, search: str = "", chosen: str = "") -> dict[str, Any]:
+def _option(driver: Driver, metres: float | None, *, at: datetime) -> tuple[UUID, str]:
+    """A driver to choose: the id and the label."""
+    return driver.pk, " · ".join([text_of_simulator(driver.name), *whereabouts(driver, metres, at=at)])
+
+
+def _choice(delivery: Delivery, *, search: str = "", chosen: str = "", recommends: bool = False) -> dict[str, Any]:
     """Context of the list of drivers: the nearest eligible ones that match `search`.
 
-    The driver with the id `chosen` stays in the list, matching or not, because it replaces the list in which that
-    driver was chosen.
+    `recommends`: the first one is recommended, and chosen unless another one is. The driver with the id `chosen` stays
+    in the list, matching or not, because it replaces the list in which that driver was chosen.
     """
     now = clock.now()
     eligible = drivers.eligible(delivery, at=now).select_related("latest")
     kept = list(eligible.filter(pk=key)) if (key := parse_id(chosen)) else []
     found = drivers.nearest(delivery, at=now, count=_MAX_DRIVERS + 1 + len(kept), search=search)
     matching = [driver for driver in found if driver not in kept]
+    listed = (kept + matching)[:_MAX_DRIVERS]
+    options = [_option(driver, driver.distance_m, at=now) for driver in listed]  # type: ignore[attr-defined]
+    recommended = listed[0].pk if listed and recommends else None
     return {
-        "options": [(driver.pk, driver_label(driver, at=now)) for driver in (kept + matching)[:_MAX_DRIVERS]],
-        "chosen": kept[0].pk if kept else None,
+        "best": options[:_BEST_DRIVERS],
+        "others": options[_BEST_DRIVERS:],
+        "recommended": recommended,
+        "chosen": kept[0].pk if kept else recommended,
         "has_more": len(kept) + len(matching) > _MAX_DRIVERS,
         "most_drivers": _MAX_DRIVERS,
         "search": search,

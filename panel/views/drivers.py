@@ -1,7 +1,7 @@
 """Dispatchers' pages about drivers: who is on duty, log-in links for their phones, and ending a phone's session."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
@@ -20,10 +21,12 @@ from delivery import lifecycle
 from delivery.actions import driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
 from delivery.models.driver import DriverQuerySet
+from panel import driver_day, maps
 from panel.filters import DriverFilter, numbered
 from panel.views.base import DispatcherView
 
 _SHOWN = 20
+_LENGTH_OF_DAY = 10
 
 
 class Drivers(DispatcherView):
@@ -41,14 +44,21 @@ class _OfDriver(DispatcherView):
         return get_object_or_404(_drivers(), pk=key)
 
     def show(self, driver: Driver, **more: Any) -> HttpResponse:
-        log_ins = latest(driver, at=clock.now())
+        now = clock.now()
         return self.page(
-            "panel/driver.html", driver=driver, phones=_logged_in().filter(driver=driver), log_ins=log_ins, **more
+            "panel/driver.html",
+            driver=driver,
+            day=driver_day.of(driver, _day(self.request.GET.get("day", ""))),
+            counts=driver_day.on_time(driver, at=now),
+            tiles=maps.tiles(),
+            phones=_logged_in().filter(driver=driver),
+            log_ins=latest(driver, at=now),
+            **more,
         )
 
 
 class DriverPage(_OfDriver):
-    """One driver, their route and phones."""
+    """One driver: a day (`day`, today without it) with routes and way, the share on time, the phones."""
 
     def get(self, _request: HttpRequest, driver: UUID) -> HttpResponse:
         return self.show(self.driver(driver))
@@ -86,6 +96,15 @@ def _drivers() -> DriverQuerySet:
         .select_related("latest")
         .prefetch_related(Prefetch("deliveries", held, to_attr="held"), phones)
     )
+
+
+def _day(text: str) -> date:
+    """The day of a text such as 2026-11-24, today for another text and for a later day."""
+    today = timezone.localdate()
+    try:
+        return min(date.fromisoformat(text), today) if len(text) == _LENGTH_OF_DAY else today
+    except ValueError:
+        return today
 
 
 def _logged_in() -> QuerySet[DriverDevice]:

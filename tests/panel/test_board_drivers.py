@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import drivers
+from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment
 from tests.delivery.drivers import create_many
@@ -28,8 +28,12 @@ def search(client, delivery, **query):
 
 def options(content):
     """The labels of the drivers that are listed."""
-    found = re.findall(r'value="[0-9a-f-]{36}"[^>]*>\s*(.*?)\s*</label>', content, re.DOTALL)
-    return [label.split(" · ")[0] for label in found]
+    return [label.split(" · ")[0] for label in labels(content)]
+
+
+def labels(content):
+    found = re.findall(r'value="[0-9a-f-]{36}"[^>]*>\s*<span>(.*?)</span>\s*</label>', content, re.DOTALL)
+    return [re.sub("<.*?>", "", label) for label in found]
 
 
 def card(client, delivery):
@@ -47,13 +51,18 @@ class TestTheDialog:
         DriverFactory.create(name="By car", vehicle_type="CAR", at_point=PICKUP)
         DriverFactory.create(name="Of the sandbox", environment=Environment.SANDBOX, at_point=PICKUP)
 
-        assert options(dialog(dispatcher, shop.delivery)) == ["Nearer", "Between", "Near", "Unknown place"]
+        content = dialog(dispatcher, shop.delivery)
+
+        assert options(content) == ["Nearer", "Between", "Near", "Unknown place"]
+        assert [label for label in labels(content) if "recommended" in label] == labels(content)[:1]
+        assert options(content.split("checked")[0]) == []  # the first one is chosen
+        assert options(content.split("<details")[1]) == ["Unknown place"]
 
     @pytest.mark.parametrize(
         ("language", "label"),
         [
-            ("en", "Ana · Motorcycle · 2.2 km · position 7 s ago"),
-            ("pt-br", "Ana · Moto · 2,2 km · posição há 7 s"),
+            ("en", "Ana · 2.2 km · position 7 s ago · recommended"),
+            ("pt-br", "Ana · 2,2 km · posição há 7 s · recomendado"),
         ],
     )
     def test_says_how_far_and_how_old_a_position_is(self, dispatcher, shop, monkeypatch, language, label):
@@ -64,7 +73,7 @@ class TestTheDialog:
 
         content = dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE=language)
 
-        assert re.search(rf">\s*{re.escape(label)}\s*</label>", content)
+        assert labels(content) == [label]
 
     def test_gives_a_position_from_the_future_the_age_zero(self, dispatcher, shop):
         """Clocks of two machines may differ by seconds."""
@@ -76,7 +85,7 @@ class TestTheDialog:
     def test_says_that_a_driver_has_no_position(self, dispatcher, shop):
         DriverFactory.create(name="Ana")
 
-        assert "Ana · Motorcycle · position unknown" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
+        assert "Ana · position unknown" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
 
     def test_says_that_nobody_is_eligible_for_a_live_delivery(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
@@ -134,7 +143,7 @@ class TestTheSearch:
         content = search(dispatcher, shop.delivery, q="Bia", driver=chosen.pk)
 
         assert options(content) == ["Ana", "Bia"]
-        assert re.findall(r'value="([^"]+)"\s+checked', content) == [str(chosen.pk)]
+        assert re.findall(r'value="([^"]+)"\s+required\s+checked', content) == [str(chosen.pk)]
         assert options(search(dispatcher, shop.delivery, q="ana", driver=chosen.pk)) == ["Ana"]
 
     def test_drops_a_chosen_driver_who_is_not_eligible_any_more(self, dispatcher, shop):
@@ -189,3 +198,57 @@ class TestManyDrivers:
 
         assert len(options(content)) == 20
         assert ("nearest are shown" in content) is says_more
+
+
+class TestOnDuty:
+    def test_lists_free_drivers_first_with_their_next_stops_and_routes_of_today(
+        self, dispatcher, django_assert_num_queries
+    ):
+        free = DriverFactory.create(name="Livre", at_point=NEAR)
+        busy, other = DriverFactory.create(name="Ana"), DriverFactory.create(name="Bia")
+        DriverFactory.create(name="Off duty", on_duty=False)
+        ended = DeliveryFactory.create(collected=True, stops=1, driver=busy)
+        deliveries.deliver_point(delivery=ended, point="B", by=BY, at=timezone.now())
+        for driver in (busy, other):
+            DeliveryFactory.create(collected=True, stops=2, driver=driver)
+
+        # Session, user, 2 of permissions; drivers, routes, stops.
+        with django_assert_num_queries(7):
+            response = dispatcher.get(reverse("panel:board_on_duty"))
+
+        content = " ".join(response.content.decode().split())
+        assert [entry.driver.name for entry in response.context["drivers"]] == ["Livre", "Ana", "Bia"]
+        assert [entry.next_label for entry in response.context["drivers"]] == ["", "B", "B"]
+        assert f'data-driver="{free.pk}"' in content
+        assert content.count("1 route today") == 1
+
+    def test_searches_names_and_phones(self, dispatcher):
+        DriverFactory.create(name="Ana Lima")
+        DriverFactory.create(name="Bia")
+
+        found = dispatcher.get(reverse("panel:board_on_duty"), {"q": "lima"}).context["drivers"]
+
+        assert [entry.driver.name for entry in found] == ["Ana Lima"]
+
+
+class TestAssigningSeveral:
+    def form(self, client, *chosen):
+        ids = ",".join(str(each.pk) for each in chosen)
+        return client.get(reverse("panel:board_assign"), {"ids": ids})
+
+    def test_recommends_each_driver_once(self, dispatcher, shop, django_assert_num_queries):
+        far, near = DriverFactory.create(name="Far", at_point=NEAR), DriverFactory.create(name="Near", at_point=NEARER)
+        DriverFactory.create(name="Unknown place")
+        DriverFactory.create(name="By car", vehicle_type="CAR", at_point=PICKUP)
+        DriverFactory.create(name="Too far", at_point=Point(PICKUP.latitude + 0.3, PICKUP.longitude))
+        second, taken = DeliveryFactory.create(), DeliveryFactory.create(accepted=True)
+
+        with django_assert_num_queries(6):  # session, user, 2 of permissions; routes, drivers
+            rows = self.form(dispatcher, second, shop.delivery, taken).context["rows"]
+
+        listed = [(delivery.pk, [key for key, _label in options]) for delivery, options in rows]
+        unknown = Driver.objects.get(name="Unknown place").pk
+        assert listed == [(shop.delivery.pk, [near.pk, far.pk, unknown]), (second.pk, [far.pk, unknown])]
+
+    def test_refuses_what_is_no_id(self, dispatcher):
+        assert dispatcher.get(reverse("panel:board_assign"), {"ids": "x"}).status_code == 400

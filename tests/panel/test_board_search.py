@@ -2,10 +2,12 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from delivery.models import Driver
+from delivery.actions import deliveries
+from delivery.models import Delivery, Driver
 from delivery.payload import Place
-from tests.factories import PICKUP, DeliveryFactory, IntegratorFactory, TokenFactory, validated_payload
+from tests.factories import BY, PICKUP, DeliveryFactory, IntegratorFactory, TokenFactory, validated_payload
 
 SEARCH, CARDS, ROUTES = (reverse(f"panel:board_{name}") for name in ("search", "cards", "routes"))
 
@@ -54,7 +56,7 @@ class TestSearch:
         assert found(dispatcher, text) == []
 
     def test_of_one_environment_finds_nothing_of_the_other(self, dispatcher, delivery):
-        assert dispatcher.get(SEARCH, {"q": "augusta", "environment": "sandbox"}).json() == {"ids": []}
+        assert dispatcher.get(SEARCH, {"q": "augusta", "environment": "sandbox"}).json()["ids"] == []
 
     def test_finds_no_name_of_a_field(self, dispatcher, delivery):
         assert found(dispatcher, "district") == []
@@ -71,7 +73,7 @@ class TestSearch:
     def test_needs_one_query_for_any_number_of_routes(self, dispatcher, delivery, django_assert_num_queries):
         DeliveryFactory.create_batch(3, token=delivery.token)
 
-        with django_assert_num_queries(5):  # session, user, 2 of permissions; the search
+        with django_assert_num_queries(6):  # session, user, 2 of permissions; the search, in progress and ended
             assert found(dispatcher, "padaria rua") == [str(delivery.pk)]
 
     def test_is_made_among_the_routes_that_are_read(self, dispatcher, delivery):
@@ -82,3 +84,28 @@ class TestSearch:
         assert dispatcher.get(CARDS, {"ids": str(other.pk), "q": "zoe"}).json()["found"] == []
         assert dispatcher.get(CARDS, {"ids": ids}).json()["found"] is None
         assert dispatcher.get(ROUTES, {"q": "zoe"}).json()["found"] == [str(delivery.pk)]
+
+
+class TestEnded:
+    @pytest.fixture
+    def delivery(self, dispatcher):
+        dropoff = Place(point=PICKUP, address={}, external_id="PED-77")
+        made = DeliveryFactory.create(payload=validated_payload(dropoffs=[dropoff]))
+        deliveries.cancel(delivery=made, reason="", by=BY, at=timezone.now())
+        DeliveryFactory.create()
+        return Delivery.objects.get(pk=made.pk)
+
+    @pytest.mark.parametrize(
+        "text", [str, lambda key: str(key)[-6:], lambda key: f"…{str(key)[-8:]}", lambda _: "PED-77"]
+    )
+    def test_are_found_by_order_and_id(self, dispatcher, delivery, text):
+        ended = dispatcher.get(SEARCH, {"q": text(delivery.pk)}).json()["ended"]
+
+        assert ended.count("data-row") == 1
+        assert reverse("admin:delivery_delivery_change", args=[delivery.pk]) in ended
+
+    @pytest.mark.parametrize(
+        "query", [{"q": "PED"}, {"q": "abcdef"}, {"q": ""}, {"q": "PED-77", "environment": "sandbox"}]
+    )
+    def test_are_not_found_by_anything_else(self, dispatcher, delivery, query):
+        assert dispatcher.get(SEARCH, query).json()["ended"] == ""

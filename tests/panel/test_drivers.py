@@ -1,12 +1,15 @@
 """Dispatchers' pages about drivers and their phones."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from delivery.actions import driver_devices
+from delivery.actions import deliveries, driver_devices, drivers
 from delivery.models import DriverDevice
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
@@ -128,3 +131,51 @@ class TestPhones:
         assert response.status_code == 404
         device.refresh_from_db()
         assert device.revoked_at is None
+
+
+class TestDay:
+    def test_has_the_routes_with_their_moments_the_gaps_and_the_way(self, dispatcher, monkeypatch):
+        now = timezone.now().replace(hour=20, minute=0, second=0)  # 17:00 in São Paulo
+        monkeypatch.setattr(timezone, "now", lambda: now)
+        ana = DriverFactory.create()
+        finished(ana, now - timedelta(minutes=200), minutes=130)
+        finished(ana, now - timedelta(minutes=50))
+        for seconds in (60, 50, 0):
+            drivers.set_position(driver=ana, point=PICKUP, by=BY, at=now - timedelta(seconds=seconds))
+
+        response = dispatcher.get(f"/panel/drivers/{ana.pk}/")
+        day = response.context["day"]
+
+        assert [route.delivery.route_status for route in day.routes] == ["FINISHED"] * 2
+        assert [change.trigger for change in day.routes[0].changes] == ["accept", "collect", "deliver"]
+        assert [route.free_since for route in day.routes] == [None, day.routes[0].ended]
+        assert len(day.way) == 2
+        assert response.context["counts"] == {"finished": 2, "on_time": 1}
+        assert day.after is None
+
+    @pytest.mark.parametrize("text", ["x", "2999-01-01", "2026-13-01", "20260101"])
+    def test_is_today_for_what_is_no_day_before(self, dispatcher, ana, text):
+        day = dispatcher.get(f"/panel/drivers/{ana.pk}/", {"day": text}).context["day"]
+
+        assert day.day == timezone.localdate()
+
+    def test_takes_as_many_queries_for_any_number_of_routes(self, dispatcher):
+        ana = DriverFactory.create()
+        counts = []
+        for number in (1, 3):
+            for minutes in range(number):
+                finished(ana, timezone.now() - timedelta(minutes=10 * number + minutes + 1), minutes=0)
+            with CaptureQueriesContext(connection) as queries:
+                dispatcher.get(f"/panel/drivers/{ana.pk}/")
+            counts.append(len(queries))
+
+        assert counts[0] == counts[1]
+
+
+def finished(driver, at, *, minutes=5):
+    """A route of the driver, requested and accepted at `at` and finished so many minutes later."""
+    delivery = DeliveryFactory.create(stops=1, at=at)
+    end = at + timedelta(minutes=minutes)
+    deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at)
+    deliveries.collect(delivery=delivery, by=BY, at=end)
+    deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=end)

@@ -7,7 +7,9 @@ const board = {
   free: [], // drivers
   chosen: "", // id of a route
   tab: new URLSearchParams(location.search).get("tab"),
+  shop: new URLSearchParams(location.search).get("shop") ?? "", // id of an account, or all
   matching: null, // ids that the search has found, or null without a search
+  ways: new Map(), // id of a route -> its way by road, where there is a routing engine
   changed: [], // functions that show a change of the above
   leaving: [], // functions to call before the page is left for the log-in
 
@@ -15,7 +17,8 @@ const board = {
 
   // The routes of a tab, an element with `data-tab`.
   inTab({ dataset: { tab, status } }) {
-    return [...board.routes.values()].filter((route) => (tab === "late" ? board.late(route) : !status || route.status === status));
+    const ofShop = [...board.routes.values()].filter((route) => !board.shop || route.account === board.shop);
+    return ofShop.filter((route) => (tab === "late" ? board.late(route) : !status || route.status === status));
   },
 
   // The routes of the chosen tab and the search, those that are due first at the top.
@@ -29,12 +32,30 @@ const board = {
     for (const function_ of board.changed) function_();
   },
 
+  // The address bar keeps what is chosen and searched.
+  keepAddress() {
+    const query = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries({ tab: board.tab === "all" ? "" : board.tab, shop: board.shop, q: find.value.trim() })) {
+      if (value) query.set(name, value);
+      else query.delete(name);
+    }
+    history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
+  },
+
   choose(id, { scroll = false, fit = false } = {}) {
     board.chosen = board.chosen === id ? "" : id;
     if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll();
     board.show();
     if (board.chosen && scroll) board.reveal(id);
     if (board.chosen && fit) board.fit(id);
+    if (board.chosen && board.words.way && !board.ways.has(id)) board.readWay(id);
+  },
+
+  async readWay(id) {
+    board.ways.set(id, null); // asked for once
+    const found = await board.read(board.words.way.replace(/0{8}-[0-]+/, id));
+    board.ways.set(id, found?.way.length ? found.way : null);
+    board.show();
   },
 
   // "9 min", "1 h 04": seconds as a person says them.
@@ -53,7 +74,7 @@ const board = {
     return (seconds) => format.format(seconds * 1000);
   })(),
 
-  // On a phone: "list" or "map".
+  // On a phone: "list", "map" or "drivers".
   view(name) {
     document.getElementById("board").dataset.shown = name;
     for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
@@ -138,6 +159,7 @@ board.refreshPositions = async (ids) => {
 
 // The search runs on the server, which has the texts of all routes. What is read meanwhile is searched along with it.
 const find = document.getElementById("find");
+const ended = document.getElementById("ended"); // what the search has found of it
 let searched = ""; // the text of the newest answer
 board.searching = (address) => (searched ? `${address}&q=${encodeURIComponent(searched)}` : address);
 // Notes which routes match `searched`: of all routes, or of those with `ids`. `found` is null without a search.
@@ -153,6 +175,9 @@ board.search = async () => {
   if (text !== find.value.trim() || found === null) return;
   searched = text;
   board.matching = text ? new Set(found.ids) : null;
+  ended.innerHTML = text ? found.ended : ""; // of this service
+  ended.hidden = !ended.innerHTML;
+  board.keepAddress();
 };
 let typing;
 find.addEventListener("input", () => {
@@ -161,16 +186,30 @@ find.addEventListener("input", () => {
 });
 
 board.showAll = () => {
-  find.value = searched = "";
+  find.value = searched = board.shop = ended.innerHTML = "";
+  ended.hidden = true;
   board.matching = null;
   board.tab = "all";
+  board.keepAddress();
 };
 document.getElementById("show-all").addEventListener("click", () => { board.showAll(); board.show(); });
 const tabs = [...document.querySelectorAll("[data-tab]")];
 if (!tabs.some((tab) => tab.dataset.tab === board.tab)) board.tab = "all";
 for (const tab of tabs) {
-  tab.addEventListener("click", () => { board.tab = tab.dataset.tab; board.show(); });
+  tab.addEventListener("click", () => { board.tab = tab.dataset.tab; board.keepAddress(); board.show(); });
 }
+
+// The shops that have routes, and the one that is chosen.
+const shop = document.getElementById("shop");
+shop.addEventListener("change", () => { board.shop = shop.value; board.keepAddress(); board.show(); });
+board.changed.push(() => {
+  const names = new Map([...board.routes.values()].map((route) => [route.account, route.shop]));
+  if (board.shop && !names.has(board.shop)) names.set(board.shop, shop.querySelector(`[value="${CSS.escape(board.shop)}"]`)?.text ?? "…");
+  const options = [...names].sort(([, one], [, other]) => one.localeCompare(other)).map(([id, name]) => new Option(name, id));
+  if (String(options.map(({ text }) => text)) !== String([...shop.options].slice(1).map(({ text }) => text))) shop.replaceChildren(shop.options[0], ...options);
+  shop.value = board.shop;
+  shop.hidden = names.size < 2 && !board.shop;
+});
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => board.view(button.dataset.view));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && board.chosen && !document.querySelector("dialog[open]")) board.choose(board.chosen);
@@ -203,6 +242,8 @@ document.addEventListener("keydown", (event) => {
   }
 
   document.addEventListener("DOMContentLoaded", () => {
+    find.value = new URLSearchParams(location.search).get("q") ?? "";
+    if (find.value) board.search().then(board.show);
     rota.live(board.words.updates, (ids, message) => {
       if (!ids) return board.refresh();
       for (const id of ids) {

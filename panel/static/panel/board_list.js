@@ -66,7 +66,7 @@
     else if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
     for (const id of cards.keys()) if (!board.routes.has(id)) cards.delete(id);
     document.getElementById("nothing").hidden = board.routes.size > 0;
-    document.getElementById("nothing-found").hidden = !board.routes.size || all.length > 0;
+    document.getElementById("nothing-found").hidden = !board.routes.size || all.length > 0 || !document.getElementById("ended").hidden;
     updateTabs();
     updateClocks();
     return fetchMissing(shown);
@@ -92,6 +92,8 @@
       const isChosen = route.id === board.chosen;
       const left = route.due - now;
       element.classList.toggle("chosen", isChosen);
+      element.classList.toggle("found", Boolean(board.matching?.has(route.id)));
+      element.draggable = !isChosen && (route.status === "AVAILABLE" || route.status === "ACCEPTED"); // its text can be marked when unfolded
       element.classList.toggle("late", left < 0);
       element.classList.toggle("soon", left >= 0 && left < SOON_SECONDS);
       element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
@@ -125,7 +127,7 @@
   // A click anywhere on a card chooses it, except on what does something else.
   routes.addEventListener("click", (event) => {
     const card = event.target.closest(".route");
-    const control = event.target.closest("a, button");
+    const control = event.target.closest("a, button, input");
     if (!card || (control && !control.matches(".choose, .unfold-card")) || String(getSelection())) return;
     if (control || card.dataset.id !== board.chosen) board.choose(card.dataset.id, { scroll: true, fit: true });
   });

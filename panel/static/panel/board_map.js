@@ -65,7 +65,8 @@
   const age = (driver) => Math.max(0, Date.now() / 1000 - driver.at);
   function words(driver) {
     const text = document.createElement("span");
-    text.textContent = board.words.freeDriver.replace("%s", () => driver.name).replace("%s", board.duration(age(driver))); // never as HTML
+    const vehicle = board.words[driver.vehicle.toLowerCase()];
+    text.textContent = board.words.freeDriver.replace("%s", () => driver.name).replace("%s", vehicle).replace("%s", board.duration(age(driver))); // never as HTML
     return text;
   }
 
@@ -75,15 +76,49 @@
       const isOne = group.length === 1;
       const isOld = group.every((driver) => age(driver) > Number(board.words.freshSeconds));
       const title = isOne ? "" : board.words.driversHere.replace("%s", group.length);
-      const made = marker(middle(group, at), `free ${isOne ? "" : "many"} ${isOld ? "old" : ""}`, isOne ? "" : group.length, title, isOne ? null : zoomTo(group, at));
-      if (isOne) made.bindTooltip(() => words(group[0]));
+      const [driver] = group;
+      const vehicle = isOne && driver.vehicle === "CAR" ? "car" : "";
+      const made = marker(middle(group, at), `free ${vehicle} ${isOne ? "" : "many"} ${isOld ? "old" : ""}`, isOne ? initials(driver.name) : group.length, title, isOne ? null : zoomTo(group, at));
+      if (!isOne) continue;
+      made.bindTooltip(() => words(driver));
+      Object.assign(made.getElement().dataset, { driver: driver.id, name: driver.name, vehicle: driver.vehicle }); // cards are dropped on it
     }
   }
+  // Brings a free driver into view.
+  board.showDriver = (id) => {
+    const driver = board.free.find((each) => each.id === id);
+    if (!driver) return;
+    board.view("map");
+    map.isMoved = true;
+    map.setView([driver.lat, driver.lng], Math.max(map.getZoom(), 16), { animate: false });
+    draw();
+    layers.eachLayer((layer) => { if (layer.getElement?.()?.dataset?.driver === id) layer.openTooltip(); });
+  };
+  {
+    const legend = document.getElementById("legend");
+    legend.open = localStorage.getItem("board-legend") !== "closed" && innerWidth > 820;
+    legend.addEventListener("toggle", () => { if (innerWidth > 820) localStorage.setItem("board-legend", legend.open ? "open" : "closed"); });
+  }
+
+  // Shows drivers of the past, or with null those of now again.
+  let past = null;
+  board.replay = (drivers) => {
+    past = drivers;
+    drawn = "";
+    if (!past) return draw();
+    layers.clearLayers();
+    map.getContainer().classList.remove("has-choice");
+    for (const driver of past) {
+      const kind = driver.status ? driver.status.toLowerCase() : `free ${driver.vehicle === "CAR" ? "car" : ""}`;
+      marker([driver.lat, driver.lng], kind, initials(driver.name), driver.name);
+    }
+  };
 
   function draw() {
+    if (past) return;
     const shown = board.shown();
     const bounds = map.getBounds().pad(0.2);
-    const key = JSON.stringify([shown.map((route) => [route.id, route.version, place(route), board.late(route)]), board.free, board.chosen, map.getZoom(), bounds.toBBoxString()]);
+    const key = JSON.stringify([shown.map((route) => [route.id, route.version, place(route), board.late(route)]), board.free, board.chosen, Boolean(board.ways.get(board.chosen)), map.getZoom(), bounds.toBBoxString()]);
     if (key === drawn) return;
     drawn = key;
     layers.clearLayers();
@@ -91,7 +126,7 @@
     const chosen = board.routes.get(board.chosen);
     drawFree();
     if (!chosen && inView.length <= MOST_PATHS) for (const route of inView) drawPath(route);
-    if (chosen) rota.layer(chosen, true).addTo(layers);
+    if (chosen) rota.layer({ ...chosen, way: board.ways.get(chosen.id) }, true).addTo(layers);
     drawRoutes(inView.filter((route) => route !== chosen));
     map.getContainer().classList.toggle("has-choice", Boolean(chosen));
     if (!fitted && shown.length) fitAll();

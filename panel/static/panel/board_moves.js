@@ -1,29 +1,29 @@
-// The moves of the dispatch board. "Collect", "Deliver" and "Return" wait five seconds, in which the button undoes them;
-// closing the page sends what waits. The other moves have a dialog, or a click on the map.
+// The moves of the dispatch board. Each waits five seconds before it is sent, because its webhooks cannot be taken back: until
+// then its button, the message's button and Ctrl-Z undo it. Leaving the page sends what waits. Only positions are set at once.
 "use strict";
 
 (() => {
   const HOLD_SECONDS = 5;
+  const SHOWN = 8_000; // milliseconds, of a success
+  const MOST_RESULTS = 6;
   const dialog = document.getElementById("move");
   const message = document.getElementById("board-message");
-  const holds = new Map(); // id of a button -> {address, point, route, ends}
+  const waiting = document.getElementById("holds");
+  const holds = new Map(); // id of the button of a move -> {address, fields, route, ends, element}
   const token = () => JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
 
-  // --- The result of a move
+  // --- The results of moves: an error stays until it is clicked
 
-  // A success disappears after eight seconds, an error with a click or the next result.
-  let hiding;
-  new MutationObserver(() => {
-    clearTimeout(hiding);
-    if (!message.querySelector(".error")) hiding = setTimeout(() => { message.textContent = ""; }, 8000);
-  }).observe(message, { childList: true });
-  message.addEventListener("click", () => { message.textContent = ""; });
-  function sayError(text) {
-    const paragraph = document.createElement("p");
-    paragraph.className = "notice error";
-    paragraph.textContent = text;
-    message.replaceChildren(paragraph);
+  function showResult(element) {
+    message.append(element);
+    while (message.children.length > MOST_RESULTS) message.firstElementChild.remove();
+    if (!element.classList.contains("error")) setTimeout(() => element.remove(), SHOWN);
   }
+  message.addEventListener("click", (event) => event.target.closest(".notice")?.remove());
+  function sayError(text) {
+    showResult(Object.assign(document.createElement("p"), { className: "notice error", textContent: text }));
+  }
+  board.sayError = sayError;
 
   // What was not recorded because the session had ended is said after the log-in.
   const LOST = "board-not-recorded";
@@ -44,7 +44,10 @@
       return board.leave(answer.headers.get("HX-Redirect"));
     }
     if (!answer.ok) return sayError(board.words.unrecorded.replace("%s", answer.status));
-    message.innerHTML = await answer.text(); // of this service
+    const html = document.createElement("template");
+    html.innerHTML = await answer.text(); // of this service
+    if (answer.headers.get("HX-Retarget") === "#move") ask(html.content, id); // with the fee of now
+    else showResult(html.content.querySelector(".notice"));
     await afterMove(id, hadFocus);
   }
 
@@ -54,50 +57,92 @@
     if (takesFocus && (focus === document.body || focus.closest(`#route-${id}`))) board.nextMove(id)?.focus({ preventScroll: true });
   }
 
-  // --- Moves that wait and can be undone
+  // --- Moves that wait
 
   // For screen readers, which do not read a button whose text changes.
   const announce = (text) => { document.getElementById("announcement").textContent = text; };
 
   function label(button) {
+    if (!button) return;
     const hold = holds.get(button.id);
     button.dataset.label ??= button.innerHTML;
     button.classList.toggle("held", Boolean(hold));
-    const left = hold && Math.max(0, Math.ceil((hold.ends - Date.now()) / 1000));
-    const html = hold ? board.words.undo.replace("%s", left) : button.dataset.label;
+    const html = hold ? undoWords(hold) : button.dataset.label;
     if (button.innerHTML !== html) button.innerHTML = html;
   }
+  const undoWords = (hold) => board.words.undo.replace("%s", Math.max(0, Math.ceil((hold.ends - Date.now()) / 1000)));
+
+  // Makes a move in five seconds. `key` is the id of its button; `words` say what is going to happen.
+  board.hold = (key, { address, fields, route, words }) => {
+    drop(key);
+    const element = document.createElement("p");
+    element.className = "notice held-move";
+    const shop = document.getElementById(`name-${route}`)?.textContent.trim() ?? "";
+    const undo = Object.assign(document.createElement("button"), { type: "button", className: "button small" });
+    undo.addEventListener("click", () => board.undo(key));
+    element.append(Object.assign(document.createElement("span"), { textContent: [words, shop, `…${route.slice(-6)}`].filter(Boolean).join(" · ") }), undo);
+    waiting.append(element);
+    holds.set(key, { address, fields, route, element, ends: Date.now() + HOLD_SECONDS * 1000 });
+    update(key);
+    announce(board.words.held);
+  };
+  function drop(key) {
+    const hold = holds.get(key);
+    holds.delete(key);
+    hold?.element.remove();
+    label(document.getElementById(key));
+    return hold;
+  }
+  function update(key) {
+    const hold = holds.get(key);
+    const button = hold.element.querySelector("button");
+    if (button.textContent !== undoWords(hold)) button.textContent = undoWords(hold);
+    label(document.getElementById(key));
+  }
+  board.undo = (key) => {
+    if (drop(key)) announce(board.words.undone);
+  };
 
   // After a card was replaced: its buttons that wait, and the end of those it has no more.
   board.showHolds = (card) => {
-    for (const button of card.querySelectorAll("[data-holds]")) if (holds.has(button.id)) label(button);
-    for (const [key, hold] of holds) if (hold.route === card.dataset.id && !card.querySelector(`#${key}`)) holds.delete(key);
+    for (const [key, hold] of holds) {
+      if (hold.route !== card.dataset.id) continue;
+      if (card.querySelector(`#${key}`)) label(card.querySelector(`#${key}`));
+      else {
+        drop(key);
+        sayError(board.words.overtaken);
+      }
+    }
   };
 
   function send(key, extra) {
-    const hold = holds.get(key);
-    holds.delete(key);
-    const button = document.getElementById(key);
-    if (button) label(button);
-    return perform(hold.address, { point: hold.point }, hold.route, extra);
+    const { address, fields, route } = drop(key);
+    return perform(address, fields, route, extra);
   }
 
+  // Before htmx, which would open the dialog again.
   document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-holds]");
+    const button = event.target.closest(".route button");
+    if (!button || !holds.has(button.id)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    board.undo(button.id);
+  }, true);
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-holds]");
     if (!button) return;
-    if (holds.delete(button.id)) announce(board.words.undone);
-    else {
-      announce(board.words.held);
-      holds.set(button.id, {
-        address: button.dataset.holds, point: button.dataset.point ?? "", route: button.closest(".route").dataset.id, ends: Date.now() + HOLD_SECONDS * 1000,
-      });
-    }
-    label(button);
+    const fields = { point: button.dataset.point ?? "" };
+    board.hold(button.id, { address: button.dataset.holds, fields, route: button.closest(".route").dataset.id, words: button.textContent.trim() });
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.target.matches("input:not([type=checkbox], [type=radio]), textarea") || !holds.size) return;
+    event.preventDefault();
+    board.undo([...holds.keys()].at(-1));
   });
   setInterval(() => {
     for (const [key, hold] of holds) {
       if (hold.ends <= Date.now()) send(key);
-      else if (document.getElementById(key)) label(document.getElementById(key));
+      else update(key);
     }
   }, 250);
   board.leaving.push(() => {
@@ -108,17 +153,30 @@
 
   // --- Moves with a dialog
 
-  let opener = ""; // id of the route
+  let opener = null; // the button: {id, route}
   document.addEventListener("click", (event) => {
     const button = event.target.closest(".route [hx-get]");
-    if (button) opener = button.closest(".route").dataset.id;
+    if (button) opener = { id: button.id, route: button.closest(".route").dataset.id };
   });
   // Open the dialog after htmx has attached its listeners: text typed earlier would not trigger the search.
   document.body.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id === "move" && event.target.children.length && !dialog.open) dialog.showModal();
   });
-  document.body.addEventListener("moved", () => { dialog.close(); afterMove(opener, true); });
-  document.body.addEventListener("refused", () => board.refreshSome([opener]));
+  function ask(content, route) {
+    opener = { id: `cancel-${route}`, route };
+    dialog.replaceChildren(content);
+    htmx.process(dialog);
+    dialog.showModal();
+  }
+  dialog.addEventListener("submit", (event) => {
+    const form = event.target.closest("form[data-holds]");
+    if (!form) return;
+    event.preventDefault();
+    const driver = form.querySelector("[name=driver]:checked")?.closest("label").innerText.split(" · ")[0];
+    dialog.close(); // which gives the focus back to the button, whose next press undoes
+    board.hold(opener.id, { address: form.dataset.holds, fields: new FormData(form), route: opener.route, words: [form.dataset.label, driver].filter(Boolean).join(": ") });
+  });
+  document.body.addEventListener("refused", () => board.refreshSome([opener.route]));
   for (const name of ["sendError", "timeout"]) document.body.addEventListener(`htmx:${name}`, () => sayError(board.words.unsent));
   document.body.addEventListener("htmx:responseError", (event) => sayError(board.words.unrecorded.replace("%s", event.detail.xhr.status)));
 

@@ -46,7 +46,7 @@ def make_routes(shop, count):
 
 def shows_all(page, count):
     """How many routes each marker stands for, if they are so many together and some markers stand for several."""
-    texts = page.locator(".board-marker").all_inner_texts()
+    texts = page.locator("#map .board-marker").all_inner_texts()
     numbers = [int(text) if text.isdecimal() else 1 for text in texts]
     return numbers if sum(numbers) == count > len(numbers) else []
 
@@ -151,12 +151,12 @@ def test_a_marker_selects_its_route_and_the_others_fade(board, shop):
     page.locator(".route").nth(11).wait_for()
     page.locator("#list").evaluate("list => list.scrollTo(0, list.scrollHeight)")
 
-    page.locator(".board-marker.available").first.click()
+    page.locator("#map .board-marker.available").first.click()
 
     card = page.locator(".route.chosen")
     expect(card).to_be_in_viewport(ratio=0.98)  # it is scrolled to
     expect(page.locator(".leaflet-marker-icon.point")).to_have_count(2)
-    faded = "() => Number(getComputedStyle(document.querySelector('.board-marker')).opacity) < 0.5"
+    faded = "() => Number(getComputedStyle(document.querySelector('#map .board-marker')).opacity) < 0.5"
     page.wait_for_function(faded)
     box, of_list = card.bounding_box(), page.locator("#list").bounding_box()
     assert of_list["y"] <= box["y"] <= of_list["y"] + of_list["height"]
@@ -168,10 +168,10 @@ def test_markers_that_would_cover_each_other_are_one(board, shop):
     page.locator(".route").first.wait_for()
     numbers = until(page, lambda: shows_all(page, 34))
 
-    page.locator(".board-marker.many").first.click()
+    page.locator("#map .board-marker.many").first.click()
 
-    expect(page.locator(".board-marker.many")).to_have_count(0)
-    assert page.locator(".board-marker").count() >= next(number for number in numbers if number > 1)
+    expect(page.locator("#map .board-marker.many")).to_have_count(0)
+    assert page.locator("#map .board-marker").count() >= next(number for number in numbers if number > 1)
 
 
 def test_free_drivers_are_on_the_map(board, shop):
@@ -179,8 +179,8 @@ def test_free_drivers_are_on_the_map(board, shop):
     make_routes(shop, 1)
     page = board()
 
-    marker = page.locator(".board-marker.free")
+    marker = page.locator("#map .board-marker.free")
     marker.wait_for(state="attached")
 
     marker.hover()
-    expect(page.locator(".leaflet-tooltip")).to_have_text(re.compile(r"^Livia, livre, posição há \d+ s$"))
+    expect(page.locator(".leaflet-tooltip")).to_have_text(re.compile(r"^Livia, livre, Moto, posição há \d+ s$"))

@@ -25,7 +25,7 @@ class TestUndoing:
 
         page.locator(f"#collect-{delivery.pk}").click()
         page.clock.run_for(1_500)
-        page.get_by_role("button", name="Undo (4)").wait_for()
+        page.locator(".route").get_by_role("button", name="Undo (4)").wait_for()
         page.clock.run_for(3_000)
         assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
         page.clock.run_for(1_000)
@@ -40,7 +40,7 @@ class TestUndoing:
         page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
 
         button.click()
-        page.get_by_role("button", name="Undo").click()
+        page.locator(".route").get_by_role("button", name="Undo").click()
         page.get_by_role("button", name="Collect", exact=True).wait_for()
         wait_for_hold(page)
         assert button.inner_text() == "Collect"
@@ -48,6 +48,23 @@ class TestUndoing:
 
         assert sent == []
         assert Delivery.objects.get(pk=delivery.pk).route_status == "ACCEPTED"
+
+    def test_a_cancellation_is_undone_by_keyboard_and_asks_again_when_its_fee_has_changed(self, open_board, delivery):
+        page = open_board().page
+        page.locator(f"#unfold-{delivery.pk}").click()
+        page.locator(f"#cancel-{delivery.pk}").click()
+        page.locator("dialog[open] button.final").click()
+        page.locator("#holds .held-move").wait_for()
+        page.keyboard.press("Control+z")
+        expect(page.locator("#holds .held-move")).to_have_count(0)
+        page.locator(f"#cancel-{delivery.pk}").click()
+        page.locator("dialog[open] button.final").wait_for()
+        deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
+        page.locator("dialog[open] button.final").click()
+        wait_for_hold(page)
+
+        page.locator("dialog[open]").get_by_text("the fee is another one").wait_for()
+        assert Delivery.objects.get(pk=delivery.pk).cancelled_at is None
 
     def test_leaving_the_page_records_it_at_once(self, open_board, delivery):
         browser = open_board()
@@ -109,9 +126,11 @@ class TestUndoing:
         first.page.locator(f"#unfold-{delivery.pk}").click()
         first.page.locator(f"#release-{delivery.pk}").click()
         first.page.locator("dialog[open] button.prime").click()
+        wait_for_hold(first.page)
         first.page.locator(f"#accept-{delivery.pk}").wait_for()
         second.page.clock.resume()
         second.page.locator(f"#accept-{delivery.pk}").wait_for()
+        second.page.get_by_text("the move that waited was not made").wait_for()
         wait_for_hold(second.page)
         second.go("/panel/")  # which would send a move that is held
 

@@ -64,6 +64,35 @@ class TestOsrm:
         assert routing.osrm(routing_server.url)([SAO_PAULO, RIO]) == [Leg(1000, 60)]
 
 
+class TestWay:
+    # The example of Google's documentation, which has five places.
+    ENCODED = "_p~iF~ps|U_ulLnnqC_mqNvxq`@"
+    LINE = (Point(3.85, -12.02), Point(4.07, -12.095), Point(4.3252, -12.6453))
+
+    def test_is_the_geometry_of_osrm(self, routing_server):
+        routing_server.answer = {"routes": [{"geometry": self.ENCODED}]}
+
+        way = routing.way("osrm", [SAO_PAULO, RIO], url=routing_server.url, vehicle="CAR")
+
+        assert way == pytest.approx(list(self.LINE))
+        assert "geometries=polyline6" in routing_server.paths[0]
+
+    def test_is_the_shapes_of_valhalla_one_after_the_other(self, routing_server):
+        routing_server.answer = {"trip": {"legs": [{"shape": self.ENCODED}, {"shape": self.ENCODED}]}}
+
+        way = routing.way("valhalla", [SAO_PAULO, RIO, SAO_PAULO], url=routing_server.url, vehicle="MOTORCYCLE")
+
+        assert way == pytest.approx(list(self.LINE) * 2)
+        assert routing_server.bodies[0]["costing"] == "motorcycle"
+
+    @pytest.mark.parametrize("geometry", ["_p~i", "_p~iF", 7, None])
+    def test_fails_on_a_line_without_its_end(self, routing_server, geometry):
+        routing_server.answer = {"routes": [{"geometry": geometry}]}
+
+        with pytest.raises(RoutingFailed):
+            routing.way("osrm", [SAO_PAULO, RIO], url=routing_server.url, vehicle="CAR")
+
+
 class TestValhalla:
     @pytest.mark.parametrize(("vehicle", "costing"), [("MOTORCYCLE", "motorcycle"), ("CAR", "auto")])
     def test_asks_with_the_costing_of_the_vehicle_and_reads_each_leg(self, routing_server, vehicle, costing):

@@ -1,6 +1,7 @@
 """Lengths and times from a real Valhalla server."""
 
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 
@@ -45,6 +46,15 @@ class TestValhalla:
 
         assert back.metres > 1.9 * there.metres
         assert back.seconds > 1.5 * there.seconds
+
+    def test_draws_the_way_along_the_streets(self, url):
+        corner, end = crossing(2, 1), crossing(10, 9)
+
+        way = routing.way("valhalla", [corner, end], url=url, vehicle="CAR")
+
+        length = sum(metres(one, other) for one, other in pairwise(way))
+        assert max(metres(way[0], corner), metres(way[-1], end)) < 5
+        assert length == pytest.approx(metres(corner, crossing(2, 9)) + metres(corner, crossing(10, 1)), rel=0.02)
 
     def test_takes_no_time_to_where_the_driver_is(self, url):
         (leg,) = routing.valhalla(url, vehicle="CAR")([PICKUP, PICKUP])
