@@ -17,6 +17,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from common import admin_base
 from common.admin_base import ModelAdmin
 from common.formats import money, short_id
+from delivery import words
 from delivery.actions import moves
 from delivery.forms import MoveForm
 from delivery.lifecycle import RouteStatus
@@ -58,12 +59,18 @@ class MovesActionForm(ActionForm):
         label=_("point"),
         widget=UnfoldAdminSelectWidget,
     )
+    code = forms.ChoiceField(
+        choices=[("", "-"), *words.FAILURES.items()],
+        required=False,
+        label=_("failure code"),
+        widget=UnfoldAdminSelectWidget,
+    )
     reason = forms.CharField(max_length=255, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget)
     position = forms.CharField(required=False, label=_("latitude, longitude"), widget=UnfoldAdminTextInputWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("driver", "point", "reason", "position"):
+        for name in ("driver", "point", "code", "reason", "position"):
             self.fields[name].shown_for_actions = [
                 f"move_{move}" for move, details in moves.MOVES.items() if name in details.fields
             ]

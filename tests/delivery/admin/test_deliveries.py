@@ -160,10 +160,10 @@ class TestReasons:
         delivery = DeliveryFactory.create(collected=True)
 
         offer = dispatcher.get(page(delivery)).content.decode()
-        press(dispatcher, delivery, "fail", point="B", preset="Nobody at the address", reason="rang twice")
+        press(dispatcher, delivery, "fail", point="B", code="ABSENT", reason="rang twice")
 
-        assert "<option>Nobody at the address</option>" in offer
-        assert delivery.stops.get(index=0).failure_reason == "Nobody at the address: rang twice"
+        assert '<option value="ABSENT">Nobody there</option>' in offer
+        assert delivery.stops.get(index=0).failure == "Nobody there: rang twice"
 
     def test_are_for_a_point_that_is_named_by_recipient_and_street(self, dispatcher):
         stops = [Place(point=PICKUP, address={"street": "Rua Augusta", "number": "500"}, contact_name="Maria")]
