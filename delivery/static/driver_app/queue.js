@@ -12,7 +12,7 @@ import { onUpdate, store, update } from "./store.js";
 
 const MOST_AT_ONCE = 50;
 // Milliseconds.
-const ANSWERED = 8_000;
+const ANSWERED = 5_000;
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 30_000;
 const LONGEST_PAUSE_OF_FAULTS = 300_000;
