@@ -23,7 +23,7 @@ from common.batches import each
 from common.errors import DomainError
 from delivery import bodies
 from delivery.actions import forgetting as in_deliveries
-from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, Stop, StopProof
+from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, ReceiverNote, Stop, StopProof
 from integration.actions import forgetting as in_orders
 from integration.models import Company, Invoice, Order, compact_document
 
@@ -148,7 +148,9 @@ def export(person: Person, *, at: datetime) -> Iterator[str]:
     Its last key is `complete`, which is true: an export that was interrupted is no JSON.
     """
     found = find(person, until=at)
-    stops = found.stops.select_related("delivery__integrator", "options", "proof").prefetch_related("photos")
+    stops = found.stops.select_related("delivery__integrator", "options", "proof", "receiver_note").prefetch_related(
+        "photos"
+    )
     lists: dict[str, Iterator[str]] = {
         "dropoffs": _array(map(_stop, stops.order_by("-pk").iterator(_READ_AT_ONCE))),
         "pickups": _array(map(_pickup, found.pickups.order_by("-pk").iterator(_READ_AT_ONCE))),
@@ -185,6 +187,7 @@ def _joined(items: Iterable[Iterable[str]]) -> Iterator[str]:
 def _stop(stop: Stop) -> dict[str, Any]:
     options: DropoffOptions | None = getattr(stop, "options", None)
     proof: StopProof | None = getattr(stop, "proof", None)
+    note: ReceiverNote | None = getattr(stop, "receiver_note", None)
     return {
         "deliveryId": str(stop.delivery_id),
         "account": stop.delivery.integrator.name,
@@ -197,8 +200,9 @@ def _stop(stop: Stop) -> dict[str, Any]:
         "address": bodies.address(stop),
         "instructions": options.instructions if options else "",
         "email": options.contact_email if options else "",
+        "note": note.text if note else "",
         "receivedBy": proof.received_by if proof else "",
-        "failureReason": stop.failure_reason,
+        "failureReason": stop.failure,
         "photosTakenAt": [photo.taken_at.isoformat() for photo in stop.photos.all()],
     }
 

@@ -543,7 +543,7 @@ def _order(stop: Stop, transitions: Sequence[models.Transition], details: StopDe
         "trackingUrl": details.link,
         "arrival": arrival(details.arrival),
         "proof": _proof(details),
-        "failureReason": stop.failure_reason or None,
+        "failureReason": _failure_reason(stop, transitions),
         "closedAt": moment_or_none(_closed_at(stop, transitions)),
     }
 
@@ -558,6 +558,12 @@ def _proof(details: StopDetails) -> Proof:
             {"url": f"{settings.SITE_URL}{photo.path}", "takenAt": moment(photo.taken_at)} for photo in details.photos
         ],
     }
+
+
+def _failure_reason(stop: Stop, transitions: Sequence[models.Transition]) -> str | None:
+    """As it was recorded, in the language of who recorded it."""
+    reasons = [each.reason for each in transitions if each.trigger == Trigger.FAIL and each.point == stop.label]
+    return next(iter(reasons), "") or None
 
 
 def _closed_at(stop: Stop, transitions: Sequence[models.Transition]) -> datetime | None:

@@ -230,6 +230,13 @@ class ReasonMissing(DeliveryError):
     title = "A failed point needs a reason"
 
 
+class InvalidFailureCode(DeliveryError):
+    """A failure with a code that is none of `FailureCode`."""
+
+    code = "invalid_failure_code"
+    title = "There is no such reason for a failure"
+
+
 class InvalidReason(DeliveryError):
     """A reason that is longer than its column, contains NUL, or is empty where one is required."""
 

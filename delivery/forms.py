@@ -1,6 +1,5 @@
 """Forms and texts of the admin and the board: moves of a delivery and their results, drivers to choose, refusals."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from django import forms
@@ -9,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from common.formats import age, money, short_id
-from delivery import lifecycle
+from delivery import lifecycle, words
 from delivery.actions import moves
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Stop
@@ -19,6 +18,8 @@ from delivery.simulation import steps
 class MoveForm(forms.Form):
     """Shows the fields of one move of one delivery. What is sent back is validated by the action.
 
+    `reasons`: the codes of a failure with their names, to choose `code` from; empty for other moves.
+
     `driver` is the field for choosing a driver, which the admin and the board build differently; without one the form
     has no such field.
     """
@@ -27,6 +28,7 @@ class MoveForm(forms.Form):
         super().__init__(auto_id=f"{name}_%s")
         self.name = name
         self.label = moves.MOVES[name].label
+        self.reasons = [*words.FAILURES.items()] if "code" in moves.MOVES[name].fields else []
         fields: dict[str, forms.Field] = {
             **({"driver": driver} if driver else {}),
             "point": forms.ChoiceField(label=_("Point"), choices=_open_points(delivery)),
@@ -76,22 +78,6 @@ def text_of_simulator(value: str) -> str:
 
 # Moves after which the message says what is left to do.
 _WITH_REST = {"deliver", "fail", "cancel"}
-
-# Why a point fails most often, to choose from. Stored as the dispatcher has read it.
-FAILURE_REASONS = [
-    _("Nobody at the address"),
-    _("Address not found"),
-    _("Refused by the receiver"),
-    _("Closed, outside opening hours"),
-    _("Goods damaged"),
-    _("Not safe to deliver"),
-]
-
-
-def move_fields(sent: Mapping[str, str]) -> dict[str, str]:
-    """The fields of a move. A reason consists of `preset`, which was chosen from a list, and of the text, if any."""
-    reasons = (sent.get("preset", "").strip(), sent.get("reason", "").strip())
-    return {**dict(sent.items()), "reason": ": ".join(part for part in reasons if part)}
 
 
 def done(move: str, delivery: Delivery, *, point: str = "") -> str:

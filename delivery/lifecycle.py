@@ -52,6 +52,22 @@ class Trigger(StrEnum):
     EXPIRE = "expire"
 
 
+class FailureCode(StrEnum):
+    """Why a stop failed. `delivery.words.FAILURES` names them."""
+
+    ABSENT = "ABSENT"
+    REFUSED = "REFUSED"
+    ADDRESS_NOT_FOUND = "ADDRESS_NOT_FOUND"
+    ADDRESS_INCOMPLETE = "ADDRESS_INCOMPLETE"
+    CLOSED = "CLOSED"
+    DAMAGED = "DAMAGED"
+    WRONG_ITEM = "WRONG_ITEM"
+    UNSAFE = "UNSAFE"
+    PAYMENT = "PAYMENT"
+    VEHICLE = "VEHICLE"
+    OTHER = "OTHER"  # needs a text
+
+
 class Ending(StrEnum):
     """How a delivery ended. It decides the amount that the account owes for it, see `DeliveryQuerySet.with_amounts`."""
 

@@ -73,6 +73,25 @@ class Fare:
         return parts.quantize(_CENT, ROUND_HALF_UP)
 
 
+@dataclass(frozen=True)
+class Pay:
+    """What a driver earns for a route: percent of its price, reais for it, and reais for each of its kilometres."""
+
+    percent: Decimal | None = None
+    fixed: Decimal | None = None
+    per_km: Decimal | None = None
+
+    def amount(self, *, price: Decimal, km: Decimal) -> Decimal:
+        """In reais, rounded half up to two places."""
+        share = price * (self.percent or 0) / 100
+        return (share + (self.fixed or 0) + (self.per_km or 0) * km).quantize(_CENT, ROUND_HALF_UP)
+
+
+def part(amount: Decimal, *, fee: Decimal, price: Decimal) -> Decimal:
+    """The part of `amount` that a cancellation fee is of the price, rounded half up to two places; 0 of no price."""
+    return (amount * fee / price).quantize(_CENT, ROUND_HALF_UP) if price else Decimal(0)
+
+
 def fare(terms: Terms, trip: Trip) -> Fare:
     """The parts of the price of `trip`. The included kilometres apply to the outbound way only.
 

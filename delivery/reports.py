@@ -192,39 +192,50 @@ def _lines(deliveries: DeliveryQuerySet, *, by: str) -> list[Line]:
 
 
 def driver_share() -> Decimal:
-    """The drivers' share of an amount, 0 to 1. 0: no amounts are shown."""
+    """The drivers' share of an amount by the rules of dispatch, 0 to 1."""
     return DispatchRules.current().driver_share_percent / 100
 
 
 @dataclass(frozen=True)
 class Work:
-    """Finished routes, their kilometres, and what was earned, in reais. `of` is what it is about: a driver or a day."""
+    """Finished routes, their kilometres, and what was earned, in reais. `of` is what it is about: a driver or a day.
+
+    `on_time`: how many of the routes ended before they were late by the rules of dispatch of today.
+    """
 
     of: Any
     routes: int = 0
     km: Decimal = Decimal(0)
     earned: Decimal = Decimal(0)
+    on_time: int = 0
+
+    @property
+    def on_time_percent(self) -> int | None:
+        """Rounded down, so that 100 means all of them; None without routes."""
+        return 100 * self.on_time // self.routes if self.routes else None
 
 
 def work(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Work]:
     """What drivers have done with deliveries that have ended, by the values of a column.
 
-    Shares are rounded for each delivery, so that a sum is that of what was shown with the offers. Of a cancelled
-    delivery the driver has the share of the fee.
+    Earned is what was fixed when each route was accepted. Routes older than that have today's share of the delivery's
+    amount, which is the fee of a cancelled one.
     """
     finished = Q(route_status=RouteStatus.FINISHED)
     share = Round(F("amount") * driver_share(), precision=2, output_field=_SUM)
     rows = (
         deliveries.with_amounts()
+        .with_due()
         .order_by()
         .values_list(by)
         .annotate(
             routes=Count("pk", filter=finished),
             km=Coalesce(Sum("distance_km", filter=finished), Value(Decimal(0)), output_field=_SUM),
-            earned=Sum(share, output_field=_SUM),
+            earned=Sum(Coalesce("driver_amount", share, output_field=_SUM)),
+            on_time=Count("pk", filter=finished & Q(closed_at__lte=F("due_at"))),
         )
     )
-    return {key: Work(key, routes, km, earned) for key, routes, km, earned in rows}
+    return {key: Work(key, *figures) for key, *figures in rows}
 
 
 def of_drivers(period: Period) -> list[Work]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from delivery.models import ArrivalEstimate, DropoffOptions, ProofPhoto, Stop, StopProof
+from delivery.models import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverNote, Stop, StopProof
 from delivery.models.stop import EXPECTED, MOST_WRONG_PINS
 
 
@@ -35,12 +35,13 @@ class StopDetails:
     wrong_pins: int
     photos: list[ProofPhoto]  # oldest first
     arrival: ArrivalEstimate | None  # None unless the stop is under way
+    note: ReceiverNote | None
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""
         texts = self.instructions or self.pin or self.received_by
-        return not (texts or self.link or self.arrival or self.photos or self.needs_photo)
+        return not (texts or self.link or self.arrival or self.note or self.photos or self.needs_photo)
 
     @property
     def pin_state(self) -> PinState:
@@ -56,7 +57,7 @@ def read(stops: Sequence[Stop], *, addresses: Mapping[int, str] | None = None) -
 
     `addresses`: those of receivers' pages by the key of the stop (`actions.receivers`).
     """
-    rows = Stop.objects.select_related("options", "proof", "arrival").prefetch_related("photos")
+    rows = Stop.objects.select_related("options", "proof", "arrival", "receiver_note").prefetch_related("photos")
     found = rows.in_bulk([stop.pk for stop in stops])
     return {stop.pk: _details(stop, found[stop.pk], (addresses or {}).get(stop.pk)) for stop in stops}
 
@@ -75,4 +76,5 @@ def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
         wrong_pins=proof.wrong_pins,
         photos=list(row.photos.all()),
         arrival=getattr(row, "arrival", None) if row.status in EXPECTED else None,
+        note=getattr(row, "receiver_note", None),
     )

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 from django_stubs_ext import StrPromise
 
-from delivery.lifecycle import Ending, Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import Ending, FailureCode, Mode, RouteStatus, Status, Trigger
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for a driver"),
@@ -43,6 +43,20 @@ TRIGGERS: dict[str, StrPromise] = {
     Trigger.RETURN: _("Returned to A"),
     Trigger.CANCEL: _("Cancelled"),
     Trigger.EXPIRE: _("Offer expired"),
+    "note": _("Note of the receiver at"),
+}
+FAILURES: dict[str, StrPromise] = {
+    FailureCode.ABSENT: _("Nobody there"),
+    FailureCode.REFUSED: _("Refused by the receiver"),
+    FailureCode.ADDRESS_NOT_FOUND: _("Address not found"),
+    FailureCode.ADDRESS_INCOMPLETE: _("Address incomplete"),
+    FailureCode.CLOSED: _("Place closed"),
+    FailureCode.DAMAGED: _("Goods damaged"),
+    FailureCode.WRONG_ITEM: _("Wrong item"),
+    FailureCode.UNSAFE: _("Not safe to deliver"),
+    FailureCode.PAYMENT: _("Problem with the payment"),
+    FailureCode.VEHICLE: _("Vehicle broke down"),
+    FailureCode.OTHER: _("Another reason"),
 }
 # Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
 CODES = {
@@ -72,3 +86,12 @@ CODES = {
     gettext_noop("live"),
     gettext_noop("sandbox"),
 }
+
+
+def failure(code: str, text: str) -> str:
+    """Why a stop failed: the name of the code in the active language, and what was written beside it.
+
+    `text` alone for OTHER and without a code.
+    """
+    name = "" if code in ("", FailureCode.OTHER) else str(FAILURES.get(code, code))
+    return ": ".join(filter(None, (name, text)))

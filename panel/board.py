@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import CharField, F, Func, OuterRef, Q, QuerySet, TextField, Value
+from django.db.models import CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast
 from django.template.loader import get_template
 from django.utils.translation import get_language
@@ -26,7 +26,7 @@ from delivery import lifecycle
 from delivery.actions import moves, receivers
 from delivery.actions.moves import Move
 from delivery.forms import text_of_simulator
-from delivery.models import Delivery, Driver, LatestPosition, Stop, parse_id
+from delivery.models import DeclinedOffer, Delivery, Driver, LatestPosition, Stop, parse_id
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
 from panel import maps
@@ -195,7 +195,8 @@ def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
 def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     """The HTML of the cards of these routes by id; of those in progress."""
     found = Delivery.objects.in_progress(environment).filter(pk__in=ids).with_due().with_parts()
-    deliveries = list(found.select_related("integrator"))
+    declined = DeclinedOffer.objects.filter(delivery=OuterRef("pk")).values("delivery").values(count=Count("pk"))
+    deliveries = list(found.select_related("integrator").annotate(declined=Subquery(declined)))
     stops = [stop for delivery in deliveries for stop in delivery.ordered_stops]
     details = receivers.details(stops, at=clock.now())
     template = get_template("panel/board_card.html")

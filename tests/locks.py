@@ -109,6 +109,12 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
+    "delivery/actions/drivers.py:decline": (
+        "tests/delivery/driver_app/test_offers.py::TestDecline::test_hides_the_offer_from_this_driver_alone",
+    ),
+    "delivery/actions/receivers.py:note": (
+        "tests/delivery/tracking/test_page.py::TestNote::test_replaces_the_one_before",
+    ),
     "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
     "delivery/actions/driver_devices.py:_lock": (_LAST_PHONE,),
     "delivery/actions/pickup_points.py:_lock": (_PICKUP_POINT,),

@@ -16,7 +16,7 @@ from common import credentials, log_context, wake_up
 from common.batches import each
 from common.compiled_queries import insert_together
 from common.idempotency import KeyedEndpoint
-from delivery import lifecycle, task_names
+from delivery import lifecycle, task_names, words
 from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
@@ -25,6 +25,7 @@ from delivery.errors import (
     FeeChanged,
     FormInProgress,
     FormSentAlready,
+    InvalidFailureCode,
     InvalidReason,
     MoveRefused,
     OfferExpired,
@@ -33,7 +34,7 @@ from delivery.errors import (
     StopNotFound,
     TooManySimulations,
 )
-from delivery.lifecycle import RouteStatus, Trigger
+from delivery.lifecycle import FailureCode, RouteStatus, Trigger
 from delivery.models import (
     AccountScope,
     Delivery,
@@ -44,11 +45,12 @@ from delivery.models import (
     Requester,
     Simulation,
     Stop,
+    Tariff,
     Token,
 )
 from delivery.models.simulation import MOST_SIMULATIONS
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.pricing import Quote
+from delivery.pricing import Quote, part
 from delivery.webhooks import outbox
 
 LONGEST_REASON = 255
@@ -180,7 +182,7 @@ def _create_options(delivery: Delivery, payload: DeliveryRequest) -> None:
 
 @transaction.atomic
 def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
-    """Assign the whole route to `driver`, or to the nearest eligible driver when None.
+    """Assign the whole route to `driver`, or to the nearest eligible driver when None; fix what the driver earns.
 
     Raises RouteTaken, OfferExpired, MoveRefused, and the errors of `drivers.claim` or `drivers.claim_first_eligible`.
     """
@@ -192,6 +194,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
         raise OfferExpired("The offer has expired; the integrator has to request the delivery again.")
     after = lifecycle.move(locked.state, Trigger.ACCEPT)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
+    locked.driver_amount = Tariff.driver_amounts([locked])[locked.pk]
     return transitions.apply(locked, after, Trigger.ACCEPT, by=by, at=at)
 
 
@@ -199,7 +202,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
 def release(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Take the route from its driver before pickup and offer it again, for as long as a new one. Raises MoveRefused."""
     locked, after = transitions.begin(delivery, Trigger.RELEASE)
-    locked.driver = None
+    locked.driver = locked.driver_amount = None
     locked.offer_expires_at = at + settings.OFFER_TTL
     return transitions.apply(locked, after, Trigger.RELEASE, by=by, at=at)
 
@@ -243,22 +246,33 @@ def deliver_point(
 
 @transaction.atomic
 def fail_point(
-    *, delivery: Delivery, point: str, reason: str, by: str, at: datetime, made_at: datetime | None = None
+    *,
+    delivery: Delivery,
+    point: str,
+    reason: str,
+    code: str = "",
+    by: str,
+    at: datetime,
+    made_at: datetime | None = None,
 ) -> Delivery:
     """Record that the order at `point` failed; the others and the driver are unaffected.
 
-    Raises ReasonMissing, InvalidReason, StopNotFound, StopNotOpen or MoveRefused.
+    `code`: one of `FailureCode`; empty: OTHER, which needs a reason, like no other code. The history, and with it the
+    API, has both as one text in the active language, that of who records it.
+    Raises InvalidFailureCode, ReasonMissing, InvalidReason, StopNotFound, StopNotOpen or MoveRefused.
     """
     reason = _checked_reason(reason)
-    if not reason:
+    if code not in ("", *FailureCode):
+        raise InvalidFailureCode("A failure's code is one of %(codes)s.", codes=", ".join(FailureCode))
+    code = code or FailureCode.OTHER
+    if code == FailureCode.OTHER and not reason:
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
     locked = transitions.lock(delivery)
     stop = stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.FAIL, index=stop.index)
-    stop.failure_reason = reason
-    return transitions.apply(
-        locked, after, Trigger.FAIL, point=stop.label, reason=reason, by=by, at=at, made_at=made_at
-    )
+    stop.failure_code, stop.failure_reason = code, reason
+    told = words.failure(code, reason)[:LONGEST_REASON]
+    return transitions.apply(locked, after, Trigger.FAIL, point=stop.label, reason=told, by=by, at=at, made_at=made_at)
 
 
 @transaction.atomic
@@ -294,6 +308,8 @@ def cancel(
     locked.cancel_fee = locked.fee_of_cancelling
     if agreed_fee is not None and locked.cancel_fee != agreed_fee:
         raise FeeChanged
+    if locked.driver_amount and locked.cancel_fee is not None:
+        locked.driver_amount = part(locked.driver_amount, fee=locked.cancel_fee, price=locked.shipping_value)
     locked.cancelled_at = at
     locked.cancel_reason = reason
     return transitions.apply(locked, after, Trigger.CANCEL, reason=reason, by=by, at=at, by_integrator=by_integrator)

@@ -28,6 +28,7 @@ class Report:
     trigger: Trigger
     made_at: datetime
     point: str = ""
+    code: str = ""
     reason: str = ""
     proof: Proof = NO_PROOF
 
@@ -95,7 +96,13 @@ def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove)
             proofs.deliver(delivery=delivery, point=report.point, proof=report.proof, by=by, at=at, made_at=made_at)
         case Trigger.FAIL:
             deliveries.fail_point(
-                delivery=delivery, point=report.point, reason=report.reason, by=by, at=at, made_at=made_at
+                delivery=delivery,
+                point=report.point,
+                code=report.code,
+                reason=report.reason,
+                by=by,
+                at=at,
+                made_at=made_at,
             )
         case Trigger.RETURN:
             deliveries.return_(delivery=delivery, by=by, at=at, made_at=made_at)

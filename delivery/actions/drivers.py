@@ -11,10 +11,26 @@ from django.db.models import Exists, OuterRef, Q
 from common.page_updates import publish_on_commit
 from common.postgresql import prepared
 from delivery import lifecycle, page_updates
-from delivery.errors import DriverHasOpenRoute, DriverNotEligible, InvalidPosition, NoEligibleDriver, RouteStillOpen
+from delivery.errors import (
+    DriverHasOpenRoute,
+    DriverNotEligible,
+    InvalidPosition,
+    NoEligibleDriver,
+    RouteStillOpen,
+    RouteTaken,
+)
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reported
-from delivery.models import Delivery, DispatchRules, Driver, DriverPosition, Environment, PushSubscription
+from delivery.lifecycle import RouteStatus
+from delivery.models import (
+    DeclinedOffer,
+    Delivery,
+    DispatchRules,
+    Driver,
+    DriverPosition,
+    Environment,
+    PushSubscription,
+)
 from delivery.models.bases import quoted
 from delivery.models.driver import CIRCLES, DriverQuerySet
 from delivery.simulation import steps
@@ -53,9 +69,11 @@ def nearest(delivery: Delivery, *, at: datetime, count: int, search: str = "") -
 
 
 def nearest_with_push(delivery: Delivery, *, at: datetime, count: int) -> list[Driver]:
-    """The first `count` eligible drivers with a phone that takes Web Push messages."""
+    """The first `count` eligible drivers who have not declined it, with a phone that takes Web Push messages."""
     phones = PushSubscription.objects.valid(at=at).filter(device__driver=OuterRef("pk"))
-    return _nearest(delivery, lambda drivers: drivers.filter(Exists(phones)), at=at, count=count)
+    return _nearest(
+        delivery, lambda drivers: drivers.not_declining(delivery.pk).filter(Exists(phones)), at=at, count=count
+    )
 
 
 def _nearest(
@@ -82,13 +100,13 @@ def _free(delivery: Delivery) -> DriverQuerySet:
 
 
 def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
-    """The nearest eligible driver, locked until the transaction ends. Raises NoEligibleDriver.
+    """The nearest eligible driver who has not declined it, locked until the transaction ends. Raises NoEligibleDriver.
 
     A driver whose row another acceptance has locked is skipped, not waited for. In the sandbox, where no real driver
     may be sent, a simulated one is created when none is free.
     """
     for candidates in _from_near_to_far(delivery, at=at):
-        if (driver := _lock_first(candidates)) is not None:
+        if (driver := _lock_first(candidates.not_declining(delivery.pk))) is not None:
             return driver
     if delivery.environment == Environment.SANDBOX:
         return _simulated(delivery)
@@ -150,6 +168,24 @@ def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
             km=f"{DispatchRules.current().dispatch_radius_km:g}",
         )
     return locked
+
+
+def decline(*, delivery: Delivery, driver: Driver, at: datetime) -> None:
+    """Show and push this offer to the driver no more. A repetition changes nothing.
+
+    Dispatchers see it, and may give the route to this driver all the same. Raises DriverNotEligible, RouteTaken.
+    """
+    if not driver.fits(delivery):
+        raise DriverNotEligible("%(driver)s is offered no such routes.", driver=driver.name)
+    if delivery.route_status != RouteStatus.AVAILABLE:
+        raise RouteTaken("A driver has accepted this route already; one acceptance covers all of it.")
+    DeclinedOffer.objects.bulk_create(
+        [DeclinedOffer(driver=driver, delivery=delivery, declined_at=at)], ignore_conflicts=True
+    )
+    publish_on_commit(
+        page_updates.route_changed(delivery.pk, driver.pk),
+        *page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment),
+    )
 
 
 def set_position(

@@ -38,6 +38,7 @@ from delivery.models import (
     LatestPosition,
     ProofPhoto,
     ReceiverLink,
+    ReceiverNote,
     Stop,
     StopProof,
     Transition,
@@ -159,6 +160,7 @@ def _forget_stops(stops: Collection[Stop], *, at: datetime) -> None:
     _delete_mails(keys)
     DropoffOptions.objects.filter(pk__in=keys).delete()
     ReceiverLink.objects.filter(pk__in=keys).delete()
+    ReceiverNote.objects.filter(pk__in=keys).delete()
     StopProof.objects.filter(pk__in=keys).exclude(received_by="").update(received_by="")
     _execute(_FORGET_STOPS, [at, keys])
 

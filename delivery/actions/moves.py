@@ -27,7 +27,7 @@ class Move:
     """An action on a delivery, its label, and the message that it has been performed, with values of `forms.done`.
 
     `fields` names the texts it takes, and whether each is required.
-    Possible fields: `driver` (an id), `point` (B, C or D), `reason`, `position` ("LAT,LNG").
+    Possible fields: `driver` (an id), `point` (B, C or D), `code` (of a failure), `reason`, `position` ("LAT,LNG").
     """
 
     action: Callable[..., Delivery]
@@ -83,7 +83,7 @@ MOVES: Mapping[str, Move] = {
         deliveries.fail_point,
         _("Couldn't deliver"),
         _("Route %(route)s: point %(point)s not delivered."),
-        {"point": True, "reason": True},
+        {"point": True, "code": False, "reason": False},
         is_danger=True,
         button=_("Couldn't deliver…"),
         question=_("Why was %(point)s not delivered?"),

@@ -1,14 +1,21 @@
-"""Links of receivers to their stops, and the e-mail with such a link to an address that the request gave."""
+"""Links of receivers to their stops, what they tell drivers there, and the e-mail with such a link.
+
+Its address is one that the request gave.
+"""
 
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
 from common import credentials
 from common.mail import outbox
 from common.mail.models import Kind
-from delivery import stop_details
-from delivery.models import Delivery, DropoffOptions, Environment, ReceiverLink, Stop
+from common.page_updates import publish_on_commit
+from delivery import lifecycle, page_updates, stop_details
+from delivery.errors import StopNotOpen
+from delivery.models import Delivery, DropoffOptions, Environment, ReceiverLink, ReceiverNote, Stop
 from delivery.stop_details import StopDetails
 
 _RANDOM_BYTES = 16  # 128 bits
@@ -45,6 +52,27 @@ def find(token: str) -> Stop | None:
     links = ReceiverLink.objects.filter(digest=credentials.digest(token))
     link = links.select_related("stop__delivery__driver").first()
     return link.stop if link else None
+
+
+@transaction.atomic
+def note(*, stop: Stop, receives: str, hint: str, at: datetime) -> None:
+    """Tell the driver who receives the order and a hint, in place of what was told before; nothing if both are empty.
+
+    The history of the delivery shows it. What proves the delivery stays the same. Raises StopNotOpen.
+    """
+    if stop.status not in lifecycle.OPEN:
+        raise StopNotOpen("This point is closed already; name a point that is still open.")
+    receives, hint = receives.strip(), hint.strip()
+    if receives or hint:
+        told = {"receives": receives, "hint": hint, "written_at": at}
+        ReceiverNote.objects.update_or_create(stop=stop, defaults=told)
+    else:
+        ReceiverNote.objects.filter(stop=stop).delete()
+    delivery = stop.delivery
+    publish_on_commit(
+        *page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment),
+        *([page_updates.route_changed(delivery.pk, delivery.driver_id)] if delivery.driver_id else []),
+    )
 
 
 def has_ended(stop: Stop, *, at: datetime) -> bool:

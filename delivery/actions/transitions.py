@@ -73,7 +73,7 @@ def apply(
         if stop.status != status:
             stop.status = status.value
             changed.append(stop)
-    Stop.objects.bulk_update(changed, ["status", "failure_reason"])
+    Stop.objects.bulk_update(changed, ["status", "failure_code", "failure_reason"])
     delivery.status = after.delivery.value
     delivery.route_status = after.route.value
     delivery.closed_at = at if delivery.is_closed else None

@@ -24,11 +24,9 @@ from delivery.admin.labels import CHANGE, contents, coordinates, in_one_line, ki
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
 from delivery.forms import (
-    FAILURE_REASONS,
     MoveForm,
     done,
     driver_label,
-    move_fields,
     point_name,
     text_of_simulator,
 )
@@ -68,7 +66,7 @@ class StopInline(ReadOnlyInline):
     fields = [
         column("label", gettext_lazy("point"), str, is_long=True), "status", "external_id", "contact_name",
         column("contact_phone", gettext_lazy("phone"), phone), _PLACE,
-        column("failure_reason", gettext_lazy("failure reason"), text_of_simulator, is_long=True),
+        column("failure", gettext_lazy("failure reason"), text_of_simulator, is_long=True),
     ]  # fmt: skip  # a list of names
 
 
@@ -253,7 +251,6 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         eligible = drivers.nearest(delivery, at=now, count=_NEAREST_SHOWN) if may_accept else []
         return {
             "moves": [MoveForm(name, delivery, driver_field(delivery)) for name in allowed],
-            "reasons": FAILURE_REASONS,
             "may_accept": may_accept,
             "eligible": [driver_label(driver, at=now) for driver in eligible],
             "fee": delivery.fee_of_cancelling,
@@ -276,7 +273,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         """Perform the move and show its result or its refusal as a message."""
         try:
             moved = moves.perform(
-                name, delivery=delivery, fields=move_fields(request.POST), by=actor(request), at=clock.now()
+                name, delivery=delivery, fields=request.POST.dict(), by=actor(request), at=clock.now()
             )
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)

@@ -18,9 +18,10 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from common import admin_base
 from common.admin_base import ModelAdmin
 from common.formats import money, short_id
+from delivery import words
 from delivery.actions import moves
 from delivery.admin.labels import state
-from delivery.forms import MoveForm, move_fields
+from delivery.forms import MoveForm
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, parse_id
 from delivery.models.stop import LABELS
@@ -43,7 +44,13 @@ class DriverSelect(AutocompleteSelect):
         return {**attrs, "data-placeholder": _("nearest eligible driver"), "data-ajax--cache": "false"}
 
 
-_FIELDS = {"driver": _("driver"), "point": _("point"), "reason": _("reason"), "position": _("latitude, longitude")}
+_FIELDS = {
+    "driver": _("driver"),
+    "point": _("point"),
+    "code": _("failure code"),
+    "reason": _("reason"),
+    "position": _("latitude, longitude"),
+}
 
 
 def driver_field(delivery: Delivery | None = None) -> forms.Field:
@@ -63,12 +70,18 @@ class MovesActionForm(ActionForm):
         label=_FIELDS["point"],
         widget=UnfoldAdminSelectWidget,
     )
+    code = forms.ChoiceField(
+        choices=[("", "-"), *words.FAILURES.items()],
+        required=False,
+        label=_FIELDS["code"],
+        widget=UnfoldAdminSelectWidget,
+    )
     reason = forms.CharField(max_length=255, required=False, label=_FIELDS["reason"], widget=UnfoldAdminTextInputWidget)
     position = forms.CharField(required=False, label=_FIELDS["position"], widget=UnfoldAdminTextInputWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("driver", "point", "reason", "position"):
+        for name in ("driver", "point", "code", "reason", "position"):
             self.fields[name].shown_for_actions = [
                 f"move_{move}" for move, details in moves.MOVES.items() if name in details.fields
             ]
@@ -85,9 +98,8 @@ def unless_agreed(
         return None
     fields = moves.MOVES[name].fields
     rows = [admin_base.Row(delivery.pk, _name(delivery), [state(delivery)]) for delivery in found]
-    sent = move_fields(request.POST)
-    notes = list(_chosen({field: sent[field] for field in fields if sent.get(field)}))
-    if "driver" in fields and not sent.get("driver"):
+    notes = list(_chosen({field: value for field in fields if (value := request.POST.get(field))}))
+    if "driver" in fields and not request.POST.get("driver"):
         notes.append(gettext("The nearest eligible driver takes each route."))
     is_final = moves.MOVES[name].is_danger
     what = moves.MOVES[name].label
@@ -102,7 +114,8 @@ def _chosen(sent: Mapping[str, str]) -> Iterable[str]:
     """What was chosen beside the button, in words."""
     for field, value in sent.items():
         driver = Driver.objects.filter(pk=key).first() if field == "driver" and (key := parse_id(value)) else None
-        yield f"{capfirst(str(_FIELDS[field]))}: {driver.name if driver else value}"
+        name = driver.name if driver else words.FAILURES.get(value, value) if field == "code" else value
+        yield f"{capfirst(str(_FIELDS[field]))}: {name}"
 
 
 def _cancel_unless_agreed(model_admin: ModelAdmin, request: HttpRequest, found: list[Delivery]) -> HttpResponse | None:

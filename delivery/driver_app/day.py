@@ -11,7 +11,7 @@ from django.views.generic import View
 from common import clock
 from delivery import reports
 from delivery.driver_app import session
-from delivery.models import Delivery, Driver
+from delivery.models import Delivery, Driver, Tariff
 from delivery.reports import Work
 
 _SHOWN = 7
@@ -28,7 +28,7 @@ def latest(driver: Driver, *, at: datetime) -> list[Work]:
 
 
 class DayView(View):
-    """Routes, kilometres and, where drivers have a share, earnings of today and the days before."""
+    """Routes, kilometres, how many were on time and, where drivers see amounts, earnings; today and the days before."""
 
     http_method_names = ["get"]
 
@@ -38,5 +38,5 @@ class DayView(View):
         if device is None:
             return redirect("driver_app:shell")
         today, *before = latest(device.driver, at=now)
-        context = {"today": today, "before": before, "has_share": reports.driver_share() > 0}
+        context = {"today": today, "before": before, "sees_amounts": Tariff.pays_drivers()}
         return render(request, "driver_app/day.html", context)

@@ -21,7 +21,7 @@ from delivery.models import parse_id
 from delivery.models.driver import REPORTED
 
 MOST_MOVES, MOST_POSITIONS = 50, 100
-_LONGEST_MOMENT, _LONGEST_PIN = 40, 10
+_LONGEST_MOMENT, _LONGEST_PIN, _LONGEST_CODE = 40, 10, 20
 _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
 # How far two right clocks may differ.
 _ABOUT = timedelta(seconds=5)
@@ -95,6 +95,7 @@ def _move(item: dict[str, Any], behind: timedelta) -> Report:
         trigger=Trigger(trigger),
         made_at=_moment(item, "madeAt") + behind,
         point=_text(item, "point", 1),
+        code=_text(item, "code", _LONGEST_CODE),
         reason=_text(item, "reason", LONGEST_REASON),
         proof=Proof(
             received_by=_text(item, "receivedBy", LONGEST_NAME).strip(),

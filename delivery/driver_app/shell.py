@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from delivery import words
+from delivery import lifecycle, words
 from delivery.models.driver import REPORTED
 
 _ICONS = ("192", "512", "maskable")
@@ -79,7 +79,9 @@ class Worker(View):
 
 def _shell() -> str:
     modules = [address for address in _addresses() if address.endswith(".js")]
-    return render_to_string("driver_app/shell.html", {"modules": modules, "texts": _texts()})
+    return render_to_string(
+        "driver_app/shell.html", {"modules": modules, "texts": _texts(), "failures": words.FAILURES.items()}
+    )
 
 
 def _icon(name: str) -> dict[str, str]:
@@ -95,13 +97,17 @@ def _icon(name: str) -> dict[str, str]:
 def _texts() -> dict[str, str]:
     """The texts in the language of the request, by the names that the modules use."""
     return {
-        **{f"status.{code}": str(label) for code, label in words.STATUSES.items()},
+        **{f"stop.{code}": str(label) for code, label in words.STATUSES.items()},
+        **{f"stop.{code}": _("To deliver") for code in lifecycle.OPEN},
         **{f"move.{trigger}": str(words.TRIGGERS[trigger]) for trigger in REPORTED},
         "error.unreachable": _("No connection. Try again when you have signal."),
         "error.kept": _("This phone cannot keep anything: its storage is full or switched off."),
         "error.photo": _("This photo cannot be read. Take it again."),
         "error.photos": _("Up to three photos."),
+        "error.reason": _("Choose what happened."),
         "error.other": _("Write what happened."),
+        "offers.one": _("1 offer"),
+        "offers.many": _("%s offers"),
         "error.push": _("This browser cannot receive notifications now. Try again later, in the menu."),
         "error.pin": _("Enter the four digits."),
         "error.needs_photo": _("Take a photo first."),

@@ -1,26 +1,31 @@
 """What a phone shows, as JSON: duty, offers, the route and what can be done next."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
-from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop
+from delivery.lifecycle import RouteStatus, Status, Trigger
+from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, Tariff
 from delivery.models.driver import REPORTED
 
 _MOST_OFFERS = 20
-_CENT = Decimal("0.01")
+_SIDES = ("length", "width", "height")
 
 
 def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> dict[str, Any]:
     """Everything that the phone shows now. `shown` is the delivery whose route it has shown until now."""
     driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
-    held = Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options").first()
+    held = (
+        Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options", "stops__receiver_note").first()
+    )
     offers = [] if held or not driver.on_duty else _offers(driver, at)
     seen_at = _old_position(driver, at)
+    amounts = Tariff.driver_amounts(offers) if offers else {}
+    ended = shown if shown and (held is None or held.pk != shown) else None
     return {
         "now": moment(at),
         "driver": {
@@ -30,9 +35,10 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
             "onDuty": driver.on_duty,
             "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
         },
-        "offers": [_offer(delivery, seen_at=seen_at) for delivery in offers],
+        "offers": [_offer(each, amount=amounts[each.pk], seen_at=seen_at) for each in offers],
         "route": _route(held) if held else None,
-        "gone": _gone(driver, shown) if shown and (held is None or held.pk != shown) else None,
+        "gone": _gone(driver, ended) if ended else None,
+        "finished": _finished(driver, ended) if ended else None,
     }
 
 
@@ -44,11 +50,30 @@ def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
     return {"deliveryId": str(shown), "why": "cancelled" if status == RouteStatus.CANCELLED else "taken"}
 
 
+def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
+    """What the driver has done on the route that was shown until it was finished."""
+    found = Delivery.objects.filter(pk=shown, driver=driver, route_status=RouteStatus.FINISHED)
+    delivery = found.with_due().prefetch_related("stops", "transitions").first()
+    if delivery is None or delivery.closed_at is None:
+        return None
+    taken = [each.at for each in delivery.transitions.all() if each.trigger in (Trigger.ACCEPT, Trigger.REASSIGN)]
+    statuses = [stop.status for stop in delivery.ordered_stops]
+    return {
+        "deliveryId": str(delivery.pk),
+        "share": _shown(delivery.driver_amount),
+        "distanceKm": float(delivery.distance_km),
+        "delivered": statuses.count(Status.DELIVERED),
+        "failed": statuses.count(Status.FAILED),
+        "minutes": round((delivery.closed_at - max(taken)).total_seconds() / 60) if taken else None,
+        "onTime": delivery.closed_at <= delivery.due_at,  # type: ignore[attr-defined]  # annotated by `with_due`
+    }
+
+
 def _offers(driver: Driver, at: datetime) -> list[Delivery]:
     rules = DispatchRules.current()
     since = at - rules.position_fresh
     offers = Delivery.objects.offered_to(driver, at=at, since=since, radius_m=rules.dispatch_radius_m)
-    return list(offers.prefetch_related("stops")[:_MOST_OFFERS])
+    return list(offers.select_related("integrator").prefetch_related("stops")[:_MOST_OFFERS])
 
 
 def _old_position(driver: Driver, at: datetime) -> datetime | None:
@@ -59,8 +84,8 @@ def _old_position(driver: Driver, at: datetime) -> datetime | None:
     return latest.recorded_at
 
 
-def _offer(delivery: Delivery, *, seen_at: datetime | None) -> dict[str, Any]:
-    """Without contacts: they are for the driver who holds the route."""
+def _offer(delivery: Delivery, *, amount: Decimal, seen_at: datetime | None) -> dict[str, Any]:
+    """Without contacts: they are for the driver who holds the route. `shop` is the account's name."""
     metres: float | None = delivery.distance_m  # type: ignore[attr-defined]  # annotated by `offered_to`
     return {
         "deliveryId": str(delivery.pk),
@@ -68,9 +93,24 @@ def _offer(delivery: Delivery, *, seen_at: datetime | None) -> dict[str, Any]:
         "distanceKm": float(delivery.distance_km),
         "toPickupKm": None if metres is None else round(metres / 1000, 1),
         "seenAt": moment_or_none(seen_at),
-        "share": share(delivery),
+        "share": _shown(amount),
+        "shop": delivery.integrator.name,
         "points": [_place("A", delivery), *(_place(stop.label, stop) for stop in delivery.ordered_stops)],
-        "packages": len(delivery.packages),
+        "parcels": _parcels(delivery.packages),
+    }
+
+
+def _parcels(packages: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """How many there are, the sides of the largest in centimetres, and what all weigh; None where nothing is known."""
+    packages = list(packages)
+    if not packages:
+        return None
+    largest = max(sorted(float(each[name] or 0) for name in _SIDES if name in each)[::-1] for each in packages)
+    weights = [float(each["weight"]) * (each.get("quantity") or 1) for each in packages if each.get("weight")]
+    return {
+        "count": sum(each.get("quantity") or 1 for each in packages),
+        "largestCm": [side for side in largest if side],
+        "kg": round(sum(weights), 1) if weights else None,
     }
 
 
@@ -82,7 +122,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "returnsToA": delivery.mode == lifecycle.Mode.RETURN,
         "cancelled": delivery.cancelled_at is not None,
         "distanceKm": float(delivery.distance_km),
-        "share": share(delivery),
+        "share": _shown(delivery.driver_amount),
         "next": [trigger.value for trigger in REPORTED if trigger in allowed],
         "points": [
             _place("A", delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
@@ -93,6 +133,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
 
 def _stop(stop: Stop) -> dict[str, Any]:
     options = getattr(stop, "options", None)
+    note = getattr(stop, "receiver_note", None)
     return {
         **_place(stop.label, stop),
         "type": "dropoff",
@@ -100,6 +141,7 @@ def _stop(stop: Stop) -> dict[str, Any]:
         "externalId": stop.external_id,
         "status": stop.status,
         "instructions": options.instructions if options else "",
+        "receiver": note.text if note else "",
         "needsPhoto": bool(options and options.needs_photo),
         "needsPin": bool(options and options.pin_ciphertext),
     }
@@ -113,10 +155,6 @@ def _place(label: str, place: Stop | Delivery) -> dict[str, Any]:
     }
 
 
-def share(delivery: Delivery) -> float | None:
-    """The driver's share of the price, in reais. None where no share is set."""
-    percent = DispatchRules.current().driver_share_percent
-    if not percent:
-        return None
-    part = delivery.shipping_value * percent / 100
-    return float(part.quantize(_CENT, ROUND_HALF_UP))
+def _shown(amount: Decimal | None) -> float | None:
+    """What the driver earns, in reais. None where drivers see no amounts."""
+    return float(amount) if amount else None

@@ -14,6 +14,7 @@ urlpatterns = [
     path("state/", work.State.as_view(), name="state"),
     path("duty/", work.Duty.as_view(), name="duty"),
     path("offers/<uuid:delivery>/accept/", work.Accept.as_view(), name="accept"),
+    path("offers/<uuid:delivery>/decline/", work.Decline.as_view(), name="decline"),
     path("moves/", work.Moves.as_view(), name="moves"),
     path("positions/", work.Positions.as_view(), name="positions"),
     path("photos/", work.Photos.as_view(), name="photos"),

@@ -12,7 +12,7 @@ from common import attempts, clock
 from common.attempts import Limit, TooManyAttempts
 from common.page_updates import stream
 from delivery import page_updates
-from delivery.actions import deliveries, driver_devices, driver_moves, proofs
+from delivery.actions import deliveries, driver_devices, driver_moves, drivers, proofs
 from delivery.driver_app import reports
 from delivery.driver_app.session import PhoneView, error
 from delivery.driver_app.state import state
@@ -57,18 +57,32 @@ class Duty(WithState):
         return self.answer()
 
 
-class Accept(WithState):
-    """One driver gets the route; the others read why they did not."""
-
+class _OfAnOffer(WithState):
     http_method_names = ["post"]
 
-    def post(self, _request: HttpRequest, delivery: UUID) -> HttpResponse:
-        driver, now = self.device.driver, clock.now()
-        found = Delivery.objects.filter(pk=delivery, environment=driver.environment).first()
-        if found is None or driver.simulated_for_id not in (None, found.integrator_id):
+    def found(self, delivery: UUID) -> Delivery:
+        """The delivery, if it is one that this driver could be offered. Raises DeliveryNotFound."""
+        found = Delivery.objects.filter(pk=delivery).first()
+        if found is None or not self.device.driver.fits(found):
             raise DeliveryNotFound("There is no such offer.")
+        return found
+
+
+class Accept(_OfAnOffer):
+    """One driver gets the route; the others read why they did not."""
+
+    def post(self, _request: HttpRequest, delivery: UUID) -> HttpResponse:
+        driver, found = self.device.driver, self.found(delivery)
         if found.driver_id != driver.pk or not found.is_held:  # a repetition of what succeeded
-            deliveries.accept(delivery=found, driver=driver, by=f"driver {driver.name}", at=now)
+            deliveries.accept(delivery=found, driver=driver, by=f"driver {driver.name}", at=clock.now())
+        return self.answer()
+
+
+class Decline(_OfAnOffer):
+    """The driver is shown this offer no more."""
+
+    def post(self, _request: HttpRequest, delivery: UUID) -> HttpResponse:
+        drivers.decline(delivery=self.found(delivery), driver=self.device.driver, at=clock.now())
         return self.answer()
 
 

@@ -7,6 +7,7 @@ from delivery.models.call import IdempotencyRecord, RefusedDeliveryCall, Refused
 from delivery.models.delivery import Delivery, Transition
 from delivery.models.dispatch_rules import DispatchRules, DispatchRulesChange, Rules
 from delivery.models.driver import (
+    DeclinedOffer,
     Driver,
     DriverDevice,
     DriverLogInLink,
@@ -26,7 +27,15 @@ from delivery.models.integrator import (
 )
 from delivery.models.located_address import LocatedAddress
 from delivery.models.simulation import Simulation
-from delivery.models.stop import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverLink, Stop, StopProof
+from delivery.models.stop import (
+    ArrivalEstimate,
+    DropoffOptions,
+    ProofPhoto,
+    ReceiverLink,
+    ReceiverNote,
+    Stop,
+    StopProof,
+)
 from delivery.models.tariff import Tariff, TariffChange
 from delivery.models.token import AccountScope, Requester, Token
 from delivery.models.webhook import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem

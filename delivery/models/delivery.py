@@ -38,7 +38,7 @@ from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status
 from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, new_id, on_earth, quoted
 from delivery.models.dispatch_rules import DispatchRules
-from delivery.models.driver import Driver, DriverPosition, LatestPosition, VehicleType
+from delivery.models.driver import DeclinedOffer, Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Environment, Integrator
 from delivery.models.stop import FORGOTTEN, Stop
 from delivery.models.token import Token
@@ -73,6 +73,7 @@ TRANSITION_FIELDS = [
     "cancelled_at",
     "cancel_reason",
     "cancel_fee",
+    "driver_amount",
     "last_sequence",
 ]
 # The columns of a closed delivery that forgetting must not change either.
@@ -80,7 +81,7 @@ _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
     for column in (
         "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
-        "last_sequence",
+        "driver_amount", "last_sequence",
     )
 )  # fmt: skip  # a list of names
 _CENT = Decimal("0.01")
@@ -114,7 +115,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(driver=driver, route_status__in=lifecycle.HELD)
 
     def offered_to(self, driver: Driver, *, at: datetime, since: datetime, radius_m: float) -> Self:
-        """Deliveries that this driver could accept at `at`, nearest and then oldest first.
+        """Deliveries that this driver could accept at `at` and has not declined, nearest and then oldest first.
 
         `distance_m` is metres from the driver's latest position to A, None without one. The driver's own state is not
         considered. A driver whose latest position is from before `since` sees all offers of the vehicle, others those
@@ -125,7 +126,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             offer_expires_at__gt=at,
             vehicle_type=driver.vehicle_type,
             environment=driver.environment,
-        )
+        ).exclude(Exists(DeclinedOffer.objects.filter(driver=driver, delivery=OuterRef("pk"))))
         if driver.simulated_for_id is not None:
             offers = offers.filter(integrator=driver.simulated_for_id)
         latest = LatestPosition.objects.filter(pk=driver.pk).first()
@@ -259,6 +260,9 @@ class Delivery(Identified, Located):
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
     cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
     cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
+    # What the driver earns in reais, fixed when the route is accepted; 0 where drivers see no amounts, and after a
+    # cancellation the part of it that the fee is of the price. None before, and of routes older than the column.
+    driver_amount = models.DecimalField(_("earned by the driver"), null=True, editable=False, **_MONEY)
     last_sequence = models.PositiveIntegerField(_("webhook events"), default=0)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 

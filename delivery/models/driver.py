@@ -1,12 +1,12 @@
 from collections.abc import Collection
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 import pgtrigger
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models import Case, F, Q, When
+from django.db.models import Case, Exists, F, OuterRef, Q, When
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
@@ -46,6 +46,10 @@ class DriverQuerySet(models.QuerySet["Driver"]):
     def for_account(self, integrator: UUID) -> Self:
         """Without the simulated drivers of other accounts."""
         return self.filter(Q(simulated_for=None) | Q(simulated_for=integrator))
+
+    def not_declining(self, delivery_id: UUID) -> Self:
+        """Without those who have declined this delivery."""
+        return self.exclude(Exists(DeclinedOffer.objects.filter(driver=OuterRef("pk"), delivery=delivery_id)))
 
     def matching(self, text: str) -> Self:
         """Those whose name or phone contains the text, in any case. All of them for an empty text."""
@@ -151,6 +155,11 @@ class Driver(Identified):
     def clean(self) -> None:
         super().clean()
         validate_name(self.name)
+
+    def fits(self, delivery: Any) -> bool:
+        """Whether offers like this delivery are for the driver, by environment and account."""
+        is_ours = self.simulated_for_id in (None, delivery.integrator_id)
+        return is_ours and self.environment == delivery.environment
 
     def latest_position(self) -> "DriverPosition | None":
         return self.positions.order_by("-recorded_at").first()
@@ -406,3 +415,25 @@ class DriverMove(Identified):
 
     def __str__(self) -> str:
         return f"{self.trigger} {self.point}".strip()
+
+
+class DeclinedOffer(models.Model):
+    """An offer that a driver has declined: it is shown and pushed to this driver no more. Dispatchers may assign it."""
+
+    driver = models.ForeignKey(
+        Driver,
+        on_delete=models.CASCADE,
+        related_name="declined_offers",
+        db_index=False,  # the unique index begins with it
+    )
+    delivery = models.ForeignKey("delivery.Delivery", on_delete=models.CASCADE, related_name="declined_offers")
+    declined_at = models.DateTimeField(_("declined at"))
+
+    class Meta:
+        default_permissions = ()
+        verbose_name = _("declined offer")
+        verbose_name_plural = _("declined offers")
+        constraints = [models.UniqueConstraint(fields=["driver", "delivery"], name="offer_declined_once")]
+
+    def __str__(self) -> str:
+        return f"{self.driver_id} {self.delivery_id}"

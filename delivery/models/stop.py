@@ -17,7 +17,7 @@ from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_bu
 from common.phones import phone_key
 from common.postgresql import prepared
 from delivery import lifecycle, words
-from delivery.lifecycle import Status
+from delivery.lifecycle import FailureCode, Status
 from delivery.models.bases import Identified, Located, on_earth
 from delivery.models.driver import Driver
 from delivery.models.token import Requester
@@ -33,6 +33,7 @@ FORGOTTEN = {
     "forgotten_at": SET_ONCE,
 }
 MOST_WRONG_PINS = 5
+LONGEST_RECEIVES, LONGEST_HINT = 80, 160
 _signer = signing.TimestampSigner(salt="delivery.ProofPhoto")
 _LONGEST_SIGNED = 150
 # How long a signed address works.
@@ -58,7 +59,7 @@ EXPECTED = (Status.ACCEPT, Status.COLLECTED)
 
 
 class Stop(Located):
-    """One drop-off of a delivery: an item of `orders` in the API. Only its status and failure reason can change.
+    """One drop-off of a delivery: an item of `orders` in the API. Only its status and why it failed can change.
 
     The label shown for `index` is a letter of `LABELS`; "A" is the delivery's pickup.
     """
@@ -78,6 +79,15 @@ class Stop(Located):
     contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
     address = models.JSONField(_("address"))
     status = models.CharField(_("status"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
+    # None: the stop has not failed, or failed before there were codes.
+    failure_code = models.CharField(  # noqa: DJ001  # nullable, so that the previous version can write rows
+        _("failure code"),
+        max_length=20,
+        null=True,
+        blank=True,
+        choices=[(code.value, words.FAILURES[code]) for code in FailureCode],
+    )
+    # What was written beside the code.
     failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
@@ -103,7 +113,7 @@ class Stop(Located):
             models.Index(phone_key("contact_phone"), name="stop_phone", condition=~Q(contact_phone="")),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_reason", *FORGOTTEN]),
+            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_code", "failure_reason", *FORGOTTEN]),
             read_only_but_forgotten("stop_forgotten", FORGOTTEN),
             pgtrigger.Protect(
                 name="stop_closed_stays_closed",
@@ -181,6 +191,11 @@ class Stop(Located):
     @property
     def label(self) -> str:
         return LABELS[self.index]
+
+    @property
+    def failure(self) -> str:
+        """Why it failed, in the active language; empty unless it failed."""
+        return words.failure(self.failure_code or "", self.failure_reason)
 
 
 class DropoffOptions(models.Model):
@@ -315,6 +330,28 @@ class ReceiverLink(models.Model):
     def token(self) -> str:
         """128 random bits in base64url, 22 characters."""
         return credentials.decrypt(self.ciphertext)
+
+
+class ReceiverNote(models.Model):
+    """What the receiver of a stop has told the driver on the receiver's page. Changes as long as the stop is open."""
+
+    stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="receiver_note")
+    receives = models.CharField(_("who receives"), max_length=LONGEST_RECEIVES, blank=True)
+    hint = models.CharField(_("hint"), max_length=LONGEST_HINT, blank=True)
+    written_at = models.DateTimeField(_("written at"))
+
+    class Meta:
+        default_permissions = ()
+        verbose_name = _("note of a receiver")
+        verbose_name_plural = _("notes of receivers")
+
+    def __str__(self) -> str:
+        return str(self.stop_id)
+
+    @property
+    def text(self) -> str:
+        """Both in one line."""
+        return " · ".join(filter(None, (self.receives, self.hint)))
 
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):

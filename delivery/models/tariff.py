@@ -1,6 +1,8 @@
+from collections.abc import Collection
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any, Self
+from uuid import UUID
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -13,11 +15,12 @@ from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT,
 from common.row_history import history_of
 from delivery.geo.distance import Point
 from delivery.models.bases import cartesian
+from delivery.models.delivery import Delivery
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import VehicleType, nearest_free_m
 from delivery.models.integrator import Integrator, active_nearby, latitudes
 from delivery.models.token import Requester
-from delivery.pricing import Terms
+from delivery.pricing import Pay, Terms
 
 _NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
 _PERCENT = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
@@ -112,6 +115,37 @@ class Tariff(models.Model):
         validators=_PERCENT,
     )
 
+    driver_percent = MeasuredDecimal(
+        _("drivers' share"),
+        unit=PERCENT,
+        max_digits=5,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=_PERCENT,
+        help_text=_("Of the price. Empty, like the next two: the share of the rules of dispatch."),
+    )
+    driver_fixed = MeasuredDecimal(
+        _("drivers' fixed amount"),
+        unit=REAIS,
+        max_digits=8,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=_NOT_NEGATIVE,
+        help_text=_("For each route."),
+    )
+    driver_per_km = MeasuredDecimal(
+        _("drivers' amount per km"),
+        unit=REAIS,
+        max_digits=8,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=_NOT_NEGATIVE,
+        help_text=_("For each kilometre of the route."),
+    )
+
     objects = TariffQuerySet.as_manager()
 
     class Meta:
@@ -150,6 +184,10 @@ class Tariff(models.Model):
                     cancel_percent_collected__range=(0, 100),
                 ),
             ),
+            models.CheckConstraint(
+                name="tariff_driver_pay",
+                condition=Q(driver_percent__range=(0, 100), driver_fixed__gte=0, driver_per_km__gte=0),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -158,6 +196,38 @@ class Tariff(models.Model):
     @property
     def terms(self) -> Terms:
         return Terms(**{each.name: getattr(self, each.name) for each in fields(Terms)})
+
+    @property
+    def pay(self) -> Pay | None:
+        """What drivers earn; None where the tariff does not say it."""
+        pay = Pay(self.driver_percent, self.driver_fixed, self.driver_per_km)
+        return None if pay == Pay() else pay
+
+    @staticmethod
+    def driver_amounts(deliveries: Collection[Delivery]) -> dict[UUID, Decimal]:
+        """What a driver who accepts each of these deliveries now earns, in reais, by their ids; 0 without a rule.
+
+        The account's own tariff says it, else the general one, else the rules of dispatch. One query.
+        """
+        accounts = {delivery.integrator_id for delivery in deliveries}
+        tariffs = Tariff.objects.filter(Q(integrator__in=accounts) | Q(integrator=None), active=True)
+        pays: dict[tuple[UUID | None, str], Pay | None] = {
+            (tariff.integrator_id, tariff.vehicle_type): tariff.pay for tariff in tariffs
+        }
+        share = Pay(DispatchRules.current().driver_share_percent)
+        amounts = {}
+        for delivery in deliveries:
+            own, general = (pays.get((key, delivery.vehicle_type)) for key in (delivery.integrator_id, None))
+            pay = own or general or share
+            amounts[delivery.pk] = pay.amount(price=delivery.shipping_value, km=delivery.distance_km)
+        return amounts
+
+    @staticmethod
+    def pays_drivers() -> bool:
+        """Whether drivers see amounts: the rules of dispatch or an active tariff say what they earn."""
+        named = Q(driver_percent__gt=0) | Q(driver_fixed__gt=0) | Q(driver_per_km__gt=0)
+        by_share = DispatchRules.current().driver_share_percent > 0
+        return by_share or Tariff.objects.filter(named, active=True).exists()
 
     @staticmethod
     def in_force(*, vehicle_type: str, token: Requester, pickup: Point) -> "Tariff | None":

@@ -109,11 +109,24 @@ class StopState:
         """Why it was not delivered; empty otherwise."""
         if not self.is_closed or self.is_delivered:
             return ""
-        if self.stop.failure_reason:
-            return text_of_simulator(self.stop.failure_reason)
+        if self.stop.failure:
+            return text_of_simulator(self.stop.failure)
         if self.delivery.route_status == RouteStatus.EXPIRED:
             return _("No driver took it.")
         return _("The delivery was cancelled.")
+
+    @property
+    def next_step(self) -> str:
+        """What happens with an order that was not delivered, and what the receiver can do; empty otherwise."""
+        if not self.reason:
+            return ""
+        if self.delivery.route_status == RouteStatus.FINISHED:
+            text = _("Your order is back at the shop. Ask %(shop)s for a new delivery, or to collect it there.")
+        elif self.delivery.is_held:
+            text = _("Your order goes back to the shop. Ask %(shop)s for a new delivery, or to collect it there.")
+        else:
+            text = _("Your order is still at the shop. Ask %(shop)s what happens next.")
+        return text % {"shop": self.delivery.contact_name}
 
     @property
     def places(self) -> dict[str, Any] | None:

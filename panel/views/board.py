@@ -24,7 +24,7 @@ from common.page_updates import stream
 from delivery import page_updates
 from delivery.actions import drivers, moves, ways
 from delivery.errors import DeliveryError
-from delivery.forms import FAILURE_REASONS, MoveForm, done, move_fields, text_of_simulator, whereabouts
+from delivery.forms import MoveForm, done, text_of_simulator, whereabouts
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, parse_id
 from delivery.models.stop import LABELS
@@ -214,9 +214,7 @@ class Move(DispatcherView):
             if has_changed:  # the fee that the dispatcher has agreed to is not the one of now
                 return self._dialog(request, found, move, has_changed=True)
         try:
-            moved = moves.perform(
-                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
-            )
+            moved = moves.perform(move, delivery=found, fields=request.POST.dict(), by=actor(request), at=clock.now())
         except DeliveryError as error:
             if "Rota-Leaving" in request.headers:  # the page is gone, so the next one says it
                 messages.error(request, f"{found.integrator.name} {short_id(found.pk)}: {refusal(error)}")
@@ -244,8 +242,6 @@ class Move(DispatcherView):
         if "driver" in details.fields:
             context |= {"chooses_driver": True, **_choice(delivery, recommends=True)}
         if move == "fail":
-            context["reasons"] = FAILURE_REASONS
-            form.fields["reason"].required = False  # a choice from the list is enough
             form.fields["reason"].label = _("Details (optional)")
             context["button"] = _("Record as not delivered")
         if move == "cancel":

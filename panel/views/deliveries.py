@@ -20,10 +20,10 @@ from common.actors import actor
 from common.csv_files import Cell
 from common.formats import postcode
 from common.replica import may_be_old
-from delivery import lifecycle, models
+from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError
-from delivery.forms import FAILURE_REASONS, MoveForm, move_fields
+from delivery.forms import MoveForm
 from delivery.lifecycle import Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.stop import LABELS
@@ -95,10 +95,14 @@ def _place(place: models.Delivery | models.Stop) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Step:
-    """One change. `event` is None only where its row was deleted by hand."""
+    """One change, or a note of a receiver. `event` is None of a note, and where the row was deleted by hand.
+
+    `reason` is in the reader's language where it was chosen from the list of failures.
+    """
 
     change: models.Transition
     event: models.WebhookEvent | None
+    reason: str = ""
 
     @property
     def day(self) -> date:
@@ -107,10 +111,17 @@ class Step:
 
 
 def history(delivery: models.Delivery) -> list[Step]:
-    """The changes, newest first. The nth change made the nth event: both are written in one transaction."""
+    """The changes and notes, newest first. The nth change made the nth event: both are written in one transaction."""
     events = {event.sequence: event for event in delivery.events.first_ones().select_related("queue_item")}
-    changes = delivery.transitions.all()
-    return [Step(change, events.get(number)) for number, change in enumerate(changes, start=1)][::-1]
+    failures = {stop.label: stop.failure for stop in delivery.ordered_stops}
+    steps = []
+    for number, change in enumerate(delivery.transitions.all(), start=1):
+        reason = failures.get(change.point, "") if change.trigger == Trigger.FAIL else change.reason
+        steps.append(Step(change, events.get(number), reason))
+    for note in models.ReceiverNote.objects.filter(stop__delivery=delivery).select_related("stop"):
+        told = models.Transition(trigger="note", point=note.stop.label, at=note.written_at)
+        steps.append(Step(told, None, note.text))
+    return sorted(steps, key=lambda step: step.change.at)[::-1]
 
 
 class Delivery(AccountView):
@@ -149,9 +160,7 @@ class Move(AccountView):
             raise Http404
         found = get_object_or_404(self.deliveries.with_parts(), pk=delivery)
         try:
-            moved = by_hand.perform(
-                move, delivery=found, fields=move_fields(request.POST), by=actor(request), at=clock.now()
-            )
+            moved = by_hand.perform(move, delivery=found, fields=request.POST.dict(), by=actor(request), at=clock.now())
         except DeliveryError as error:
             messages.error(request, refusal(error))
         else:
@@ -174,7 +183,7 @@ def context(delivery: models.Delivery) -> dict[str, Any]:
         "simple_moves": {
             move: _LABELS.get(move) or moves.MOVES[move].label for move in allowed if move not in _WITH_FIELDS
         },
-        "reasons": FAILURE_REASONS,
+        "reasons": words.FAILURES.items(),
         "open_stops": [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN],
         "position_form": position_form,
         "is_simulated": simulation is not None,

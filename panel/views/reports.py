@@ -21,7 +21,7 @@ from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
 from delivery import reports, words
 from delivery.lifecycle import Ending
-from delivery.models import Delivery
+from delivery.models import Delivery, Tariff
 from delivery.models.stop import LABELS
 from delivery.reports import Line, Period, Row, Work
 from panel.filters import PER_PAGE
@@ -89,14 +89,13 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
         context = _context(form)
         if period := form.period:
             lines = reports.of_all_accounts(period)
-            drivers = reports.of_drivers(period) if reports.driver_share() else []
+            drivers = reports.of_drivers(period) if Tariff.pays_drivers() else []
             context |= {
                 "lines": lines[:_MOST_LINES],
                 "total": reports.total(lines),
                 "has_more": len(lines) > _MOST_LINES,
                 "drivers": drivers[:_MOST_LINES],
                 "earned": sum(each.earned for each in drivers),
-                "share": 100 * reports.driver_share(),
             }
         return self.page("panel/report_of_all.html", **context)
 
@@ -122,7 +121,7 @@ class DriversExport(AllAccounts):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
-        if period is None or not reports.driver_share():
+        if period is None or not Tariff.pays_drivers():
             return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
         _log.info("%s exported the earnings of drivers", actor(request))
         header = [_("Driver"), "id", _("First day"), _("Last day"), _("Routes"), "km", _("Earned")]

@@ -36,7 +36,7 @@ TAKEN = sorted(
     {*DeliveryFilter.base_filters, *EventFilter.base_filters, *RangeForm.base_fields, *UrlForm.base_fields}
     | {name for move in MOVES.values() for name in move.fields}
     | {"before", "test", "version", "environment", "again_since", "again_until", "again_count", "enabled"}
-    | {"end_previous", "next", "language", "ids", "preset", "route_status"}
+    | {"end_previous", "next", "language", "ids", "route_status"}
 )
 # Percent-encoding makes a query's values longer, at most by this factor.
 QUOTED = 6

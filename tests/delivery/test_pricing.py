@@ -3,18 +3,15 @@
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from unittest import mock
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delivery.driver_app.state import share
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Rules, dispatch_rules
-from delivery.pricing import Terms, Trip, fare
-from tests.dispatch_rules import known
+from delivery.models import Delivery
+from delivery.pricing import Pay, Terms, Trip, fare
 from tests.money import AMOUNTS, PERCENTS, half_up, percent_of
 
 TERMS = Terms(
@@ -85,12 +82,14 @@ class TestFeeOfCancelling:
         assert of_stages == [0, percent_of(value, accepted), percent_of(value, collected)]
 
 
-class TestShareOfAnOffer:
-    @given(value=AMOUNTS, percent=PERCENTS.filter(bool))
+class TestPay:
+    @given(value=AMOUNTS, percent=PERCENTS)
     @example(Decimal("10.25"), Decimal(50))  # 5.125
     @example(Decimal("5.00"), Decimal("70.1"))  # 3.505, and a little less as binary floats
     def test_is_a_percentage_rounded_half_up(self, value, percent):
-        with mock.patch.object(dispatch_rules, "_CACHED", known(Rules(driver_share_percent=percent))):
-            shown = share(delivery(value, RouteStatus.AVAILABLE))
+        assert Pay(percent).amount(price=value, km=Decimal(7)) == percent_of(value, percent)
 
-        assert Decimal(str(shown)) == percent_of(value, percent)
+    def test_adds_what_is_paid_for_the_route_and_its_kilometres(self):
+        pay = Pay(Decimal(10), Decimal(3), Decimal("1.25"))
+
+        assert pay.amount(price=Decimal(20), km=Decimal("4.50")) == Decimal("10.63")

@@ -86,9 +86,9 @@ class TestReasonsOfAFailure:
     @pytest.mark.parametrize(
         ("sent", "stored"),
         [
-            ({"preset": "Address not found"}, "Address not found"),
-            ({"preset": "", "reason": "cachorro solto"}, "cachorro solto"),
-            ({"preset": "Address not found", "reason": " falta o bloco "}, "Address not found: falta o bloco"),
+            ({"code": "ADDRESS_NOT_FOUND"}, ("ADDRESS_NOT_FOUND", "Address not found")),
+            ({"code": "OTHER", "reason": "cachorro solto"}, ("OTHER", "cachorro solto")),
+            ({"code": "CLOSED", "reason": " falta o bloco "}, ("CLOSED", "Place closed: falta o bloco")),
         ],
     )
     def test_are_chosen_or_written(self, dispatcher, sent, stored):
@@ -96,7 +96,8 @@ class TestReasonsOfAFailure:
 
         move(dispatcher, delivery, "fail", point="B", **sent)
 
-        assert Stop.objects.get(delivery=delivery).failure_reason == stored
+        stop = Stop.objects.get(delivery=delivery)
+        assert (stop.failure_code, stop.failure) == stored
 
     def test_are_offered_in_the_language_of_the_page(self, dispatcher):
         delivery = DeliveryFactory.create(collected=True, stops=1)
@@ -104,7 +105,7 @@ class TestReasonsOfAFailure:
 
         content = dispatcher.get(path, {"point": "B"}, HTTP_ACCEPT_LANGUAGE="pt-br").content.decode()
 
-        assert 'value="Ninguém no endereço"' in content
+        assert "> Ninguém no local</label>" in content
 
 
 class TestCancelling:

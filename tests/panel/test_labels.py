@@ -5,7 +5,7 @@ from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
 
 
 def test_every_trigger_has_a_label_in_the_history():
-    assert set(words.TRIGGERS) == {"request", *Trigger}
+    assert set(words.TRIGGERS) == {"request", "note", *Trigger}
 
 
 def test_every_status_has_a_name():

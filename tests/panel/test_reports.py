@@ -151,7 +151,7 @@ class TestOfAllAccounts:
 
         assert "earnings" not in without
         assert refused.status_code == 302
-        assert "R$ 12.50 in all: today's share of 62.50 %" in with_share.content.decode()
+        assert "R$ 12.50 in all: of each route" in with_share.content.decode()
         assert (row["Driver"], row["Earned"]) == ("Ana", "12.50")
 
     def test_leads_a_wrong_period_from_the_file_to_the_page(self, staff):

@@ -149,12 +149,12 @@ class TestMove:
         delivery = DeliveryFactory.create(token=token, stops=2, collected=True)
         form = re.search(r'<form[^>]*/fail/?"[^>]*>.*?</form>', text_of(member, delivery))
 
-        member.post(move_of(delivery, "fail"), {"point": "B", "preset": "Goods damaged", "reason": "wet"})
+        member.post(move_of(delivery, "fail"), {"point": "B", "code": "DAMAGED", "reason": "wet"})
 
         assert form
         assert 'name="reason"' in form[0]
         assert "Goods damaged" in form[0]
-        assert delivery.stops.get(index=0).failure_reason == "Goods damaged: wet"
+        assert delivery.stops.get(index=0).failure == "Goods damaged: wet"
 
     def test_sets_the_position(self, member, token):
         delivery = DeliveryFactory.create(token=token, accepted=True)

@@ -148,7 +148,7 @@ class Requests:
         if "delivery" in route and "<" in route:
             moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
                      "reassign": "accepted", "fail": "collected", "position": "accepted", "cancel": "requested",
-                     "expire": "requested", "return": "undelivered"}  # fmt: skip  # a table
+                     "expire": "requested", "decline": "requested", "return": "undelivered"}  # fmt: skip  # a table
             if "<str:move>" in route:
                 return [
                     {"move": move, "delivery": account.deliveries[state].pk}

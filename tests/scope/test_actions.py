@@ -80,6 +80,7 @@ _MOST = 2  # successful calls of a function with one party's objects
 TAKES_FOREIGN = {
     ("delivery.actions.deliveries.accept", "delivery", "live"): "drivers work for every account of their environment",
     ("delivery.actions.deliveries.reassign", "delivery", "live"): "drivers work for every account of their environment",
+    ("delivery.actions.drivers.decline", "delivery", "live"): "drivers work for every account of their environment",
     **{
         ("delivery.actions.driver_moves.perform", argument, environment): "keeps the refusal; test_points.py"
         for argument in ("driver", "report")

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from common import clock
 from config.local.demo.client import command
-from delivery.actions import endpoints, tariffs, tokens
+from delivery.actions import dispatch_rules, endpoints, tariffs, tokens
 from delivery.models import Environment, Integrator, Tariff, VehicleType
 from integration.actions import keys
 from integration.models import Seller
@@ -37,6 +37,7 @@ DRIVERS = [
     ("Leandro Reis", VehicleType.MOTORCYCLE),
 ]
 _BY = "demo"
+_DRIVERS_SHARE = 70  # percent
 
 
 def seed() -> dict[str, str] | None:
@@ -44,6 +45,7 @@ def seed() -> dict[str, str] | None:
     if User.objects.exists() or Integrator.objects.exists() or Tariff.objects.exists():
         return None
     tariffs.create_defaults(by=_BY)
+    dispatch_rules.change(values={"driver_share_percent": _DRIVERS_SHARE}, by=_BY)
     created = command("create_integrator", SHOP, f"--pickup={PICKUP}")
     for number, (name, vehicle) in enumerate(DRIVERS, start=1):
         command(

@@ -79,7 +79,7 @@ _ROUTES = [
     (1, 1, ""),
 ]
 _BETWEEN_MOVES = timedelta(minutes=8)
-_REASONS = {"cancel": "Cliente desistiu", "fail": "Cliente ausente"}
+_REASONS = {"cancel": "Cliente desistiu", "fail": "Tocou três vezes"}
 # Where the drivers are at the end.
 _PLACES = [
     Point(-23.5601, -46.6650), Point(-23.5617, -46.6560), Point(-23.5640, -46.6522), Point(-23.5563, -46.6601),
@@ -136,7 +136,7 @@ def _write_route(token: Token, driver: Driver, *, number: int, count: int, steps
         if name == Trigger.EXPIRE:
             deliveries.expire(delivery=delivery, by="system: offer deadline", at=delivery.offer_expires_at)
         else:
-            fields = {"driver": str(driver.pk), "point": point, "reason": _REASONS.get(name, "")}
+            fields = {"driver": str(driver.pk), "point": point, "code": "ABSENT", "reason": _REASONS.get(name, "")}
             moves.perform(name, delivery=delivery, fields=fields, by=_BY, at=at)
 
 

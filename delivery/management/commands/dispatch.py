@@ -7,9 +7,12 @@ from common import clock
 from common.commands import JSONCommand
 from delivery.actions import moves
 from delivery.errors import DeliveryNotFound
+from delivery.lifecycle import FailureCode
 from delivery.models import Delivery, parse_id
 
-_ARGUMENTS = {"driver": "--driver ID", "point": "POINT", "reason": "--reason TEXT", "position": "LAT,LNG"}
+_ARGUMENTS = {
+    "driver": "--driver ID", "point": "POINT", "code": "--code CODE", "reason": "--reason TEXT", "position": "LAT,LNG"
+}  # fmt: skip  # a table
 
 
 def _usage(name: str) -> str:
@@ -29,6 +32,9 @@ class Command(JSONCommand):
         parser.add_argument("argument", nargs="?", default="", metavar="POINT or LAT,LNG")
         parser.add_argument(
             "--driver", default="", metavar="ID", help="accept, reassign: this driver, not the nearest eligible one"
+        )
+        parser.add_argument(
+            "--code", default="", metavar="CODE", help=f"fail: {', '.join(FailureCode)}, which needs a reason"
         )
         parser.add_argument("--reason", default="", metavar="TEXT")
 

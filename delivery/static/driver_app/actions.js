@@ -2,7 +2,7 @@
 import { text } from "./dom.js";
 import { allowPush, stopPush } from "./push.js";
 import * as queue from "./queue.js";
-import { Refused, Unreachable, accept as show, forget, forgetGone, load, post } from "./server.js";
+import { Refused, Unreachable, accept as show, forget, forgetFinished, forgetGone, load, post } from "./server.js";
 import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
 import { store, update } from "./store.js";
 
@@ -48,18 +48,22 @@ async function inTurn(press, call) {
 export const onDuty = () => inTurn("onDuty", async () => show(await post("duty/", { onDuty: true })));
 export const offDuty = () => inTurn("offDuty", async () => show(await post("duty/", { onDuty: false })));
 
-export const accept = (offer) => inTurn(`accept ${offer.deliveryId}`, async () => {
+const answerOffer = (offer, answer) => inTurn(`${answer} ${offer.deliveryId}`, async () => {
   try {
-    await show(await post(`offers/${offer.deliveryId}/accept/`, {}));
+    await show(await post(`offers/${offer.deliveryId}/${answer}/`, {}));
   } catch (error) {
     if (error instanceof Refused && error.status !== 401) await load(); // without the offer that is gone
     throw error;
   }
 });
 
+export const accept = (offer) => answerOffer(offer, "accept");
+export const decline = (offer) => answerOffer(offer, "decline");
+
 export const navigate = openNavigation;
 export const dismiss = queue.dismiss;
 export const dismissGone = forgetGone;
+export const dismissFinished = forgetFinished;
 
 /** The actions of a route's screen. */
 export const ofRoute = (route, next) => ({

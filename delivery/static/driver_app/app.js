@@ -23,15 +23,6 @@ async function look() {
   if (store.state && store.isReachable) await startPush();
 }
 
-// The first offer of a list is chosen, or the one whose notification was pressed. When another driver gets the chosen one, the driver chooses again: no other offer
-// slips under the thumb.
-function choose() {
-  const offers = store.state?.offers ?? [];
-  if (offers.some(({ deliveryId }) => deliveryId === store.notified)) update({ chosen: store.notified, notified: "" });
-  if (offers.length && !store.chosen) update({ chosen: offers[0].deliveryId });
-  if (!offers.length && store.chosen) update({ chosen: null });
-}
-
 // A new version of the app is there: it is shown when the driver comes back to the page, and loses nothing.
 function registerWorker() {
   if (!navigator.serviceWorker) return;
@@ -46,7 +37,6 @@ function registerWorker() {
 
 async function start() {
   onUpdate(() => {
-    choose();
     draw();
     announceOffers();
     watchOnDuty();

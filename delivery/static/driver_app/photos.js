@@ -38,28 +38,51 @@ export async function smaller(photo) {
 }
 
 async function preview(photo, remove) {
-  const shown = part("photo", {}, { remove: () => { shown.remove(); remove(photo); } });
+  const shown = part("photo", {}, { remove });
   const image = await createImageBitmap(new Blob([photo.bytes], { type: "image/jpeg" }));
   draw(shown.querySelector("canvas"), image, 480);
   image.close();
   return shown;
 }
 
-/** The part of a sheet that takes photos. `photos` changes; `changed` is called after each, `fail` with what is wrong. */
-export async function photoPart({ photos, required, place, changed, fail }) {
+/**
+ * What of a sheet takes photos: { element, fail, keepOnly }. `photos` changes; `changed` is called after each change.
+ * `fail` shows what is wrong beside the button, `keepOnly` removes the photos that are not among these.
+ */
+export async function photoPart({ photos, required, place, changed }) {
   const element = part("photos", { required });
   const taken = element.querySelector(".taken");
-  const add = async (photo) => {
-    taken.append(await preview(photo, () => {
-      photos.splice(photos.indexOf(photo), 1);
-      changed();
-    }));
+  const problem = element.querySelector(".problem");
+  const previews = new Map();
+  const fail = (message) => {
+    problem.textContent = message;
+    if (message) problem.scrollIntoView({ block: "nearest" });
   };
+  const label = () => {
+    element.querySelector(".none").hidden = photos.length > 0;
+    element.querySelector(".some").hidden = !photos.length;
+  };
+  const drop = (photo) => {
+    photos.splice(photos.findIndex(({ id }) => id === photo.id), 1);
+    previews.get(photo.id).remove();
+    label();
+  };
+  const add = async (photo) => {
+    const shown = await preview(photo, () => {
+      drop(photo);
+      changed();
+    });
+    previews.set(photo.id, shown);
+    taken.append(shown);
+    label();
+  };
+  label();
   for (const photo of [...photos]) await add(photo);
   const input = element.querySelector("input");
   input.addEventListener("change", async () => {
     const [file] = input.files;
     if (!file) return;
+    fail("");
     if (photos.length >= MOST) {
       fail(text("error.photos"));
       return;
@@ -79,5 +102,9 @@ export async function photoPart({ photos, required, place, changed, fail }) {
     await changed();
     await add(photo);
   });
-  return element;
+  const keepOnly = (kept) => {
+    const ids = new Set(kept.map(({ id }) => id));
+    for (const photo of [...photos]) if (!ids.has(photo.id)) drop(photo);
+  };
+  return { element, fail, keepOnly };
 }

@@ -2,16 +2,17 @@
 // service has answered. The service does a move once, however often it is sent: it knows the id that the phone gave it.
 // Photos are sent beside them. A move waits for its photos, and lets pass what was done at other points meanwhile.
 //
-// A move: { order, id, driver, deliveryId, trigger, point, reason, receivedBy, pin, photos, madeAt } and, once the
+// A move: { order, id, driver, deliveryId, trigger, point, code, reason, receivedBy, pin, photos, madeAt } and, once the
 // service has refused it, { refused: { code, detail } }. `photos` are ids in the store of photos.
 import { read, write } from "./database.js";
 import { deadlineOf, smaller } from "./photos.js";
 import { draftKey } from "./proofs.js";
 import { Refused, Unreachable, accept, post, upload } from "./server.js";
-import { store, update } from "./store.js";
+import { onUpdate, store, update } from "./store.js";
 
 const MOST_AT_ONCE = 50;
 // Milliseconds.
+const ANSWERED = 5_000;
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 30_000;
 const LONGEST_PAUSE_OF_FAULTS = 300_000;
@@ -31,10 +32,10 @@ export const waiting = () => mine().filter((move) => !move.refused);
 export const refused = () => mine().filter((move) => move.refused);
 export const ofOthers = () => store.moves.filter((move) => store.state && move.driver !== store.state.driver.id && !move.refused);
 
-/** Keep a move and begin to send it. Rejects when the phone cannot keep it. */
+/** Keep a move and begin to send it. Resolves to its id. Rejects when the phone cannot keep it. */
 export async function add(move) {
   const whole = {
-    id: crypto.randomUUID(), driver: store.state.driver.id, point: "", reason: "", receivedBy: "", pin: "", photos: [],
+    id: crypto.randomUUID(), driver: store.state.driver.id, point: "", code: "", reason: "", receivedBy: "", pin: "", photos: [],
     madeAt: now(), ...move,
   };
   await write(["moves", "drafts"], (moves, drafts) => {
@@ -43,6 +44,28 @@ export async function add(move) {
   });
   await refresh();
   sendAgain();
+  return whole.id;
+}
+
+/**
+ * What became of a move, as soon as it is known: the move with its refusal, or null when it is done or waits for a
+ * connection. A driver is not kept waiting for more than some seconds.
+ */
+export function outcome(id) {
+  return new Promise((resolve) => {
+    let forget = null;
+    const finish = (move) => {
+      forget();
+      resolve(move);
+    };
+    const look = () => {
+      const move = store.moves.find((each) => each.id === id);
+      if (!move || move.refused || !store.isReachable) finish(move?.refused ? move : null);
+    };
+    forget = onUpdate(look);
+    setTimeout(() => finish(null), ANSWERED);
+    look();
+  });
 }
 
 /** Forget a move that was refused, when the driver has read why. Its photos stay for the next try. */
@@ -146,8 +169,8 @@ async function sendSome(moves) {
   await accept(answer);
 }
 
-function reported({ id, deliveryId, trigger, point, reason, receivedBy, pin, photos, madeAt }) {
-  return { id, deliveryId, trigger, point, reason, receivedBy, pin, photos, madeAt };
+function reported({ id, deliveryId, trigger, point, code, reason, receivedBy, pin, photos, madeAt }) {
+  return { id, deliveryId, trigger, point, code, reason, receivedBy, pin, photos, madeAt };
 }
 
 /** False if a photo was refused, and the move with it: the driver reads why and takes another one. */

@@ -2,7 +2,8 @@
 import * as actions from "./actions.js";
 import { clockTime, countDown } from "./clock.js";
 import { part, show, text, whenFree } from "./dom.js";
-import { area, km, moment, money, phone, place, street } from "./format.js";
+import { area, km, moment, money, parcels, phone, place, street } from "./format.js";
+import { sketch } from "./map.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
 import { ofOthers, refused, sendAgain, waiting } from "./queue.js";
@@ -49,11 +50,24 @@ function offerPart(offer) {
     toPickup: km(offer.toPickupKm),
     seenAt: moment(offer.seenAt),
     distance: km(offer.distanceKm),
+    parcels: parcels(offer.parcels),
+    map: sketch(offer.points),
     points: offer.points.map(placePart),
   };
-  const element = part("offer", values, { choose: () => update({ chosen: offer.deliveryId }) });
-  element.setAttribute("aria-pressed", String(store.chosen === offer.deliveryId));
+  const element = part("offer", values, { accept: () => actions.accept(offer), decline: () => actions.decline(offer) });
+  const heading = element.querySelector("h2");
+  heading.id = `offer-${offer.deliveryId}`;
+  element.setAttribute("aria-labelledby", heading.id);
+  for (const button of element.querySelectorAll("button")) button.setAttribute("aria-describedby", heading.id);
   return element;
+}
+
+const offerCount = (count) => (count === 1 ? text("offers.one") : text("offers.many", count));
+
+function finishedPart({ share, distanceKm, delivered, failed, minutes, onTime }) {
+  const values = { share: money(share), distance: km(distanceKm), delivered, failed, isLate: !onTime, onTime };
+  values.minutes = minutes === null ? "" : text("time.minutes", minutes);
+  return part("summary", values);
 }
 
 function nowPart({ trigger, point }) {
@@ -65,6 +79,7 @@ function nowPart({ trigger, point }) {
     complement: point.address.complement,
     area: area(point),
     instructions: point.instructions,
+    receiver: point.receiver,
     needsPhoto: point.needsPhoto,
     needsPin: point.needsPin,
     asked: trigger === "deliver" && (point.needsPhoto || point.needsPin),
@@ -78,7 +93,7 @@ function nowPart({ trigger, point }) {
 }
 
 function pointPart(point, next) {
-  const status = point.status ? text(`status.${point.status}`) : "";
+  const status = point.status ? text(`stop.${point.status}`) : "";
   const element = part("point", { label: point.label, address: place(point), status, waiting: point.isWaiting });
   if (next?.point === point) element.setAttribute("aria-current", "step");
   return element;
@@ -97,7 +112,7 @@ function routeScreen(route) {
 
 /** The screen and the actions below it, as functions that make them. */
 function screen(route) {
-  const { state, isLoggedOut, isReachable, moves, chosen, push } = store;
+  const { state, isLoggedOut, isReachable, moves, finished, push } = store;
   if (isLoggedOut) return [() => part("logged-out", { waiting: moves.some((move) => !move.refused) })];
   if (!state) return [() => part("starting", { unreachable: !isReachable })];
   if (route?.status === "FINISHED") return [() => part("finished")];
@@ -105,14 +120,42 @@ function screen(route) {
     const next = nextMove(route);
     return [() => routeScreen(route), () => part("route-actions", { [next.trigger]: true }, actions.ofRoute(route, next))];
   }
+  if (finished) return [() => finishedPart(finished), () => part("summary-actions", {}, actions)];
   if (!state.driver.onDuty) return [() => part("off-duty"), () => part("duty-actions", {}, actions)];
   if (!state.offers.length) return [() => part("waiting", { [`push-${push}`]: true }, actions)];
-  const offer = state.offers.find((each) => each.deliveryId === chosen);
-  const values = { chosen: offer, share: money(offer?.share ?? null) };
-  return [
-    () => part("offers", { count: state.offers.length, offers: state.offers.map(offerPart) }, actions),
-    () => part("offer-actions", values, { accept: () => actions.accept(offer) }),
-  ];
+  const values = { count: offerCount(state.offers.length), offers: state.offers.map(offerPart) };
+  return [() => part("offers", values, actions)];
+}
+
+/** The name of a screen: when another one comes, the page begins at its top. */
+function nameOf(route, { state, finished, isLoggedOut }) {
+  if (isLoggedOut || !state) return "";
+  if (route) {
+    const next = nextMove(route);
+    return [route.deliveryId, next?.trigger, next?.point.label].join(" ");
+  }
+  if (finished) return "finished";
+  return state.driver.onDuty ? "offers" : "off duty";
+}
+
+let shownScreen = "";
+let shownProblem = "";
+
+// What a press could not do is said there, too.
+function startAtTop(name, problem) {
+  if (name !== shownScreen || (problem && problem !== shownProblem)) document.getElementById("content").scrollTop = 0;
+  shownScreen = name;
+  shownProblem = problem;
+}
+
+// Where somebody who has pressed a notification looks for its offer.
+function showNotified() {
+  const heading = store.notified && document.getElementById(`offer-${store.notified}`);
+  if (!heading) return;
+  heading.tabIndex = -1;
+  heading.focus();
+  heading.closest("article").scrollIntoView();
+  update({ notified: "" });
 }
 
 // The route that was cancelled or taken away, when the page was drawn last.
@@ -127,7 +170,7 @@ function closeEnded({ state, gone }) {
 /** Draw what has changed. */
 export function draw() {
   whenFree(() => {
-    const { state, gone, isLoggedOut, isReachable, isStuck, moves, chosen, location, problem, push } = store;
+    const { state, gone, finished, isLoggedOut, isReachable, isStuck, moves, location, problem, push } = store;
     closeEnded(store);
     const route = predicted(state?.route ?? null, waiting());
     const [content, below] = screen(route);
@@ -136,9 +179,11 @@ export function draw() {
     show("bar", JSON.stringify([driver]), () => (driver ? [part("bar", driver, actions)] : []));
     const shown = [moves, isStuck, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push];
     show("notices", JSON.stringify(shown), notices);
-    const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, chosen, moves.length, push]);
+    const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, finished, moves.length, push]);
     show("screen", key, () => [content()]);
     show("actions", key, () => (below ? [below()] : []));
+    startAtTop(nameOf(route, store), problem);
+    showNotified();
     countDown();
   });
 }

@@ -65,21 +65,21 @@ async function call(method, path, content = {}) {
 
 /** Somebody else may have the phone now: nothing of the route stays on it but what the driver did. */
 export async function forget() {
-  update({ state: null, since: null, gone: null, isLoggedOut: true, chosen: null });
+  update({ state: null, since: null, gone: null, finished: null, isLoggedOut: true });
   await Promise.all([keep("state", null), keep("positions", [])]);
 }
 
 /** Show the state that the service has answered with, unless a later one is shown. */
 export async function accept(answer) {
   if (store.state && Date.parse(answer.now) < Date.parse(store.state.now)) return;
-  const state = { ...answer, outcomes: undefined, gone: undefined };
+  const state = { ...answer, outcomes: undefined, gone: undefined, finished: undefined };
   const since = Date.now();
   setClock(state.now, since);
-  update({ state, since, gone: gone(answer), isLoggedOut: false });
+  update({ state, since, gone: gone(answer), finished: finished(answer), isLoggedOut: false });
   await keepState();
 }
 
-const keepState = () => keep("state", { state: store.state, since: store.since, gone: store.gone });
+const keepState = () => keep("state", { state: store.state, since: store.since, gone: store.gone, finished: store.finished });
 
 /** The route that was cancelled or taken away: where it began, and why. Null for one that the driver holds again. */
 function gone(answer) {
@@ -90,6 +90,18 @@ function gone(answer) {
     return { ...answer.gone, shop: contacts.name, address, coordinates };
   }
   return answer.route?.deliveryId === store.gone?.deliveryId ? null : store.gone;
+}
+
+/** What the driver has done on the route that has just ended, until it is read or another route begins. */
+function finished(answer) {
+  if (answer.driver.id !== store.state?.driver.id || answer.route) return null;
+  return answer.finished ?? store.finished;
+}
+
+/** The driver has read what the route that has ended was. */
+export async function forgetFinished() {
+  update({ finished: null });
+  await keepState();
 }
 
 /** The driver has read why the route is gone. */

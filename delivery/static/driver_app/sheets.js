@@ -3,12 +3,12 @@ import { part, text } from "./dom.js";
 import { navigation, place } from "./format.js";
 import { photoPart } from "./photos.js";
 import { draft, keepDraft } from "./proofs.js";
-import { add } from "./queue.js";
+import { add, dismiss, outcome } from "./queue.js";
 
 const PIN = /^[0-9]{4}$/u;
 // A second tap of the finger that opened a sheet does not confirm it.
 const UNTOUCHED = 400; // milliseconds
-const LONGEST_REASON = 255;
+const OTHER = "OTHER"; // the code of a failure that needs a text
 
 export const isSheetOpen = () => document.querySelector("dialog[open]") !== null;
 
@@ -51,50 +51,68 @@ export function openNavigation(point) {
 }
 
 function explainIn(sheet) {
-  const problem = sheet.querySelector(".problem");
+  const problem = sheet.querySelector(".content > .problem");
   return (message) => {
     problem.textContent = message;
     if (message) problem.scrollIntoView({ block: "nearest" });
   };
 }
 
-// Keeps the move and closes the sheet; it stays open with what was entered when the phone cannot keep the move.
-async function confirm(move, close, explain) {
+// Keeps the move and closes the sheet when it is done, or waits for a connection. The sheet stays open with what was
+// entered, and says why, when the phone cannot keep the move or the service refuses it. True if it was refused.
+async function confirm(sheet, move, explain) {
+  document.body.setAttribute("aria-busy", "true");
   try {
-    await add(move);
+    explain("");
+    const refused = await outcome(await add(move));
+    if (refused && sheet.isConnected) {
+      await dismiss(refused);
+      explain(refused.refused.detail);
+      return true;
+    }
+    sheet.closest("dialog")?.close();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
     explain(text("error.kept"));
-    return;
+  } finally {
+    document.body.removeAttribute("aria-busy");
   }
-  close();
+  return false;
 }
 
 /** For `collect` and `return`. */
 export function openStep(route, { trigger, point }) {
   const sheet = openSheet(trigger, { address: place(point) }, {
-    confirm: (close) => confirm({ deliveryId: route.deliveryId, trigger }, close, explain),
+    confirm: () => confirm(sheet, { deliveryId: route.deliveryId, trigger }, explain),
   });
   const explain = explainIn(sheet);
 }
 
-async function photosAt(route, point, { required, photos, entered, explain }) {
-  const at = { deliveryId: route.deliveryId, point: point.label };
-  return photoPart({
+// The photos of a sheet, and what is done at the point: with them, and without those that the service has refused.
+async function photosIn(sheet, { move, required, photos, entered, explain }) {
+  const { deliveryId, point } = move;
+  const shown = await photoPart({
     photos,
     required,
-    place: at,
-    fail: explain,
+    place: { deliveryId, point },
     changed: async () => {
       explain("");
       try {
-        await keepDraft(at.deliveryId, at.point, { receivedBy: entered(), photos });
+        await keepDraft(deliveryId, point, { receivedBy: entered(), photos });
       } catch (error) {
         if (!(error instanceof DOMException)) throw error;
         explain(text("error.kept"));
       }
     },
   });
+  sheet.querySelector("[data-slot=photos]").append(shown.element);
+  return {
+    fail: shown.fail,
+    confirm: async (values) => {
+      const isRefused = await confirm(sheet, { ...move, ...values, photos: photos.map((photo) => photo.id) }, explain);
+      if (isRefused) shown.keepOnly((await draft(deliveryId, point)).photos);
+    },
+  };
 }
 
 function pinPart() {
@@ -119,19 +137,18 @@ export async function openProof(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
   if (isSheetOpen()) return; // by a second tap
   const sheet = openSheet("proof", { label: point.label, address: place(point), needsPin: point.needsPin, pin: pinPart() }, {
-    confirm: async (close) => {
+    confirm: async () => {
       const pin = point.needsPin ? sheet.querySelector("[name=pin]").value : "";
-      if (point.needsPhoto && !photos.length) explain(text("error.needs_photo"));
+      if (point.needsPhoto && !photos.length) taken.fail(text("error.needs_photo"));
       else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"));
-      else await confirm({ ...move, receivedBy: name.value.trim(), pin, photos: photos.map((photo) => photo.id) }, close, explain);
+      else await taken.confirm({ receivedBy: name.value.trim(), pin });
     },
   });
   const explain = explainIn(sheet);
-  const move = { deliveryId: route.deliveryId, trigger: "deliver", point: point.label };
   const name = sheet.querySelector("[name=receivedBy]");
   name.value = receivedBy;
-  const photo = await photosAt(route, point, { required: point.needsPhoto, photos, entered: () => name.value, explain });
-  sheet.querySelector("[data-slot=photos]").append(photo);
+  const move = { deliveryId: route.deliveryId, trigger: "deliver", point: point.label };
+  const taken = await photosIn(sheet, { move, required: point.needsPhoto, photos, entered: () => name.value, explain });
 }
 
 /** Why a point was not delivered, with photos. */
@@ -139,16 +156,15 @@ export async function openFailure(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
   if (isSheetOpen()) return; // by a second tap
   const sheet = openSheet("failure", { label: point.label, address: place(point) }, {
-    confirm: async (close) => {
-      const chosen = sheet.querySelector("[name=reason]:checked");
-      const more = sheet.querySelector("[name=more]").value.trim();
-      const reason = [chosen?.value, more].filter(Boolean).join(": ").slice(0, LONGEST_REASON);
-      if (!reason) explain(text("error.other"));
-      else await confirm({ ...move, reason, photos: photos.map((photo) => photo.id) }, close, explain);
+    confirm: async () => {
+      const code = sheet.querySelector("[name=code]:checked")?.value;
+      const reason = sheet.querySelector("[name=reason]").value.trim();
+      if (!code) explain(text("error.reason"));
+      else if (code === OTHER && !reason) explain(text("error.other"));
+      else await taken.confirm({ code, reason });
     },
   });
   const explain = explainIn(sheet);
   const move = { deliveryId: route.deliveryId, trigger: "fail", point: point.label };
-  const photo = await photosAt(route, point, { required: false, photos, entered: () => receivedBy, explain });
-  sheet.querySelector("[data-slot=photos]").append(photo);
+  const taken = await photosIn(sheet, { move, required: false, photos, entered: () => receivedBy, explain });
 }

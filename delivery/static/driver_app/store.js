@@ -11,15 +11,17 @@ export const store = {
   push: "", // notifications while the page is closed: "on", "ask", "later", "denied", or "" where there are none
   location: "", // "denied" or "missing" when positions cannot be had, "unusable" when the service drops them
   problem: "", // what the last press of a button could not do
-  notified: location.hash.slice(1), // the offer whose notification was pressed
-  chosen: null, // the offer that the driver looks at
+  notified: location.hash.slice(1), // the offer whose notification was pressed, until it is shown
+  finished: null, // what the driver has done on the route that has ended, until it is read
 };
 
-const listeners = [];
+let listeners = [];
 let isPlanned = false;
 
+/** Returns a function that ends it. */
 export function onUpdate(listener) {
   listeners.push(listener);
+  return () => { listeners = listeners.filter((each) => each !== listener); };
 }
 
 export function update(changes) {

@@ -4,7 +4,7 @@
 {
   const PAUSE = 10_000; // milliseconds, like below
   const DEADLINE = 8_000;
-  const PARTS = ["now", "more"];
+  const PARTS = ["now", "note", "more"];
   const box = document.getElementById("map");
   const offline = document.getElementById("offline");
   const part = (id, root = document) => root.querySelector(`#${id}`);
@@ -35,9 +35,16 @@
     timer = setTimeout(ask, PAUSE);
   }
 
+  // Whether somebody writes to the driver.
+  function isWritten() {
+    const inputs = [...part("note").querySelectorAll("input")];
+    return inputs.some((input) => input === document.activeElement || input.value !== input.defaultValue);
+  }
+
   function replace(page) {
     const said = document.querySelector("h1").textContent;
     for (const id of PARTS) {
+      if (id === "note" && isWritten()) continue;
       if (part(id, page).outerHTML !== part(id).outerHTML) part(id).replaceWith(document.adoptNode(part(id, page)));
     }
     const now = document.querySelector("h1").textContent;

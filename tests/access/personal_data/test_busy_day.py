@@ -31,7 +31,7 @@ from common import credentials, web_push
 from common.fields import CiphertextField
 from common.mail import sending
 from config.celery import app
-from delivery.actions import deliveries
+from delivery.actions import deliveries, receivers
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
 from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
@@ -40,7 +40,7 @@ from integration.models import Order
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.config.test_log_contents import log
 from tests.delivery.driver_app.phones import Phone, now
-from tests.factories import BY, DriverFactory, payload
+from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 from tests.integration.factories import SellerFactory, key_of, nfe_xml, order_body
 from tests.overlapping import _transaction
 from tests.photos import photo
@@ -106,6 +106,8 @@ def deliver(api: APIClient, dispatcher: Client, driver: Driver) -> str:
     delivery, phone = Delivery.objects.get(pk=sent.json()["deliveryId"]), Phone(driver)
     other = DriverFactory.create(name="Somebody", phone="+55 11 90000-1111")
     phone.post("duty/", {"onDuty": True})
+    offer = DeliveryFactory.create(stops=1)
+    assert phone.post(f"offers/{offer.pk}/decline/").status_code == 200
     assert phone.post(f"offers/{delivery.pk}/accept/").status_code == 200
     position = {"latitude": WAY[0], "longitude": WAY[1], "accuracy": 5, "at": now()}
     assert phone.post("positions/", {"sentAt": now(), "positions": [position]}).json()["kept"] == 1
@@ -115,6 +117,8 @@ def deliver(api: APIClient, dispatcher: Client, driver: Driver) -> str:
     by_dispatcher(dispatcher, delivery, "reassign", driver=str(driver.pk))
     Driver.objects.filter(pk=driver.pk).update(name=NEW_NAME, phone=NEW_PHONE)
     assert phone.post("moves/", move(delivery, "collect")).json()["outcomes"][0]["done"]
+    stop = delivery.stops.get(index=0)
+    receivers.note(stop=stop, receives=RECEIVER, hint=f"Ring at {RECEIVER}", at=timezone.now())
     by_dispatcher(dispatcher, delivery, "position", position=f"{WAY[0]},{WAY[1]}")
     upload = uuid4()
     assert phone.upload(photo(), delivery, upload=upload).status_code == 201

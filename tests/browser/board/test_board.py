@@ -48,7 +48,7 @@ def test_drives_a_delivery_from_the_board_to_its_end(open_board, shop):
     wait_for_hold(page)
     card.get_by_role("button", name="All stops and moves").click()
     card.get_by_role("button", name="Couldn't deliver… C").click()
-    page.get_by_role("radio", name="Nobody at the address").check()
+    page.get_by_role("radio", name="Nobody there").check()
     page.locator("dialog button.final").click()
     wait_for_hold(page)
     card.get_by_role("button", name="Return to A").click()
@@ -57,7 +57,7 @@ def test_drives_a_delivery_from_the_board_to_its_end(open_board, shop):
 
     found = Delivery.objects.get(pk=delivery.pk)
     assert (found.status, found.route_status, found.driver_id) == ("DELIVERED", "FINISHED", driver.pk)
-    assert found.stops.get(index=1).failure_reason == "Nobody at the address"
+    assert found.stops.get(index=1).failure_code == "ABSENT"
     assert set(found.transitions.exclude(trigger="request").values_list("by", flat=True)) == {"user dora"}
     assert browser.complaints == []
 

@@ -37,6 +37,12 @@ class DriverPhone(Tab):
         self.page.wait_for_url("**/driver/")
         return self.page
 
+    def go_on_after_route(self) -> None:
+        """Read what the route was, once the service has told it."""
+        self.page.get_by_role("heading", name="Route finished").wait_for()
+        self.press("Go on")
+        self.page.get_by_role("heading", name="Waiting for offers").wait_for()
+
     def press(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
 

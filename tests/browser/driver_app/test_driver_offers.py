@@ -6,9 +6,9 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from delivery.actions import deliveries
-from delivery.models import Delivery
+from delivery.models import DeclinedOffer, Delivery
 from tests.browser.waiting import until
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory
 
 SOON = 8_000  # milliseconds: less than the ten seconds after which the app asks without a stream
 
@@ -47,7 +47,7 @@ class TestOffers:
         bia = open_phone(name="Bia Reis", on_duty=True)
         delivery = DeliveryFactory.create(stops=1)
         # Elements, because the offer may be gone from the second page before its button is pressed.
-        accepts = [each.page.wait_for_selector("#actions button.prime") for each in (ana, bia)]
+        accepts = [each.page.wait_for_selector(".offer button.prime") for each in (ana, bia)]
 
         for accept in accepts:
             accept.evaluate("button => { setTimeout(() => button.click()); }")  # returns before the answer
@@ -60,19 +60,14 @@ class TestOffers:
         delivery.refresh_from_db()
         assert delivery.driver == won.driver
 
-    def test_that_are_gone_do_not_put_another_one_under_the_thumb(self, ana):
-        first = DeliveryFactory.create(stops=1)
-        ana.page.locator("#actions button.prime").wait_for()
-        DeliveryFactory.create(stops=2)
-        expect(ana.page.locator(".offer")).to_have_count(2)
-        other = DriverFactory.create()
+    def test_are_accepted_and_declined_one_by_one(self, ana):
+        first, second = DeliveryFactory.create(stops=1), DeliveryFactory.create(stops=2)
+        expect(ana.page.get_by_role("heading", name="2 offers")).to_be_visible()
 
-        chosen = ana.page.locator(".offer[aria-pressed=true]")
-        expect(chosen).to_have_count(1)
-        deliveries.accept(delivery=first, driver=other, by=BY, at=timezone.now())
-
+        ana.page.locator(".offer").first.get_by_role("button", name="Decline").click()
         expect(ana.page.locator(".offer")).to_have_count(1)
-        expect(ana.page.locator("#actions button.prime")).to_have_count(0)
-        ana.page.locator(".offer").click()
-        expect(ana.page.locator("#actions button.prime")).to_be_visible()
-        assert not Delivery.objects.filter(driver=ana.driver).exists()
+        ana.page.locator(".offer").get_by_role("button", name="Accept").click()
+
+        ana.page.locator(".now").wait_for()
+        assert [row.delivery for row in DeclinedOffer.objects.all()] == [first]
+        assert Delivery.objects.get(driver=ana.driver) == second

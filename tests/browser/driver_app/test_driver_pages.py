@@ -33,7 +33,7 @@ def test_screens_can_be_read_in_the_sun_and_used_with_gloves(open_phone, locale)
     DeliveryFactory.create(payload=shop_history.payload(1, 2))  # at B a photo, a PIN and instructions
     page.locator(".offer").wait_for()
     look("offers")
-    page.locator("#actions button").click()
+    page.locator(".offer button.prime").click()
     page.locator(".now").wait_for()
     look("route-collect")
     ana.press(say("Navigate"))

@@ -254,7 +254,7 @@ class TestWithoutPermission:
             expect(ana.page.locator(".notice")).to_contain_text(words)
 
         delivery = DeliveryFactory.create(stops=1)
-        ana.page.locator("#actions button").click()
+        ana.page.locator(".offer button.prime").click()
         ana.page.locator(".now").wait_for()
         delivery.refresh_from_db()
         assert delivery.driver == ana.driver

@@ -97,7 +97,7 @@ class TestRoute:
         ana.press("Returned to A")
         ana.confirm("Yes, returned")
 
-        expect(page.get_by_role("heading", name="Waiting for offers")).to_be_visible()
+        ana.go_on_after_route()
         made(ana, delivery, COLLECT, ("deliver", "B"), ("fail", "C"), ("return", ""))
         assert delivery.transitions.get(trigger="fail").reason == "Nobody there"
         assert [link.split(":")[0] for link in links] == ["https", "https", "geo"]
@@ -193,7 +193,7 @@ class TestWithoutSignal:
         assert DriverMove.objects.count() == 3
         for move in DriverMove.objects.all():  # by how long before it was sent it was made
             assert before < move.made_at < move.received_at - waited
-        ana.page.get_by_role("heading", name="Waiting for offers").wait_for()
+        ana.go_on_after_route()
 
     def test_nothing_is_lost_when_the_page_is_killed(self, ana, delivery):
         ana.lose_signal()

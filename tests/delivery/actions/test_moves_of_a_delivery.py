@@ -3,11 +3,12 @@
 import json
 from datetime import timedelta
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import pytest
 from django.conf import settings
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from delivery import lifecycle
 from delivery.actions import deliveries, moves
@@ -15,6 +16,7 @@ from delivery.errors import (
     AlreadyFinished,
     DriverHasOpenRoute,
     DriverNotEligible,
+    InvalidFailureCode,
     InvalidPosition,
     MoveRefused,
     NoEligibleDriver,
@@ -24,9 +26,10 @@ from delivery.errors import (
 )
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import Delivery, Environment, Stop, Transition, VehicleType, WebhookEvent
+from delivery.models import Delivery, Environment, Stop, Tariff, Transition, VehicleType, WebhookEvent
 from tests.delivery.in_progress import in_progress
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.money import half_up
 
 
 def do(verb, delivery, **details):
@@ -99,9 +102,25 @@ class TestOneDelivery:
         assert (last.trigger, last.point, last.reason, last.by) == ("fail", "B", "Ninguém em casa", BY)
         assert (last.status, last.route_status) == ("COLLECTED", "COLLECTED")
 
+    def test_keeps_the_code_of_a_failure_and_tells_it_in_the_language_of_who_records_it(self):
+        delivery = DeliveryFactory.create(collected=True)
+
+        with translation.override("pt-br"):
+            do(deliveries.fail_point, delivery, point="B", code="ABSENT", reason="tocou")
+        do(deliveries.fail_point, delivery, point="C", reason="Chovia")
+
+        stops = Stop.objects.filter(delivery=delivery)
+        assert [(stop.failure_code, stop.failure) for stop in stops][:2] == [
+            ("ABSENT", "Nobody there: tocou"), ("OTHER", "Chovia")
+        ]  # fmt: skip  # a table
+        told = Transition.objects.filter(delivery=delivery, trigger="fail").values_list("reason", flat=True)
+        assert list(told) == ["Ninguém no local: tocou", "Chovia"]
+
     @pytest.mark.parametrize(
         ("verb", "details", "error"),
         [
+            (deliveries.fail_point, {"point": "B", "code": "OTHER", "reason": ""}, ReasonMissing),
+            (deliveries.fail_point, {"point": "B", "code": "absent", "reason": "x"}, InvalidFailureCode),
             (deliveries.deliver_point, {"point": "D"}, StopNotFound),
             (deliveries.deliver_point, {"point": "A"}, StopNotFound),
             (deliveries.deliver_point, {"point": ""}, StopNotFound),
@@ -118,6 +137,45 @@ class TestOneDelivery:
             do(verb, delivery, **details)
 
         assert (statuses(delivery), writes()) == before
+
+
+@pytest.mark.django_db
+class TestDriverAmount:
+    """What the driver earns, fixed at the acceptance."""
+
+    @pytest.fixture
+    def offer(self):
+        return DeliveryFactory.create(stops=1)
+
+    def test_is_by_the_accounts_tariff_else_the_general_one_else_the_rules(self, offer, rules):
+        rules(driver_share_percent=50)
+        general = Tariff.objects.get(integrator=None, vehicle_type=offer.vehicle_type)
+        price, km = offer.shipping_value, offer.distance_km
+        found = [Tariff.driver_amounts([offer])[offer.pk]]
+
+        Tariff.objects.filter(pk=general.pk).update(driver_percent=80)
+        found += Tariff.driver_amounts([offer]).values()
+        general.pk, general.integrator = None, offer.integrator
+        general.driver_percent, general.driver_fixed, general.driver_per_km = None, Decimal(4), Decimal("1.5")
+        general.save()
+        found += Tariff.driver_amounts([offer]).values()
+
+        expected = [price / 2, price * Decimal("0.8"), 4 + km * Decimal("1.5")]
+        assert found == [half_up(Fraction(amount)) for amount in expected]
+
+    def test_follows_the_route(self, offer, rules):
+        rules(driver_share_percent=50)
+        half = half_up(Fraction(offer.shipping_value) / 2)
+        amounts = []
+        for verb in (deliveries.accept, deliveries.release, deliveries.accept, deliveries.cancel):
+            values = {deliveries.accept: {"driver": DriverFactory.create()}, deliveries.cancel: {"reason": ""}}
+            amounts.append(do(verb, offer, **values.get(verb, {})).driver_amount)
+
+        part = Fraction(Delivery.objects.get(pk=offer.pk).cancel_fee or 0) / Fraction(offer.shipping_value)
+        assert amounts == [half, None, half, half_up(Fraction(half) * part)]
+
+    def test_is_nothing_without_a_rule(self, offer):
+        assert do(deliveries.accept, offer, driver=DriverFactory.create()).driver_amount == 0
 
 
 @pytest.mark.django_db

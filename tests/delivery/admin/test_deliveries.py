@@ -160,13 +160,14 @@ class TestReasons:
         delivery = DeliveryFactory.create(collected=True)
 
         offer = dispatcher.get(page(delivery)).content.decode()
-        fields = {"point": "B", "preset": "Nobody at the address", "reason": "rang twice"}
+        fields = {"point": "B", "code": "ABSENT", "reason": "rang twice"}
         asked = dispatcher.post(reverse("admin:delivery_delivery_move", args=[delivery.pk, "fail"]), fields)
         press(dispatcher, delivery, "fail", **fields)
 
-        assert "Reason: Nobody at the address: rang twice" in asked.content.decode()
-        assert "<option>Nobody at the address</option>" in offer
-        assert delivery.stops.get(index=0).failure_reason == "Nobody at the address: rang twice"
+        assert "Failure code: Nobody there" in asked.content.decode()
+        assert "Reason: rang twice" in asked.content.decode()
+        assert '<option value="ABSENT">Nobody there</option>' in offer
+        assert delivery.stops.get(index=0).failure == "Nobody there: rang twice"
 
     def test_are_for_a_point_that_is_named_by_recipient_and_street(self, dispatcher):
         stops = [Place(point=PICKUP, address={"street": "Rua Augusta", "number": "500"}, contact_name="Maria")]

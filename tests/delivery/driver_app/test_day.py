@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from delivery.actions import deliveries
 from delivery.driver_app import day
-from delivery.driver_app.state import share
 from delivery.lifecycle import Ending
-from delivery.models import Delivery
+from delivery.models import Tariff
+from delivery.pricing import Pay
 from tests.delivery.driver_app.phones import phone
 from tests.delivery.ended import Ended, insert
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -74,7 +74,26 @@ class TestLatest:
 
         owed = [*prices, cancelled.fee]
         assert today.earned == sum(percent_of(amount, Decimal(percent)) for amount in owed)
-        assert today.earned == sum(Decimal(str(share(Delivery(shipping_value=amount)))) for amount in owed)
+        assert today.earned == sum(Pay(Decimal(percent)).amount(price=amount, km=Decimal(0)) for amount in owed)
+
+    def test_pays_what_was_fixed_at_the_acceptance(self, ana, rules):
+        delivery = finished(ana, NOON)
+        rules(driver_share_percent=10)
+        Tariff.objects.update(driver_fixed=Decimal(99))
+
+        today = of(ana)[0]
+
+        assert today.earned == delivery.driver_amount == percent_of(delivery.shipping_value, Decimal(70))
+
+    def test_counts_the_routes_that_ended_in_time(self, ana):
+        finished(ana, NOON)
+        late = DeliveryFactory.create(stops=1, collected=True, driver=ana, at=NOON - timedelta(hours=9))
+        deliveries.deliver_point(delivery=late, point="B", by=BY, at=NOON)
+
+        today, yesterday = of(ana)[:2]
+
+        assert (today.routes, today.on_time, today.on_time_percent) == (2, 1, 50)
+        assert yesterday.on_time_percent is None
 
     def test_pays_the_share_of_the_fee_of_a_cancelled_delivery(self, ana):
         delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana, at=NOON)
@@ -116,7 +135,7 @@ class TestPage:
 
         assert f"<h1>{text}</h1>" in page
 
-    @pytest.mark.parametrize(("percent", "count"), [(0, 0), (70, 7)])
+    @pytest.mark.parametrize(("percent", "count"), [(0, 0), (70, 1)])
     def test_has_amounts_where_drivers_have_a_share(self, rules, percent, count):
         rules(driver_share_percent=percent)
 

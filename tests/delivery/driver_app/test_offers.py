@@ -12,7 +12,7 @@ from common.page_updates import STREAM
 from delivery.actions import deliveries, moves
 from delivery.driver_app import state
 from delivery.geo.distance import Point
-from delivery.models import Delivery, DriverDevice, DropoffOptions, LatestPosition
+from delivery.models import DeclinedOffer, Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
 from tests.delivery.driver_app.phones import phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
@@ -70,6 +70,7 @@ class TestOffers:
         assert [point["label"] for point in shown["points"]] == ["A", "B", "C"]
         assert shown["toPickupKm"] == 0.0
         assert shown["share"] == round(float(delivery.shipping_value) * 0.7, 2)
+        assert shown["shop"] == delivery.integrator.name
         assert "contacts" not in str(shown)
         assert delivery.contact_phone not in str(shown)
 
@@ -155,6 +156,20 @@ class TestRouteThatIsGone:
     def delivery(self, ana):
         return DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
 
+    def test_is_summed_up_when_it_was_finished(self, ana, rules):
+        rules(driver_share_percent=50)
+        start = timezone.now() - timedelta(minutes=12)
+        delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver, at=start)
+        for name in ("collect", "fail", "return"):
+            fields = {"point": "B", "code": "ABSENT"}
+            moves.perform(name, delivery=delivery, fields=fields, by=BY, at=start + timedelta(minutes=12))
+
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+
+        summary = answer["finished"]
+        assert (summary["delivered"], summary["failed"], summary["minutes"], summary["onTime"]) == (0, 1, 12, True)
+        assert summary["share"] == round(float(delivery.shipping_value) / 2, 2)
+
     @pytest.mark.parametrize(
         ("names", "why"),
         [
@@ -182,6 +197,33 @@ class TestRouteThatIsGone:
         answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
 
         assert (answer["route"]["deliveryId"], answer["gone"]) == (str(delivery.pk), None)
+
+
+class TestDecline:
+    def test_hides_the_offer_from_this_driver_alone(self):
+        ana, bia, delivery = phone(), phone(), offer()
+
+        answers = [ana.post(f"offers/{delivery.pk}/decline/").json()["offers"] for _try in range(2)]
+
+        assert answers == [[], []]
+        assert [item["deliveryId"] for item in bia.state()["offers"]] == [str(delivery.pk)]
+        assert [row.driver for row in DeclinedOffer.objects.all()] == [ana.driver]
+
+    def test_lets_the_nearest_other_driver_have_the_route(self):
+        ana, bia, delivery = phone(), phone(), offer()
+        ana.post(f"offers/{delivery.pk}/decline/")
+
+        accepted = deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now())
+
+        assert accepted.driver == bia.driver
+
+    def test_of_a_taken_route_is_refused(self):
+        ana, delivery = phone(), DeliveryFactory.create(accepted=True)
+
+        response = ana.post(f"offers/{delivery.pk}/decline/")
+
+        assert response.json()["code"] == "route_taken"
+        assert not DeclinedOffer.objects.exists()
 
 
 class TestAccept:

@@ -147,6 +147,7 @@ class TestDispatch:
             (["fail", "B", "--reason", "x" * 256], "invalid_reason"),
             (["cancel", "--reason", "a\0b"], "invalid_reason"),
             (["fail", "B"], "reason_missing"),
+            (["fail", "B", "--code", "GONE"], "invalid_failure_code"),
             (["position", HERE], "no_driver_assigned"),
             (["accept"], "no_eligible_driver"),
             (["accept", "--driver", "nobody"], "driver_not_found"),

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
-from delivery.models import ArrivalEstimate, Driver, LatestPosition, Stop, StopProof
+from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
 from delivery.payload import Options
 from tests.delivery.proofs import pin_of
 from tests.delivery.tracking.links import delivery, driver_of, path_of, text_of
@@ -275,7 +275,7 @@ class TestOtherPeople:
         first, *others = found.stops.all()
         secrets = [
             str(found.pk), found.pk.hex, str(found.route_id), str(found.integrator_id), str(found.driver_id),
-            "Souza", "Lima", "Maria Silva", "97777", "PEDIDO", "Recife", "Dog", "R$",
+            "Souza", "Lima", "Maria Silva", "97777", "Recife", "Dog", "R$",
             f"{found.shipping_value}", f"{found.shipping_value}".replace(".", ","), f"{found.distance_km}",
             found.integrator.name, str(found.token and found.token.hint),
         ]  # fmt: skip
@@ -292,3 +292,63 @@ class TestOtherPeople:
         sent = content + str(response.headers)
         assert [secret for secret in secrets if secret in sent] == []
         assert first.address["street"] in content
+
+
+class TestFailure:
+    @pytest.mark.parametrize(
+        ("language", "told"),
+        [
+            ("en", "Nobody there: rang twice Your order goes back to the shop."),
+            ("pt-br", "Ninguém no local: rang twice Seu pedido volta para a loja."),
+        ],
+    )
+    def test_is_told_in_the_readers_language_with_what_follows(self, client, language, told):
+        found = delivery(moves=("accept", "collect"))
+        move("fail_point", found, point="B", code="ABSENT", reason="rang twice")
+
+        text = text_of(client.get(path_of(found), HTTP_ACCEPT_LANGUAGE=language))
+
+        assert re.search(r"(Order|Pedido) PEDIDO-0", text)
+        assert told in re.sub(r" (Preparing|Preparando).*?(Not delivered|Não entregue) ", " ", text)
+
+
+class TestNote:
+    def send(self, client, found, **fields):
+        return client.post(path_of(found), fields, HTTP_ACCEPT_LANGUAGE="en")
+
+    def test_replaces_the_one_before(self, client):
+        found = delivery(moves=("accept", "collect"))
+
+        for receives, hint in (("Porter", "Leave it at the desk"), ("", "Gate 2")):
+            assert self.send(client, found, receives=receives, hint=hint).status_code == 302
+
+        assert "The driver sees: Gate 2" in text_of(client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en"))
+        (note,) = ReceiverNote.objects.all()
+        assert note.text == "Gate 2"
+
+    def test_is_taken_as_long_as_the_stop_is_open(self, client):
+        found = delivery(moves=("accept", "collect"))
+        move("deliver_point", found, point="B")
+
+        response = self.send(client, found, receives="Porter")
+
+        assert response.status_code == 302
+        assert not ReceiverNote.objects.exists()
+        assert "For the driver" not in text_of(client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en"))
+
+    def test_has_a_length(self, client):
+        found = delivery()
+
+        response = self.send(client, found, hint="x" * 161)
+
+        assert response.status_code == 422
+        assert "at most 160 characters" in text_of(response)
+        assert not ReceiverNote.objects.exists()
+
+    def test_is_taken_ten_times_an_hour(self, client):
+        found = delivery()
+
+        statuses = [self.send(client, found, hint=str(number)).status_code for number in range(11)]
+
+        assert statuses == [302] * 10 + [429]
+        assert ReceiverNote.objects.get().hint == "9"
