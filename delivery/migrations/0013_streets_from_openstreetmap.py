@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("delivery", "0011_members_request"),
+        ("delivery", "0012_earnings_reasons_and_notes"),
     ]
 
     operations = [
