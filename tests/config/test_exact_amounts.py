@@ -26,9 +26,11 @@ REVIEWED = {
         "float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)", "float(delivery.distance_km)",
     },
     "delivery/driver_app/state.py": {
-        "float(part.quantize(_CENT, ROUND_HALF_UP))",
-        "delivery.shipping_value * percent / 100",  # a Decimal
+        "float(amount)", "float(delivery.distance_km)", "metres / 1000", "round(metres / 1000, 1)",
+        "(delivery.closed_at - max(taken)).total_seconds() / 60",
+        "round((delivery.closed_at - max(taken)).total_seconds() / 60)",
     },
+    "delivery/pricing.py": {"amount * fee / price", "price * (self.percent or 0) / 100"},  # Decimals
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
     "integration/api/bodies.py": {"float(order.cost)", "float(amount)"},
     "config/management/commands/bootstrap.py": {  # only compared with 0
