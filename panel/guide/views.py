@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext, gettext_lazy, gettext_noop
 from django.views import View
 from django.views.decorators.cache import cache_control
 from django.views.decorators.gzip import gzip_page
@@ -72,11 +72,28 @@ class ReceiverView(View):
         return HttpResponse(pages.RECEIVERS[extension].read_bytes(), content_type="text/plain; charset=utf-8")
 
 
+# What Swagger UI writes itself. It has no translations; `reference.js` puts these in place of its words.
+_WORDS_OF_REFERENCE = [
+    gettext_noop("Servers"), gettext_noop("Authorize"), gettext_noop("Available authorizations"),
+    gettext_noop("Value:"), gettext_noop("Close"), gettext_noop("Logout"), gettext_noop("Parameters"),
+    gettext_noop("No parameters"), gettext_noop("Request body"), gettext_noop("Responses"), gettext_noop("Response"),
+    gettext_noop("Server response"), gettext_noop("Response body"), gettext_noop("Response headers"),
+    gettext_noop("Request URL"), gettext_noop("Request duration"), gettext_noop("Execute"), gettext_noop("Clear"),
+    gettext_noop("Cancel"), gettext_noop("Try it out"), gettext_noop("Reset"), gettext_noop("Code"),
+    gettext_noop("Details"), gettext_noop("Description"), gettext_noop("Name"), gettext_noop("Links"),
+    gettext_noop("No links"), gettext_noop("Media type"), gettext_noop("Example Value"), gettext_noop("Schema"),
+    gettext_noop("Schemas"), gettext_noop("Examples"), gettext_noop("Download"), gettext_noop("required"),
+    gettext_noop("Snippets"), gettext_noop("Webhooks"), gettext_noop("Edit Value"), gettext_noop("Examples:"),
+    gettext_noop("Headers:"), gettext_noop("Type"),
+]  # fmt: skip  # a list of words
+
+
 class ReferenceView(View):
     """Every operation of both APIs, with a form that sends it."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return _page(request, "documentation/reference.html")
+        words = {word: gettext(word) for word in _WORDS_OF_REFERENCE}
+        return _page(request, "documentation/reference.html", words=json.dumps(words, ensure_ascii=False))
 
 
 class ErrorView(View):

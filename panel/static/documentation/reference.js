@@ -3,6 +3,25 @@
 
 const holder = document.getElementById("reference");
 
+// Its own words in the page's language. What the description says, and code, stay as they are.
+const words = JSON.parse(holder.dataset.words);
+
+function translate(node) {
+  const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  for (let text = node.nodeType === Node.TEXT_NODE ? node : texts.nextNode(); text; text = texts.nextNode()) {
+    const word = text.nodeValue.trim();
+    const known = Object.hasOwn(words, word) && words[word] !== word;
+    if (!known || text.parentElement?.closest("pre, code, textarea, .renderedMarkdown, .model")) continue;
+    text.nodeValue = text.nodeValue.replace(word, words[word]);
+  }
+}
+
+new MutationObserver((changes) => {
+  for (const { type, target, addedNodes } of changes) {
+    for (const node of type === "characterData" ? [target] : addedNodes) translate(node);
+  }
+}).observe(holder, { childList: true, subtree: true, characterData: true });
+
 SwaggerUIBundle({
   domNode: holder,
   url: holder.dataset.description,
