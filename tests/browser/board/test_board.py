@@ -238,3 +238,23 @@ def test_a_driver_is_searched_and_chosen_by_keyboard_alone(open_board, shop):
 
     assert Delivery.objects.get(pk=delivery.pk).driver == driver
     assert browser.complaints == []
+
+
+def test_a_card_is_dragged_onto_a_free_driver(open_board, shop):
+    driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
+    DriverFactory.create(name="Bia", vehicle_type="CAR")
+    delivery = DeliveryFactory.create(token=shop, stops=1)
+    browser = open_board()
+    page = browser.page
+    page.locator("#show-drivers").click()
+    address = page.locator(f"#route-{delivery.pk} .address").first
+
+    address.drag_to(page.locator(".duty", has_text="Bia"))
+    page.get_by_text("Bia has another vehicle than the route needs.").wait_for()
+    address.drag_to(page.locator(f"#duty-{driver.pk}"))
+    page.locator("#holds").get_by_text("Assign driver: Ana Souza").wait_for()
+    wait_for_hold(page)
+    page.locator(f"#collect-{delivery.pk}").wait_for()
+
+    assert Delivery.objects.get(pk=delivery.pk).driver == driver
+    assert browser.complaints == []
