@@ -20,6 +20,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
 from common import formats
 from common.fields import any_of, folded
@@ -52,6 +53,11 @@ _PAGES_OF_ACCOUNT = {
     "alerts": gettext_lazy("Alerts"),
     "team": gettext_lazy("Team"),
     "activity": gettext_lazy("Activity"),
+}
+# For those who may request deliveries.
+_PAGES_OF_REQUESTS = {
+    "request": gettext_lazy("Request a delivery"),
+    "pickup_points": gettext_lazy("Pickup points"),
 }
 _PAGES_OF_SELLER = {
     "seller_orders": gettext_lazy("Orders"),
@@ -292,7 +298,8 @@ def pages_of(request: HttpRequest, user: User) -> Iterable[Result]:
         if not permission or user.has_perm(permission):
             yield Result(str(title), reverse(name))
     for account in accounts_of(user)[:2]:
-        for name, title in _PAGES_OF_ACCOUNT.items():
+        more = _PAGES_OF_REQUESTS if teams.may_request(user, account) else {}
+        for name, title in {**_PAGES_OF_ACCOUNT, **more}.items():
             yield Result(str(title), reverse(f"panel:{name}", args=[account.pk, Environment.LIVE]), account.name)
     for seller in sellers_of(user)[:2]:
         for name, title in _PAGES_OF_SELLER.items():
