@@ -101,7 +101,8 @@ def _after(queryset: QuerySet[Row], cursor: str, scope: Sequence[str], order: st
         return queryset
     text, key = read_cursor(cursor, scope=scope)
     column = order.removeprefix("-")
-    last = queryset.model._meta.get_field(column).to_python(text)
+    field: Any = queryset.model._meta.get_field(column)
+    last = field.to_python(text)
     beyond, at_or_before = ("lte", "gte") if order.startswith("-") else ("gte", "lte")
     # Not `<` or (`=` and `<`): PostgreSQL would read an index from its beginning for an OR.
     return queryset.filter(**{f"{column}__{beyond}": last}).exclude(**{column: last, f"pk__{at_or_before}": key})

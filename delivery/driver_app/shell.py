@@ -96,6 +96,7 @@ def _texts() -> dict[str, str]:
     """The texts in the language of the request, by the names that the modules use."""
     return {
         **{f"status.{code}": str(label) for code, label in words.STATUSES.items()},
+        "status.ACCEPT": _("To deliver"),
         **{f"move.{trigger}": str(words.TRIGGERS[trigger]) for trigger in REPORTED},
         "error.unreachable": _("No connection. Try again when you have signal."),
         "error.kept": _("This phone cannot keep anything: its storage is full or switched off."),
