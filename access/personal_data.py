@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
 _READ_AT_ONCE = 2000
 _MOST_NAMED = 20
+MOST_LISTED = 20
 _LONGEST = 40
 _DOCUMENT_LENGTHS = (11, 14)  # of a CPF and a CNPJ
 _HINT_DIGITS = 4
@@ -140,6 +141,19 @@ def summary(found: Found, *, at: datetime) -> Summary:
         open_orders=list(open_orders[:_MOST_NAMED]),
         active_drivers=found.drivers.filter(active=True).count(),
     )
+
+
+def newest(found: Found) -> dict[str, list[Any]]:
+    """The newest rows of each kind, at most MOST_LISTED, with the accounts or sellers that they belong to."""
+    rows: dict[str, QuerySet[Any]] = {
+        "stops": found.stops.select_related("delivery__integrator"),
+        "pickups": found.pickups.select_related("integrator"),
+        "orders": found.orders.select_related("seller"),
+        "drivers": found.drivers,
+        "invoices": found.invoices.select_related("seller").defer("raw"),
+        "companies": found.companies.select_related("seller"),
+    }
+    return {kind: list(each.order_by("-pk")[:MOST_LISTED]) for kind, each in rows.items()}
 
 
 def export(person: Person, *, at: datetime) -> Iterator[str]:

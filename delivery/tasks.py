@@ -15,7 +15,15 @@ from common.wake_up import BackgroundWork
 from common.webhooks.sender import BackgroundSender
 from delivery import offer_pushes, task_names
 from delivery.actions import alerts, arrivals, deliveries, endpoints, forgetting, proofs
-from delivery.models import AlertPost, IdempotencyRecord, LocatedAddress, WebhookAttempt, call, located_address
+from delivery.models import (
+    AlertPost,
+    IdempotencyRecord,
+    LocatedAddress,
+    ReportedTrouble,
+    WebhookAttempt,
+    call,
+    located_address,
+)
 from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts
 from delivery.webhooks.outbox import OUTBOX
@@ -70,14 +78,17 @@ def send_alerts() -> None:
     """Record the alerts and digests that are due, and have the thread of this process post those for URLs."""
     now = clock.now()
     alerts.report_changes(at=now)
+    alerts.report_trouble(at=now)
     alerts.record_digests(at=now)
     _posting.wake()
 
 
 @shared_task(name="delivery.prune_alert_posts")
 def prune_alert_posts() -> None:
-    """Delete the posts of alerts that are older than 30 days."""
-    batches.prune(AlertPost, "created_at", before=agreed_now() - _POSTS_KEPT)
+    """Delete the posts of alerts, and what was reported of deliveries, that are older than 30 days."""
+    before = agreed_now() - _POSTS_KEPT
+    batches.prune(AlertPost, "created_at", before=before)
+    batches.prune(ReportedTrouble, "at", before=before)
 
 
 @shared_task(name="delivery.prune_refused_calls")

@@ -20,6 +20,7 @@ from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.lifecycle import Status
 from delivery.models import Integrator
+from delivery.models.alert import LEAST_MINUTES, MOST_MINUTES
 from integration import postcodes
 from integration.errors import NoCoverage
 from integration.models import Company, Seller, compact_document
@@ -87,6 +88,23 @@ class NewEndpointForm(StatusesForm, UrlForm):
         super().__init__(*args, **kwargs)
         self.fields["url"].required = True
         self.fields["url"].help_text = _("https:// on a public host, port 443 or 8443.")
+
+
+class AlertTimesForm(forms.Form):
+    """After how many minutes a delivery is reported."""
+
+    untaken_minutes = forms.IntegerField(
+        label=_("Minutes without a driver"),
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        help_text=_("Since the request."),
+    )
+    late_minutes = forms.IntegerField(
+        label=_("Minutes late"),
+        min_value=LEAST_MINUTES,
+        max_value=MOST_MINUTES,
+        help_text=_("Beyond the time by which the next step was due."),
+    )
 
 
 class AlertUrlForm(forms.Form):

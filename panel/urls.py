@@ -102,6 +102,7 @@ _account: list[URLPattern | URLResolver] = [
     path("updates/", account.Updates.as_view(), name="updates"),
     path("alerts/", alerts.Alerts.as_view(), name="alerts"),
     path("alerts/choose/", alerts.Choose.as_view(), name="alerts_choose"),
+    path("alerts/times/", alerts.SetTimes.as_view(), name="alerts_times"),
     path("alerts/test/", alerts.Test.as_view(), name="alerts_test"),
     path("alerts/url/", alerts.SetUrl.as_view(), name="alerts_url"),
     path("setup/", setup.Setup.as_view(), name="setup"),

@@ -7,6 +7,7 @@ without their locks and checks.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 import factory
@@ -56,9 +57,12 @@ class IntegratorFactory(factory.django.DjangoModelFactory):
         return integrator
 
 
+_NUMBERS = count(1)
+
+
 def add_endpoint(token: Token, *, url: str = "", statuses: Sequence[str] = ()) -> WebhookEndpoint:
     """A further endpoint of the token's account and environment; unless a URL is given, with one that nobody has."""
-    url = url or f"http://127.0.0.1:9/further/{WebhookEndpoint.objects.count()}"
+    url = url or f"http://127.0.0.1:9/further/{next(_NUMBERS)}"
     return endpoints.add(
         integrator=token.integrator,
         environment=Environment(token.environment),

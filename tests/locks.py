@@ -98,6 +98,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/addresses.py:_remember": (_FIRST_ROW,),
     "delivery/actions/alerts.py:choose": (_FIRST_ROW,),
     "delivery/actions/alerts.py:send_test": (_OF_ALERTS,),
+    "delivery/actions/alerts.py:set_times": (_FIRST_ROW,),
     "delivery/actions/alerts.py:set_url": (
         f"{_DELIVERY}TestAlerts::test_keep_what_was_reported_while_their_url_is_set",
     ),

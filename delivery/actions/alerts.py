@@ -1,18 +1,36 @@
-"""Alerts about the endpoints of webhooks: that one fails, is switched off, works again. The daily digest too.
+"""Alerts about webhooks (an endpoint fails, is switched off, works again) and deliveries. The daily digest too.
 
 `report_changes` compares the state of each endpoint with the one that was reported last. So an endpoint that changes
 to and fro within the pause is reported once, a worker that is killed reports neither twice nor never, and sending
-webhooks costs nothing more.
+webhooks costs nothing more. `report_trouble` names each delivery once that waits for a driver, is late or has failed,
+at most every 15 minutes for an account.
 """
 
 import logging
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+    prefetch_related_objects,
+)
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,9 +39,10 @@ from common.batches import each
 from common.mail import outbox
 from common.mail.models import Kind
 from common.webhooks import breaker
+from delivery import lifecycle
 from delivery.actions import endpoints
 from delivery.errors import EndpointCannotSend
-from delivery.lifecycle import Status
+from delivery.lifecycle import RouteStatus, Status
 from delivery.models import (
     AlertChoice,
     AlertKind,
@@ -33,16 +52,26 @@ from delivery.models import (
     EndpointAlerts,
     EventState,
     IntegratorMembership,
+    ReportedTrouble,
+    Trouble,
     WebhookAttempt,
     WebhookEndpoint,
     WebhookEvent,
     WebhookQueueItem,
 )
+from delivery.models.alert import LATE_MINUTES, LEAST_MINUTES, UNTAKEN_MINUTES
 
 _log = logging.getLogger(__name__)
 # Between two alerts about one endpoint.
 PAUSE = timedelta(minutes=5)
+# Between two alerts about deliveries of one account and environment.
+TROUBLE_PAUSE = timedelta(minutes=15)
 LIFETIME = timedelta(days=1)
+_LEAST_AGE = timedelta(minutes=LEAST_MINUTES)
+_FAILED_LATELY = timedelta(hours=1)
+_LONGEST_DELIVERY = timedelta(days=2)
+_MOST_TROUBLED = 1000  # that one run reports
+_MOST_NAMED = 20  # in one alert
 TESTS_PER_HOUR = 20
 _MOST_AT_ONCE = 50
 # In the service's time zone. A digest that no worker could record in these hours is left out.
@@ -53,6 +82,88 @@ def report_changes(*, at: datetime) -> int:
     """Record an alert for each endpoint whose state is another than the one reported last. Returns how many."""
     ids = list(_changed(at=at).values_list("pk", flat=True)[:_MOST_AT_ONCE])
     return sum(each(ids, partial(_report, at=at), doing="report the state of the webhook endpoint"))
+
+
+def report_trouble(*, at: datetime) -> int:
+    """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
+    accounts: dict[Any, list[Delivery]] = {}
+    for delivery in chain(_untaken_or_late(at=at)[:_MOST_TROUBLED], _failed(at=at)[:_MOST_TROUBLED]):
+        accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
+    return sum(each(accounts.values(), partial(_report_trouble, at=at), doing="report the troubled deliveries"))
+
+
+def _untaken_or_late(*, at: datetime) -> QuerySet[Any]:
+    """Deliveries in progress to report, with their `trouble`, the oldest first."""
+    of_account = EndpointAlerts.objects.filter(
+        endpoint__number=1, endpoint__integrator=OuterRef("integrator"), endpoint__environment=OuterRef("environment")
+    )
+    untaken, late = (
+        ExpressionWrapper(
+            Coalesce(Subquery(of_account.values(column)[:1]), default) * Value(timedelta(minutes=1), DurationField()),
+            DurationField(),
+        )
+        for column, default in (("untaken_minutes", UNTAKEN_MINUTES), ("late_minutes", LATE_MINUTES))
+    )
+    is_offered = Q(route_status=RouteStatus.AVAILABLE)
+    trouble = Case(
+        When(is_offered & Q(created_at__lt=Value(at) - untaken), then=Value(Trouble.UNTAKEN.value)),
+        When(~is_offered & Q(due_at__lt=Value(at) - late), then=Value(Trouble.LATE.value)),
+        output_field=CharField(),
+    )
+    deliveries = Delivery.objects.filter(route_status__in=lifecycle.IN_PROGRESS, created_at__lt=at - _LEAST_AGE)
+    return _unreported(deliveries.with_due().annotate(trouble=trouble).filter(trouble__isnull=False))
+
+
+def _failed(*, at: datetime) -> QuerySet[Any]:
+    """Deliveries to report that have failed lately and were not cancelled, the oldest first."""
+    # An index has the status and the moment of the request.
+    lately = {"created_at__gte": at - _LONGEST_DELIVERY, "closed_at__gte": at - _FAILED_LATELY}
+    deliveries = Delivery.objects.filter(status=Status.FAILED, cancelled_at=None, **lately)
+    return _unreported(deliveries.annotate(trouble=Value(Trouble.FAILED.value)))
+
+
+def _unreported(deliveries: QuerySet[Any]) -> QuerySet[Any]:
+    reported = ReportedTrouble.objects.filter(delivery=OuterRef("pk"), trouble=OuterRef("trouble"))
+    return deliveries.filter(~Exists(reported)).order_by("created_at")
+
+
+@transaction.atomic
+def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
+    """Report these deliveries of one account and environment, unless there was such an alert a moment ago."""
+    account = {"integrator": deliveries[0].integrator_id, "environment": deliveries[0].environment}
+    alerts = _claim(WebhookEndpoint.objects.first_ones().get(**account).pk)
+    if alerts is None or (alerts.trouble_at is not None and alerts.trouble_at > at - TROUBLE_PAUSE):
+        return False
+    alerts.trouble_at = at
+    alerts.save(update_fields=["trouble_at"])
+    ReportedTrouble.objects.bulk_create(
+        ReportedTrouble(delivery=delivery, trouble=delivery.trouble, at=at) for delivery in deliveries
+    )
+    shown = deliveries[:_MOST_NAMED]
+    prefetch_related_objects(shown, "stops")
+    context = {
+        **context_of(alerts.endpoint, page="deliveries"),
+        "deliveries": [(delivery, Trouble(delivery.trouble).label) for delivery in shown],
+        "count": len(deliveries),
+        "others": len(deliveries) - len(shown),
+    }
+    tell(alerts, AlertKind.TROUBLE, context, at=at)
+    _log.info("account %s: alert about %s deliveries", alerts.endpoint.integrator_id, len(deliveries))
+    return True
+
+
+@transaction.atomic
+def set_times(*, endpoint: WebhookEndpoint, untaken_minutes: int, late_minutes: int, by: str, at: datetime) -> None:
+    """After how many minutes a delivery of the account's environment is reported. Raises AccountSuspended.
+
+    `endpoint` is the first one. Both are LEAST_MINUTES to MOST_MINUTES.
+    """
+    endpoint.integrator.check_active()
+    EndpointAlerts.objects.update_or_create(
+        endpoint=endpoint, defaults={"untaken_minutes": untaken_minutes, "late_minutes": late_minutes}
+    )
+    subject = f"{untaken_minutes} min, {late_minutes} min"
+    endpoints.record_in_audit_trail(endpoint, AuditAction.ALERT_TIMES_SET, subject, by=by, at=at)
 
 
 def choice_of(membership: IntegratorMembership, environment: str) -> AlertChoice:

@@ -1,7 +1,16 @@
 """Models of area A, by subject. Imported from here by all but each other."""
 
 from common.webhooks.models import FAILING, STATE_NAMES, EventState, OffBecause
-from delivery.models.alert import CHOSEN, AlertChoice, AlertKind, AlertPost, EndpointAlerts, PostState
+from delivery.models.alert import (
+    CHOSEN,
+    AlertChoice,
+    AlertKind,
+    AlertPost,
+    EndpointAlerts,
+    PostState,
+    ReportedTrouble,
+    Trouble,
+)
 from delivery.models.bases import parse_id
 from delivery.models.call import IdempotencyRecord, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.delivery import Delivery, Transition

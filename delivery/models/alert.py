@@ -3,25 +3,40 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.fields import CiphertextField, one_of
+from delivery.models.delivery import Delivery
 from delivery.models.integrator import Environment, IntegratorMembership
 from delivery.models.webhook import WebhookEndpoint
 
 
 class AlertKind(models.TextChoices):
-    """What people are told about an endpoint. The first three are also the states that were reported last."""
+    """What people are told. The first three are of an endpoint, and also the states that were reported last."""
 
     FAILING = "failing", _("The endpoint fails")
     OFF = "off", _("The endpoint is switched off")
     RECOVERED = "recovered", _("The endpoint works again")
+    TROUBLE = "trouble", _("Deliveries without a driver, late or failed")
     DIGEST = "digest", _("Daily digest")
     TEST = "test", _("Test")
 
 
-CHOSEN = (AlertKind.FAILING, AlertKind.OFF, AlertKind.RECOVERED, AlertKind.DIGEST)
+class Trouble(models.TextChoices):
+    """What is wrong with a delivery that an alert names."""
+
+    UNTAKEN = "untaken", _("Without a driver")
+    LATE = "late", _("Late")
+    FAILED = "failed", _("Not delivered")
+
+
+CHOSEN = (AlertKind.FAILING, AlertKind.OFF, AlertKind.RECOVERED, AlertKind.TROUBLE, AlertKind.DIGEST)
+UNTAKEN_MINUTES, LATE_MINUTES = 10, 15
+# Limits of both.
+LEAST_MINUTES, MOST_MINUTES = 1, 1440
 
 
 class EndpointAlerts(models.Model):
     """What was reported about an endpoint, and the URL that is told. A row is made when it is needed first.
+
+    That of the first endpoint also has what is reported about the deliveries of its account and environment, and when.
 
     Apart from the endpoint's row, which the sender locks with every failure.
     """
@@ -34,10 +49,21 @@ class EndpointAlerts(models.Model):
     url_ciphertext = CiphertextField(blank=True)
     url_host = models.CharField(max_length=255, blank=True)
     language = models.CharField(max_length=10, default="pt-br")
+    # A delivery is reported that nobody has accepted for so long, and one whose next step is overdue for so long.
+    untaken_minutes = models.PositiveSmallIntegerField(default=UNTAKEN_MINUTES, db_default=UNTAKEN_MINUTES)
+    late_minutes = models.PositiveSmallIntegerField(default=LATE_MINUTES, db_default=LATE_MINUTES)
+    trouble_at = models.DateTimeField(null=True)
 
     class Meta:
         default_permissions = ()
         constraints = [
+            models.CheckConstraint(
+                name="alerts_minutes",
+                condition=Q(
+                    untaken_minutes__range=(LEAST_MINUTES, MOST_MINUTES),
+                    late_minutes__range=(LEAST_MINUTES, MOST_MINUTES),
+                ),
+            ),
             one_of("alerts_reported", "reported", [AlertKind.FAILING, AlertKind.OFF, AlertKind.RECOVERED]),
         ]
 
@@ -58,6 +84,7 @@ class AlertChoice(models.Model):
     failing = models.BooleanField(AlertKind.FAILING.label)
     off = models.BooleanField(AlertKind.OFF.label)
     recovered = models.BooleanField(AlertKind.RECOVERED.label)
+    trouble = models.BooleanField(AlertKind.TROUBLE.label, default=False, db_default=False)
     digest = models.BooleanField(AlertKind.DIGEST.label)
     language = models.CharField(max_length=10)
 
@@ -75,6 +102,25 @@ class AlertChoice(models.Model):
         wanted = environment == Environment.LIVE
         kinds = {kind.value: wanted for kind in CHOSEN}
         return AlertChoice(membership=membership, environment=environment, language="pt-br", **kinds)
+
+
+class ReportedTrouble(models.Model):
+    """A delivery that an alert has named, so that none names it again for the same. Kept 30 days."""
+
+    delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="+", db_index=False)
+    trouble = models.CharField(max_length=7, choices=Trouble)
+    at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(fields=["delivery", "trouble"], name="one_report_per_trouble"),
+            one_of("reported_trouble", "trouble", Trouble.values),
+        ]
+        indexes = [models.Index(fields=["at"], name="reported_trouble_age")]
+
+    def __str__(self) -> str:
+        return f"{self.delivery_id}: {self.trouble}"
 
 
 class PostState(models.TextChoices):

@@ -226,6 +226,7 @@ class AuditAction(models.TextChoices):
     EVENTS_REPLAYED = "events_replayed", _("Events sent again")
     ACCOUNT_SUSPENDED = "account_suspended", _("Account suspended")
     ALERTS_SET = "alerts_set", _("URL of alerts set")
+    ALERT_TIMES_SET = "alert_times_set", _("Times of alerts set")
     ALERT_TESTED = "alert_tested", _("Test alert sent")
     PERSON_INVITED = "person_invited", _("Person invited")
     INVITATION_RESENT = "invitation_resent", _("Invitation sent again")

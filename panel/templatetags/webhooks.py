@@ -30,7 +30,7 @@ def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
         return ""
     due_at = event.next_attempt_at
     if due_at is None:
-        return _("after an earlier event")
+        return _("after another event of the delivery")
     if not endpoint.enabled or not endpoint.url:
         return _("when resumed")
     due_at = max(due_at, endpoint.paused_until or due_at)
@@ -63,7 +63,7 @@ def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
 
 
 _STATUS_ADVICE: dict[int, Any] = {
-    400: _("Your server could not read the event. Its log says why; the body is on the page of the attempt."),
+    400: _("Your server could not read the event. Its log says why."),
     401: _("Your server did not accept the token or the signature. Check that it verifies with the current secret."),
     403: _("Your server refused the request. Check that it, or a firewall before it, lets these requests through."),
     404: _("Your server has nothing at this address. Check the path of the URL."),

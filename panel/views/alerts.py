@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.functional import cached_property
@@ -17,7 +18,7 @@ from delivery.actions import alerts
 from delivery.errors import EndpointCannotSend
 from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
 from delivery.refusals import refusal
-from panel.forms import AlertUrlForm
+from panel.forms import AlertTimesForm, AlertUrlForm
 from panel.views.base import AccountView, page_language
 
 _MOST_POSTS = 20
@@ -36,11 +37,13 @@ class AlertsView(AccountView):
         user = self.request.user
         return user.email if isinstance(user, User) else ""
 
-    def show(self, form: AlertUrlForm, *, status: int = 200) -> HttpResponse:
+    def show(self, form: AlertUrlForm, times: AlertTimesForm | None = None, *, status: int = 200) -> HttpResponse:
         told = EndpointAlerts.objects.filter(endpoint=self.endpoint).first()
+        shown = told or EndpointAlerts()  # with the defaults
         return self.page(
             "panel/alerts.html",
             form=form,
+            times=times or AlertTimesForm(model_to_dict(shown, AlertTimesForm.base_fields)),
             told=told,
             posts=told.posts.all()[:_MOST_POSTS] if told else [],
             choices=self._choices(),
@@ -90,6 +93,16 @@ class SetUrl(AlertsView):
             request,
             _("The URL was saved. Send a test to see that alerts arrive.") if url else _("The URL was removed."),
         )
+        return redirect(self.url("alerts"))
+
+
+class SetTimes(AlertsView):
+    def post(self, request: HttpRequest) -> HttpResponse:
+        times = AlertTimesForm(request.POST)
+        if not times.is_valid():
+            return self.show(AlertUrlForm(), times, status=422)
+        alerts.set_times(endpoint=self.endpoint, **times.cleaned_data, by=actor(request), at=clock.now())
+        messages.success(request, _("The times were saved."))
         return redirect(self.url("alerts"))
 
 

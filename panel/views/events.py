@@ -200,7 +200,7 @@ class Resend(ResendingView):
             messages.success(self.request, _("It is being tried now. This page shows what is answered."))
         elif replayed.behind:
             text = _(
-                "An earlier event of this delivery has to be received first: it is being tried now, and this one "
+                "Another event of this delivery has to be received first: it is being tried now, and this one "
                 "follows it."
             )
             messages.success(self.request, text)

@@ -74,7 +74,8 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
         if do == PersonRequestKind.EXPORT:
             return self._export(form.person)
         at = clock.now()
-        return self._page(form, found=personal_data.summary(personal_data.find(form.person, until=at), at=at))
+        found = personal_data.find(form.person, until=at)
+        return self._page(form, found=personal_data.summary(found, at=at), rows=personal_data.newest(found))
 
     def _forget(self, who: Person) -> HttpResponse:
         at = clock.now()
@@ -93,6 +94,7 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
         headers = {"Content-Disposition": 'attachment; filename="personal-data.json"', "Cache-Control": "no-store"}
         return StreamingHttpResponse(personal_data.export(who, at=at), content_type="application/json", headers=headers)
 
-    def _page(self, form: PersonForm, *, found: personal_data.Summary | None = None, status: int = 200) -> HttpResponse:
+    def _page(self, form: PersonForm, *, status: int = 200, **found: Any) -> HttpResponse:
         asked = PersonRequest.objects.all()[:_SHOWN]
-        return self.page("panel/personal_data.html", status=status, form=form, found=found, requests=asked)
+        most = personal_data.MOST_LISTED
+        return self.page("panel/personal_data.html", status=status, form=form, requests=asked, most=most, **found)

@@ -24,7 +24,7 @@ def choices(member, url):
 
 class TestAlerts:
     def test_begins_with_everything_in_production_and_nothing_in_the_sandbox(self, member, url, choices, shop):
-        assert choices() == ["failing", "off", "recovered", "digest"]
+        assert choices() == ["failing", "off", "recovered", "trouble", "digest"]
         assert "checked" not in member.get(url("alerts").replace("/live/", "/sandbox/")).content.decode()
 
     def test_keeps_what_the_person_chooses(self, member, url, choices):

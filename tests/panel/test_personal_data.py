@@ -30,6 +30,8 @@ class TestThePage:
         response = staff.post(PAGE, typed("(11) 97777-0001"))
 
         assert response.context["found"].stops == 2
+        assert response.context["rows"]["stops"] == list(Stop.objects.filter(contact_phone=MARIA).order_by("-pk"))
+        assert f"/admin/delivery/delivery/{open_.pk}/change/" in response.content.decode()
         assert str(open_.pk) in response.content.decode()
         assert everything() == before
         assert not PersonRequest.objects.exists()
@@ -38,7 +40,7 @@ class TestThePage:
         with translation.override("pt-br"):
             page = staff.post(PAGE, typed(MARIA), headers={"Accept-Language": "pt-br"}).content.decode()
 
-        assert "Nada está armazenado sobre esta pessoa." in page
+        assert "Não há nada guardado sobre esta pessoa." in page
 
     def test_forgets_and_logs_who_did_it(self, staff):
         closed(MARIA)

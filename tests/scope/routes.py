@@ -257,6 +257,7 @@ class Requests:
             "driver/push": lambda: BROWSER.body,
             "driver/": dict,
             "/setup/": lambda: {"step": "link"},
+            "alerts/times": lambda: {"untaken_minutes": "5", "late_minutes": "5"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
             "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": ["FAILED"]},

@@ -27,6 +27,17 @@ _NOT_THE_PRODUCT = {"benchmarks", "migrations"}
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
 
+# Texts of Django's admin whose own Portuguese supposes that every name is masculine.
+_OF_DJANGO = (
+    "The {name} “{obj}” was added successfully.",
+    "The {name} “{obj}” was added successfully. You may add another {name} below.",
+    "The {name} “{obj}” was changed successfully.",
+    "The {name} “{obj}” was changed successfully. You may edit it again below.",
+    "The {name} “{obj}” was changed successfully. You may add another {name} below.",
+    "The %(name)s “%(obj)s” was deleted successfully.",
+    "Add another %(verbose_name)s",
+    "Add another %(model)s",
+)
 _KEYWORDS: dict[str, Any] = {
     "gettext": None,
     "gettext_lazy": None,
@@ -59,6 +70,8 @@ def collected() -> Catalog:
         for _line, message, _comments, context in extract("python", BytesIO(source.encode()), _KEYWORDS):
             if is_own or not _is_translated_by_django(message):
                 catalog.add(message, context=context)
+    for text in _OF_DJANGO:
+        catalog.add(text)
     # Pages translate what an error code means; the OpenAPI description and the APIs have it in English.
     for entry in CODES.values():
         catalog.add(entry.meaning)

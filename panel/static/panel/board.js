@@ -61,7 +61,7 @@ const board = {
   // "9 min", "1 h 04": seconds as a person says them.
   duration(seconds) {
     const minutes = Math.floor(seconds / 60);
-    if (seconds < 120) return board.words.seconds.replace("%s", Math.floor(seconds));
+    if (seconds < 60) return board.words.seconds.replace("%s", Math.floor(seconds));
     if (minutes < 60) return board.words.minutes.replace("%s", minutes);
     return board.words.hours.replace("%s", Math.floor(minutes / 60)).replace("%s", String(minutes % 60).padStart(2, "0"));
   },

@@ -11,14 +11,16 @@ from common.accounts import Role
 from common.mail import sending as mail_sending
 from common.mail.models import Message
 from common.webhooks.address_guard import InvalidWebhookUrl
-from delivery.actions import alerts, endpoints
+from delivery.actions import alerts, deliveries, endpoints, integrators
 from delivery.errors import AccountSuspended, EndpointCannotSend
 from delivery.models import (
+    CHOSEN,
     AlertKind,
     AlertPost,
     AuditEntry,
     EndpointAlerts,
     OffBecause,
+    ReportedTrouble,
     WebhookAttempt,
     WebhookEndpoint,
 )
@@ -405,3 +407,66 @@ class TestSendTest:
 
         assert AlertPost.objects.count() == 20
         alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now + timedelta(hours=1))
+
+
+class TestReportTrouble:
+    @pytest.fixture
+    def told(self, ana, mailbox):
+        alerts.choose(
+            membership=ana, environment="live", wanted={**dict.fromkeys(CHOSEN, False), "trouble": True}, language="en"
+        )
+
+    @pytest.fixture
+    def request_at(self, endpoint):
+        token = TokenFactory.create(integrator=endpoint.integrator)
+        return lambda at, **traits: DeliveryFactory.create(token=token, at=at, stops=1, **traits)
+
+    def test_names_each_delivery_once_and_all_of_a_quarter_of_an_hour_together(self, told, request_at):
+        now = NOW()
+        for minutes in (11, 12):
+            request_at(now - timedelta(minutes=minutes))
+        request_at(now - timedelta(minutes=9))
+
+        assert [alerts.report_trouble(at=now) for _again in range(2)] == [1, 0]
+        later = now + timedelta(minutes=2)
+        assert alerts.report_trouble(at=later) == 0
+        assert alerts.report_trouble(at=now + alerts.TROUBLE_PAUSE) == 1
+        assert alerts.report_trouble(at=now + 3 * alerts.TROUBLE_PAUSE) == 0
+
+        assert subjects() == [
+            "2 deliveries of Loja need attention (Live)",
+            "1 delivery of Loja needs attention (Live)",
+        ]
+
+    def test_tells_of_late_and_failed_ones(self, told, request_at, channel):
+        now = NOW()
+        late = request_at(now - timedelta(minutes=46), accepted=True)
+        request_at(now - timedelta(minutes=44), accepted=True)
+        expired = request_at(now - timedelta(hours=1))
+        deliveries.expire(delivery=expired, by=BY, at=now)
+        cancelled = request_at(now - timedelta(hours=1))
+        deliveries.cancel(delivery=cancelled, reason="", by=BY, at=now)
+
+        assert alerts.report_trouble(at=now + timedelta(seconds=1)) == 1
+
+        assert subjects() == ["2 deliveries of Loja need attention (Live)"]
+        reported = ReportedTrouble.objects.order_by("trouble").values_list("delivery", "trouble")
+        assert list(reported) == [(expired.pk, "failed"), (late.pk, "late")]
+        assert AlertPost.objects.get().kind == AlertKind.TROUBLE
+
+    def test_waits_as_long_as_the_account_wants(self, told, endpoint, request_at):
+        now = NOW()
+        request_at(now - timedelta(minutes=3))
+        alerts.set_times(endpoint=endpoint, untaken_minutes=4, late_minutes=1, by=BY, at=now)
+
+        assert alerts.report_trouble(at=now) == 0
+        assert alerts.report_trouble(at=now + timedelta(minutes=2)) == 1
+
+    def test_times_of_a_suspended_account_stay(self, endpoint):
+        integrators.suspend(integrator=endpoint.integrator, reason="unpaid", by=BY, at=NOW())
+        endpoint.integrator.refresh_from_db()
+
+        with pytest.raises(AccountSuspended):
+            alerts.set_times(endpoint=endpoint, untaken_minutes=4, late_minutes=1, by=BY, at=NOW())
+
+        assert not EndpointAlerts.objects.filter(untaken_minutes=4).exists()

@@ -37,6 +37,7 @@ from delivery.actions import (
     transitions,
 )
 from delivery.actions.driver_moves import Report
+from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.events import Replayed
 from delivery.geo.geocoding import Located, Precision
 from delivery.geo.position_filter import Reported
@@ -406,19 +407,18 @@ class TestEndpoint:
     def test_gets_a_number_of_its_own_beside_one_that_is_being_added(self):
         first = live_endpoint()
         add = partial(
-            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[],
-            url=endpoints.check_url("http://127.0.0.1:9/new"), by=BY, at=NOW,
-        )  # fmt: skip
+            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[], by=BY, at=NOW
+        )
+        both = (partial(add, url=CheckedUrl(f"http://127.0.0.1:9/{name}")) for name in ("one", "other"))
 
-        assert [endpoint.number for endpoint in overlap(add, add)] == [2, 3]
+        assert [endpoint.number for endpoint in overlap(*both)] == [2, 3]
 
     def test_that_has_just_been_removed_is_not_changed(self):
         first = live_endpoint()
         added = partial(
-            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[],
-            url=endpoints.check_url("http://127.0.0.1:9/new"), by=BY, at=NOW,
-        )  # fmt: skip
-        once, filtered = added(), added()
+            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[], by=BY, at=NOW
+        )
+        once, filtered = (added(url=CheckedUrl(f"http://127.0.0.1:9/{name}")) for name in ("once", "filtered"))
         remove = partial(partial, endpoints.remove, by=BY, at=NOW)
 
         _removed, again = overlap(remove(endpoint=once), remove(endpoint=once))
@@ -484,7 +484,7 @@ class TestAlerts:
 def two_endpoints():
     """Two endpoints of an account, in the order in which a change locks their items."""
     first = live_endpoint()
-    return first, add_endpoint(first.integrator.tokens.get(), url=first.url)
+    return first, add_endpoint(first.integrator.tokens.get(), url=f"{first.url}/2")
 
 
 def lock_item(delivery, endpoint):
@@ -650,7 +650,7 @@ class TestForgetting:
 
 class TestFirstRow:
     def test_is_written_once_by_two_that_find_none(self, mailbox):
-        endpoint, alerted, reported = (live_endpoint() for _account in range(3))
+        endpoint, alerted, reported, timed = (live_endpoint() for _account in range(4))
         membership = endpoint.integrator.memberships.create(user=User.objects.create_user("ana"))
         WebhookEndpoint.objects.filter(pk=reported.pk).update(failures=5, failing_since=NOW)
         device = phone_of(DriverFactory.create())
@@ -662,6 +662,7 @@ class TestFirstRow:
             "alerts": partial(
                 alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW
             ),
+            "times": partial(alerts.set_times, endpoint=timed, untaken_minutes=5, late_minutes=5, by=BY, at=NOW),
             "report": partial(alerts.report_changes, at=NOW),
             "digest": partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9)),
             "subscription": partial(driver_devices.subscribe, device=device, **subscription, at=NOW),
@@ -674,6 +675,7 @@ class TestFirstRow:
         assert {name: [name_of(result) for result in results] for name, results in found.items()} == {
             "choice": ["NoneType"] * 2,
             "alerts": ["NoneType"] * 2,
+            "times": ["NoneType"] * 2,
             "report": ["int"] * 2,
             "digest": ["int"] * 2,
             "subscription": ["NoneType"] * 2,
