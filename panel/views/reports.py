@@ -86,7 +86,7 @@ class PeriodForm(forms.Form):
         return self.cleaned_data
 
 
-def _date_name(day: date, period: Period) -> str:
+def date_name(day: date, period: Period) -> str:
     return formats.date_format(day, "d/m" if period.is_by_day else "m/Y")
 
 
@@ -101,7 +101,7 @@ def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) ->
     heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[date], list[Any]], **options: Any) -> Chart:
-        rows = [(_date_name(day, period), values(day)) for day in dates]
+        rows = [(date_name(day, period), values(day)) for day in dates]
         return Chart.of(title, heading=heading, series=series, rows=rows, **options)
 
     def counts(day: date) -> list[int]:
