@@ -12,20 +12,34 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, DateField, DecimalField, F, OuterRef, Q, Sum, Value
+from django.db.models import (
+    Aggregate,
+    Count,
+    DateField,
+    DecimalField,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    Subquery,
+    Sum,
+    Value,
+)
 from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
 from django.utils import timezone
 
 from common.fields import any_of
 from common.pagination import Page, page_in_order
-from delivery.lifecycle import Ending, RouteStatus
-from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
+from delivery.lifecycle import Ending, RouteStatus, Status, Trigger
+from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop, Transition
 from delivery.models.delivery import ENDED, DeliveryQuerySet
 
 _DAY = timedelta(days=1)
 # A period of more days is summed by months.
 _MOST_DAYS_BY_DAY = 62
 _PORTION = 2_000
+_MOST_REASONS = 12
 _SUM = DecimalField(max_digits=20, decimal_places=2)
 
 
@@ -53,6 +67,14 @@ class Period:
     @property
     def is_by_day(self) -> bool:
         return (self.last - self.first).days < _MOST_DAYS_BY_DAY
+
+    def dates(self, *, until: date) -> list[date]:
+        """Its days, or the first days of its months if it is long, not beyond `until`."""
+        day, found = self.first if self.is_by_day else self.first.replace(day=1), []
+        while day <= min(self.last, until):
+            found.append(day)
+            day = day + _DAY if self.is_by_day else Period.month_of(day).last + _DAY
+        return found
 
     @property
     def month_before(self) -> "Period":
@@ -112,7 +134,7 @@ def total(lines: Iterable[Line]) -> Line:
 
 def of_all_accounts(period: Period) -> list[Line]:
     """A line for each account with live deliveries that ended in this period, by name."""
-    lines = _lines(_live(period), by="integrator")
+    lines = _lines(live(period), by="integrator")
     accounts = Integrator.objects.in_bulk([line.of for line in lines])
     for line in lines:
         line.of = accounts[line.of]
@@ -121,12 +143,15 @@ def of_all_accounts(period: Period) -> list[Line]:
 
 def of_days(deliveries: DeliveryQuerySet, period: Period) -> list[Line]:
     """A line for each day on which one of `deliveries` ended; for each month if the period is long. In their order."""
+    return sorted(_lines(_dated(deliveries, period), by="date"), key=lambda line: line.of)
+
+
+def _dated(deliveries: DeliveryQuerySet, period: Period) -> DeliveryQuerySet:
+    """Those of `deliveries` that ended in the period, each with its `date`: a day, or the first one of a month."""
     ended = deliveries.ended(period.start, period.end)
     if period.is_by_day:
-        dated = ended.annotate(date=TruncDate("closed_at"))
-    else:
-        dated = ended.annotate(date=TruncMonth("closed_at", output_field=DateField()))
-    return sorted(_lines(dated, by="date"), key=lambda line: line.of)
+        return ended.annotate(date=TruncDate("closed_at"))
+    return ended.annotate(date=TruncMonth("closed_at", output_field=DateField()))
 
 
 def rows(deliveries: DeliveryQuerySet, period: Period, *, limit: int, cursor: str = "") -> Page[Delivery]:
@@ -175,7 +200,7 @@ def all_rows(deliveries: DeliveryQuerySet, period: Period) -> Iterator[Row]:
         portion = list(after[:_PORTION])
 
 
-def _live(period: Period) -> DeliveryQuerySet:
+def live(period: Period) -> DeliveryQuerySet:
     """Live deliveries of every account. The accounts are named, because the index begins with them."""
     every = ArraySubquery(Integrator.objects.order_by().values("pk"))
     found = Delivery.objects.filter(any_of("integrator", every), environment=Environment.LIVE)
@@ -189,6 +214,78 @@ def _lines(deliveries: DeliveryQuerySet, *, by: str) -> list[Line]:
         line = lines.setdefault(key, Line(key))
         line.counts[ending], line.amounts[ending] = count, amount
     return list(lines.values())
+
+
+class _Median(Aggregate):
+    """Interpolated by PostgreSQL."""
+
+    template = "percentile_cont(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = DurationField()
+
+
+@dataclass(frozen=True)
+class Service:
+    """How deliveries that a driver took went. `of` is what it is about: a day or month, a driver, or an account.
+
+    `on_time`: how many of the delivered ended before they were due, by the times of the dispatch rules. `waited`: the
+    median from the request to the first acceptance.
+    """
+
+    of: Any
+    taken: int
+    delivered: int
+    on_time: int
+    waited: timedelta | None
+
+    @property
+    def percent_on_time(self) -> float | None:
+        return 100 * self.on_time / self.delivered if self.delivered else None
+
+    @property
+    def minutes(self) -> float | None:
+        return None if self.waited is None else self.waited.total_seconds() / 60
+
+
+def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
+    """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones."""
+    accepted = Transition.objects.filter(delivery=OuterRef("pk"), trigger=Trigger.ACCEPT).order_by("id")
+    waited = ExpressionWrapper(Subquery(accepted.values("at")[:1]) - F("created_at"), DurationField())
+    delivered = Q(status=Status.DELIVERED)
+    rows = (
+        deliveries.filter(driver__isnull=False)
+        .with_due()
+        .annotate(waited=waited)
+        .order_by()
+        .values_list(by)
+        .annotate(
+            taken=Count("pk"),
+            delivered=Count("pk", filter=delivered),
+            on_time=Count("pk", filter=delivered & Q(closed_at__lte=F("due_at"))),
+            median=_Median("waited"),
+        )
+    )
+    return {row[0]: Service(*row) for row in rows}
+
+
+def service_of_dates(deliveries: DeliveryQuerySet, period: Period) -> dict[date, Service]:
+    """That of the days of the period, or of its months if it is long."""
+    return service(_dated(deliveries, period), by="date")
+
+
+def service_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> list[Service]:
+    """That of each driver, who made most first."""
+    found = service(deliveries.ended(period.start, period.end), by="driver")
+    drivers = Driver.objects.in_bulk(list(found))
+    named = [replace(each, of=drivers[key]) for key, each in found.items()]
+    return sorted(named, key=lambda each: (-each.taken, each.of.name, each.of.pk))
+
+
+def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int]]:
+    """Why drop-offs were not delivered, and how often, the most frequent first. Cancelled deliveries do not count."""
+    made = deliveries.ended(period.start, period.end).filter(driver__isnull=False, cancelled_at=None)
+    failed = Stop.objects.filter(delivery__in=made.order_by().values("pk"), status=Status.FAILED).order_by()
+    rows = failed.values_list("failure_reason").annotate(count=Count("pk")).order_by("-count", "failure_reason")
+    return list(rows[:_MOST_REASONS])
 
 
 def driver_share() -> Decimal:
@@ -240,6 +337,6 @@ def work(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Work]:
 
 def of_drivers(period: Period) -> list[Work]:
     """That of each driver who was assigned to a live delivery that ended in this period, by name."""
-    found = work(_live(period).filter(driver__isnull=False), by="driver")
+    found = work(live(period).filter(driver__isnull=False), by="driver")
     drivers = Driver.objects.filter(pk__in=list(found)).order_by("name", "pk")
     return [replace(found[driver.pk], of=driver) for driver in drivers]

@@ -1,7 +1,9 @@
 """Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
 
 import logging
+from collections.abc import Callable
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -10,23 +12,29 @@ from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import formats, timezone
+from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
 from common import csv_files
 from common.actors import actor
 from common.csv_files import Cell
+from common.formats import money
 from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
 from delivery import reports, words
+from delivery.forms import text_of_simulator
 from delivery.lifecycle import Ending
 from delivery.models import Delivery, Tariff
+from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
-from delivery.reports import Line, Period, Row, Work
+from delivery.reports import Line, Period, Row, Service, Work
 from panel.filters import PER_PAGE
+from panel.plots import Chart, Series
 from panel.views.base import AccountView, LoggedInView
 
+_Table = tuple[list[str], list[list[Cell]]]
 LONGEST = timedelta(days=366)
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)
 _log = logging.getLogger(__name__)
@@ -78,6 +86,69 @@ class PeriodForm(forms.Form):
         return self.cleaned_data
 
 
+def date_name(day: date, period: Period) -> str:
+    return formats.date_format(day, "d/m" if period.is_by_day else "m/Y")
+
+
+def _share(percent: float | None) -> str:
+    return "–" if percent is None else f"{round(percent)} %"  # noqa: RUF001  # as in the tables
+
+
+def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) -> dict[str, Any]:
+    """The charts of a report, the reasons of failures and the drivers. `lines` are those of `reports.of_days`."""
+    by_date, service = {line.of: line for line in lines}, reports.service_of_dates(deliveries, period)
+    dates = period.dates(until=timezone.localdate())
+    heading = _("Day") if period.is_by_day else _("Month")
+
+    def chart(title: str, series: list[Series], values: Callable[[date], list[Any]], **options: Any) -> Chart:
+        rows = [(date_name(day, period), values(day)) for day in dates]
+        return Chart.of(title, heading=heading, series=series, rows=rows, **options)
+
+    def counts(day: date) -> list[int]:
+        return _counts(by_date.get(day, Line()))
+
+    def amounts(day: date) -> list[Decimal]:
+        line = by_date.get(day, Line())
+        return [line.prices, line.fees]
+
+    def of_service(name: str) -> Callable[[date], list[Any]]:
+        return lambda day: [getattr(service[day], name) if day in service else None]
+
+    looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
+    drivers = reports.service_of_drivers(deliveries, period)
+    found = reports.reasons(deliveries, period)
+    return {
+        "charts": [
+            chart(_("Deliveries"), [Series(words.ENDINGS[each], looks[each]) for each in Ending], counts),
+            chart(
+                _("Amount"),
+                [Series(_("Prices"), "good"), Series(_("Cancellation fees"), "warn")],
+                amounts,
+                shown=money,
+            ),
+            chart(
+                _("Delivered on time"),
+                [Series(_("On time"), "good")],
+                of_service("percent_on_time"),
+                shown=_share,
+                has_totals=False,
+            ),
+            chart(
+                _("Minutes until a driver accepts (median)"),
+                [Series(_("Minutes"), "info")],
+                of_service("minutes"),
+                shown=lambda value: localize(round(value, 1)),
+                has_totals=False,
+            ),
+        ],
+        "service": service,
+        "reasons": [(text_of_simulator(reason) or _("No reason"), count) for reason, count in found],
+        "most_of_a_reason": max((count for _reason, count in found), default=0),
+        "by_driver": drivers[:_MOST_LINES],
+        "most_of_a_driver": max((each.taken for each in drivers), default=0),
+    }
+
+
 class AllAccounts(LoggedInView, PermissionRequiredMixin):
     """The live deliveries of every account, and the earnings of drivers if they have a share."""
 
@@ -89,6 +160,8 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
         context = _context(form)
         if period := form.period:
             lines = reports.of_all_accounts(period)
+            every = reports.live(period)
+            context |= _figures(every, reports.of_days(every, period), period)
             drivers = reports.of_drivers(period) if Tariff.pays_drivers() else []
             context |= {
                 "lines": lines[:_MOST_LINES],
@@ -138,9 +211,60 @@ class Account(AccountView):
         context = _context(form)
         if period := form.period:
             lines = reports.of_days(self.deliveries, period)
-            dates = [(line, _period_of(line, period)) for line in lines]
+            context |= _figures(self.deliveries, lines, period)
+            dates = [(line, _period_of(line, period), context["service"].get(line.of)) for line in lines]
             context |= {"dates": dates, "total": reports.total(lines)}
         return self.page("panel/report.html", **context)
+
+
+class AccountExport(AccountView):
+    """What the report of an account shows: `days`, `drivers` or `reasons`, one row for each."""
+
+    @may_be_old
+    def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
+        period = PeriodForm.of(request.GET).period
+        if period is None:
+            return redirect(f"{self.url('report')}?{request.GET.urlencode()}")
+        _log.info("%s exported the report of account %s", actor(request), self.account.pk)
+        header, rows = getattr(self, f"_{table}")(period)
+        return csv_files.response(f"{table}-{self.environment}-{_name_of(period)}", header=header, rows=rows)
+
+    def _days(self, period: Period) -> _Table:
+        service = reports.service_of_dates(self.deliveries, period)
+        header = [_("Day") if period.is_by_day else _("Month"), *map(str, words.ENDINGS.values())]
+        header += [_("Prices"), _("Cancellation fees"), _("Amount"), *_service_header()]
+        lines = reports.of_days(self.deliveries, period)
+        return header, [
+            [line.of, *_counts(line), line.prices, line.fees, line.amount, *_service_row(service.get(line.of))]
+            for line in lines
+        ]
+
+    def _drivers(self, period: Period) -> _Table:
+        rows = reports.service_of_drivers(self.deliveries, period)
+        header = [_("Driver"), _("Routes"), _("Delivered"), *_service_header()]
+        return header, [[each.of.name, each.taken, each.delivered, *_service_row(each)] for each in rows]
+
+    def _reasons(self, period: Period) -> _Table:
+        return [_("Reason"), _("Drop-offs")], [list(row) for row in reports.reasons(self.deliveries, period)]
+
+
+def _service_header() -> list[str]:
+    return [_("Delivered on time"), _("On time (%)"), _("Minutes until a driver accepts (median)")]
+
+
+def _service_row(service: Service | None) -> list[Cell]:
+    if service is None:
+        return [None, None, None]
+    percent, minutes = service.percent_on_time, service.minutes
+    return [
+        service.on_time,
+        None if percent is None else Decimal(f"{percent:.1f}"),
+        None if minutes is None else Decimal(f"{minutes:.1f}"),
+    ]
+
+
+def _counts(line: Line) -> list[int]:
+    return [line.counts[ending] for ending in Ending]
 
 
 class Deliveries(AccountView):
@@ -205,8 +329,7 @@ def _name_of(period: Period) -> str:
 
 
 def _row_of_account(line: Line, period: Period) -> list[Cell]:
-    counts = [line.counts[ending] for ending in Ending]
-    return [line.of.name, line.of.pk, period.first, period.last, *counts, line.prices, line.fees, line.amount]
+    return [line.of.name, line.of.pk, period.first, period.last, *_counts(line), line.prices, line.fees, line.amount]
 
 
 def _row_of_driver(each: Work, period: Period) -> list[Cell]:

@@ -31,6 +31,19 @@ def driver(db):
     return DriverFactory.create(name="Ana")
 
 
+def _made(token, driver, *, requested, minutes, how):
+    """A delivery with one drop-off that the driver accepted after some minutes and ended two minutes later."""
+    delivery = deliveries.request(token=token, payload=validated_payload(stops=1), by=BY, at=requested)
+    accepted, ended = (requested + timedelta(minutes=minutes + more) for more in (0, 2))
+    deliveries.accept(delivery=delivery, driver=driver, by=BY, at=accepted)
+    deliveries.collect(delivery=delivery, by=BY, at=accepted)
+    if how == "deliver":
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ended)
+    else:
+        deliveries.fail_point(delivery=delivery, point="B", reason="Nobody there", by=BY, at=ended)
+        deliveries.return_(delivery=delivery, by=BY, at=ended)
+
+
 class TestOfAnAccount:
     def test_shows_the_sums_and_a_line_for_each_day(self, member, url, shop, driver):
         rows = [Ended(NOON), Ended(NOON, Ending.CANCELLED), Ended(NOON.replace(day=23), Ending.NOT_DELIVERED)]
@@ -39,8 +52,36 @@ class TestOfAnAccount:
         response = member.get(url("report"), NOVEMBER)
 
         dates = response.context["dates"]
-        assert [(line.of.day, line.count, line.amount) for line, _days in dates] == [(22, 2, 26), (23, 1, 20)]
+        assert [(line.of.day, line.count, line.amount) for line, _days, _service in dates] == [(22, 2, 26), (23, 1, 20)]
         assert "R$ 46.00" in response.content.decode()
+
+    def test_shows_charts_reasons_and_drivers_and_gives_each_as_a_file(self, member, url, shop):
+        ana, bruno = (DriverFactory.create(name=name) for name in ("Ana", "Bruno"))
+        requested = timezone.now() - timedelta(hours=5)
+        for driver, minutes, points in ((ana, 4, "deliver"), (ana, 8, "deliver"), (bruno, 45, "fail")):
+            _made(shop.token, driver, requested=requested, minutes=minutes, how=points)
+        today = timezone.localtime(requested + timedelta(minutes=47))
+        period = {"since": today.date() - timedelta(days=1), "until": today.date()}
+
+        page = member.get(url("report"), period)
+        files = {
+            name: [list(row.values()) for row in table(member.get(url(f"report{name}_export"), period))]
+            for name in ("", "_drivers", "_reasons")
+        }
+
+        counts, amounts, on_time, minutes = page.context["charts"]
+        assert [total for _series, total in counts.totals] == ["2", "1", "0", "0"]
+        assert not amounts.is_empty
+        assert [column.values for column in on_time.columns][-1] == ["100 %"]
+        assert [column.values for column in minutes.columns][-1] == ["8.0"]
+        assert page.context["reasons"] == [("Nobody there", 1)]
+        assert [(each.of.name, each.taken, each.percent_on_time) for each in page.context["by_driver"]] == [
+            ("Ana", 2, 100),
+            ("Bruno", 1, None),
+        ]
+        assert files["_drivers"][0][:3] == ["Ana", "2", "2"]
+        assert files["_reasons"] == [["Nobody there", "1"]]
+        assert files[""][-1][-3:] == ["2", "100.0", "8.0"]
 
     def test_shows_this_month_unless_asked_for_another(self, member, url, shop, driver):
         insert(shop.delivery, Ended(timezone.now()), driver=driver)
@@ -222,7 +263,7 @@ def test_pages_files_and_database_agree_to_the_centavo(member, staff, url, shop,
     local = [row for row in rows if row.at.astimezone(ZoneInfo(zone)).month == 11]
     assert (count, amount) == (len(local), sum(row.amount for row in local))
     assert (account["total"].count, account["total"].amount) == (count, amount)
-    assert sum(line.amount for line, _days in account["dates"]) == amount
+    assert sum(line.amount for line, _days, _service in account["dates"]) == amount
     assert (every.count, every.amount) == (count, amount)
     assert sum(Decimal(line["Amount"]) for line in lines) == amount
     assert (len(file), sum(Decimal(row["Amount"]) for row in file)) == (count, amount)
