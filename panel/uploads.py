@@ -121,6 +121,11 @@ class Draft:
         return self.of("failed")
 
     @property
+    def shown(self) -> list[Row]:
+        """All rows, those with faults first."""
+        return sorted(self.rows, key=lambda row: row.state not in {"wrong", "failed"})
+
+    @property
     def total(self) -> Decimal:
         """The price of all rows that can be requested."""
         return sum((row.price for row in self.priced), Decimal(0))
@@ -187,14 +192,14 @@ def _columns(headings: list[str]) -> list[str]:
         known |= dict.fromkeys(in_every_language(label), key)
     found: list[str] = []
     for heading in headings:
-        key = known.get(comparable(heading[:100]))
-        if key is None:
+        column = known.get(comparable(heading[:100]))
+        if column is None:
             names = ", ".join(map(str, COLUMNS.values()))
             detail = {"heading": heading[:60], "known": names}
             raise UnreadableFile(_("Unknown column '%(heading)s'. Known: %(known)s.") % detail)
-        if key in found:
+        if column in found:
             raise UnreadableFile(_("The column '%(heading)s' occurs twice.") % {"heading": heading[:60]})
-        found.append(key)
+        found.append(column)
     return found
 
 
