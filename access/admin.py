@@ -24,7 +24,6 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from access import enrolment, sessions
@@ -32,7 +31,7 @@ from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
 from common import clock
-from common.admin_base import LAST_USED, Unchangeable, pill
+from common.admin_base import LAST_USED, ModelAdmin, Row, Unchangeable, ask_about, effect, is_confirmed, pill
 
 # The names of `ROLES`.
 gettext_noop("Account staff")
@@ -218,6 +217,14 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         user = get_object_or_404(User, pk=user_id)
         if not self.has_change_permission(request, user):
             raise PermissionDenied
+        if not is_confirmed(request):
+            return ask_about(
+                self,
+                request,
+                what=gettext_lazy("Issue an enrolment code"),
+                rows=[Row(user.pk, user.get_username(), ())],
+                notes=[gettext_lazy("The code is shown once, on the next page. An earlier code ends.")],
+            )
         try:
             code = enrolment.issue(user=user, by=request.user.get_username(), at=clock.now())
         except enrolment.AlreadyEnrolled:
@@ -240,6 +247,7 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
         allowed: bool = super().has_change_permission(request, obj)
         return allowed and (obj is None or _may_grant_rights(request) or not has_privileges(obj))
 
+    @effect(gettext_lazy("Each of their browsers has to log in again."))
     @admin.action(description=gettext_lazy("Log out everywhere"), permissions=["change"])
     def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
         """End every session of the chosen users, except those whom this user may not change."""

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext
 
 from access.rights import Account, is_account_staff
@@ -26,8 +27,10 @@ class NotAMember(Exception):
 
 
 def people(account: Account) -> QuerySet[Any]:
-    """The memberships of an account, owners first, with their users."""
-    return account.memberships.select_related("user").order_by("-role", "user__username")
+    """The memberships of an account, owners first, with their users, and whether they have a second factor."""
+    factors = Authenticator.objects.filter(user=OuterRef("user"))
+    found = account.memberships.select_related("user").annotate(has_second_factor=Exists(factors))
+    return found.order_by("-role", "user__username")
 
 
 def may_manage(user: User | AnonymousUser, account: Account) -> bool:

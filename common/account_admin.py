@@ -21,7 +21,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from common import admin_base, clock
 from common.accounts import LONGEST_REASON, InvalidReason, Suspendable
 from common.actors import actor
-from common.admin_base import ModelAdmin, pill
+from common.admin_base import ModelAdmin, asks, effect, pill
 from common.formats import day_and_month
 
 
@@ -84,6 +84,7 @@ class AccountAdmin(ModelAdmin):
         """Lift the suspension. False if the account is not suspended."""
         raise NotImplementedError
 
+    @asks
     @admin.action(description=gettext_lazy("Suspend"), permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> HttpResponse | None:
         accounts, now, reason = list(queryset), clock.now(), request.POST.get("reason", "")
@@ -100,14 +101,14 @@ class AccountAdmin(ModelAdmin):
                 self.message_user(request, _("%(account)s is suspended.") % {"account": account}, messages.SUCCESS)
         return admin_base.back(self, request)
 
+    @effect(gettext_lazy("Its calls are answered again from this moment on."))
     @admin.action(description=gettext_lazy("Resume"), permissions=["change"])
-    def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> HttpResponse | None:
+    def lift_suspension(self, request: HttpRequest, queryset: QuerySet[Suspendable]) -> None:
         for account in queryset:
             if self.clear_suspension(account, by=actor(request), at=clock.now()):
                 self.log_change(request, account, _("Suspension lifted."))
                 text = _("%(account)s is no longer suspended.") % {"account": account}
                 self.message_user(request, text, messages.SUCCESS)
-        return admin_base.back(self, request)
 
     def _ask(self, request: HttpRequest, accounts: Sequence[Any], *, at: datetime) -> HttpResponse:
         facts = self.suspension_facts(accounts, at=at)

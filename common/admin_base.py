@@ -4,12 +4,14 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import wraps
 from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
+from django.contrib.admin.actions import delete_selected
 from django.core.paginator import Paginator
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -20,16 +22,20 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django_stubs_ext import StrOrPromise
-from unfold.admin import ModelAdmin
+from unfold.admin import ModelAdmin as UnfoldModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 
 from common import formats
 from common.actors import actor_name
 
 _EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
-__all__ = ["ModelAdmin"]  # unfold's, which screens import from here
+_MOST_NAMED = 20  # rows on a page that asks about many
+# Fields of a confirmation page, or of the bar of actions, which `ask` does not repeat as they are.
+_OF_THE_FORM = {
+    "csrfmiddlewaretoken", "action", "_selected_action", "select_across", "index", "confirmed", "from_page"
+}  # fmt: skip  # a list of names
 
 
 class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # generic for the checker only
@@ -49,6 +55,45 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # generic for t
     @property
     def is_estimated(self) -> bool:
         return self.count > _EXACT_COUNT
+
+
+class ModelAdmin(UnfoldModelAdmin):
+    """Unfold's, but an action of the list is performed only after a page has said what it does, to how many rows."""
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        found = super().get_actions(request)
+        return {name: (_confirmed(act), *rest) for name, (act, *rest) in found.items()}
+
+
+def asks(act: Any) -> Any:
+    """Mark an action that shows a confirmation page of its own, as `delete_selected` of Django does."""
+    act.asks = True
+    return act
+
+
+def effect(text: StrOrPromise) -> Callable[[Any], Any]:
+    """What the confirmation page of an action says about its consequence."""
+
+    def marked(act: Any) -> Any:
+        act.effect = text
+        return act
+
+    return marked
+
+
+def _confirmed(act: Any) -> Any:
+    if getattr(act, "asks", False) or act is delete_selected:
+        return act
+
+    @wraps(act)
+    def acting(model_admin: ModelAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        if is_confirmed(request):
+            return act(model_admin, request, queryset) or back(model_admin, request)
+        rows = [Row(row.pk, str(row), ()) for row in queryset]
+        notes = [act.effect] if hasattr(act, "effect") else []
+        return ask_about(model_admin, request, what=act.short_description, rows=rows, notes=notes)
+
+    return acting
 
 
 class LargeTable:
@@ -140,10 +185,12 @@ class ReadOnlyInline(Unchangeable, TabularInline):
         return self.fields or ()
 
 
-def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Callable[[Any], Any]:
+def column(
+    field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False, is_named: bool = False
+) -> Callable[[Any], Any]:
     """The attribute `field` of a row, written by `write`; a dash where it is empty. For lists, forms and inlines.
 
-    Its text stays in one line unless it `is_long`.
+    Its text stays in one line unless it `is_long`. A phone shows its heading beside it if it `is_named`.
     """
 
     @admin.display(description=title, ordering=field)
@@ -152,7 +199,9 @@ def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool
         if value is None or value == "":
             return None
         text = write(value)
-        return text if is_long else format_html('<span class="rota-short">{}</span>', text)
+        if is_long:
+            return text
+        return format_html('<span class="rota-short{}">{}</span>', " rota-named" if is_named else "", text)
 
     shown.__name__ = field
     return shown
@@ -261,6 +310,9 @@ def ask(
         "opts": model_admin.opts,
         "submit": submit,
         "rows": rows,
+        "most_named": _MOST_NAMED,
+        "others": max(len(rows) - _MOST_NAMED, 0),
+        "kept": _kept(request, form),
         "notes": notes,
         "form": form,
         "is_final": is_final,
@@ -268,6 +320,32 @@ def ask(
         "row_page": _row_page(model_admin, request),
     }
     return TemplateResponse(request, "admin/confirm.html", context)
+
+
+def ask_about(
+    model_admin: ModelAdmin,
+    request: HttpRequest,
+    *,
+    what: StrOrPromise,
+    rows: Sequence[Row],
+    notes: Sequence[StrOrPromise] = (),
+    is_final: bool = False,
+) -> TemplateResponse:
+    """The page of `ask`, named for what is done and to how many rows."""
+    values = {"what": what, "count": len(rows)}
+    title = ngettext("%(what)s?", "%(what)s: %(count)s rows?", len(rows)) % values
+    return ask(model_admin, request, title=title, submit=_("Confirm"), rows=rows, notes=notes, is_final=is_final)
+
+
+def _kept(request: HttpRequest, form: Form | None) -> list[tuple[str, str]]:
+    """What else was sent with the request, such as a driver who was chosen for an action."""
+    asked = set(form.fields) if form else set()
+    return [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name not in _OF_THE_FORM | asked and not name.startswith("agreed-")
+        for value in values
+    ]
 
 
 def back(model_admin: ModelAdmin, request: HttpRequest) -> HttpResponse | None:

@@ -37,6 +37,11 @@ class Cached(Generic[T]):
         finally:
             self._computing.release()
 
+    @property
+    def latest(self) -> T | None:
+        """The value that was computed last, whatever its age; None if there is none."""
+        return self._value
+
     def forget(self) -> None:
         """Compute the value anew for the next caller. Waits for a computation, which may have begun too early."""
         with self._computing:

@@ -1,11 +1,13 @@
 """The current moment, although the clock of one machine may be wrong.
 
-Web processes and workers compare the clock of their machine with that of PostgreSQL every few seconds. If it jumps,
-they count on from the last moment at which both agreed. Tasks that delete or end something by its age wait until both
-agree again, because PostgreSQL's clock may be the wrong one.
+Web processes and workers compare the clock of their machine with that of PostgreSQL every few seconds: a web process
+in a thread, a worker before a task, by the connection that the task will use. If it jumps, they count on from the last
+moment at which both agreed. Tasks that delete or end something by its age wait until both agree again, because
+PostgreSQL's clock may be the wrong one.
 """
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -22,13 +24,13 @@ _log = logging.getLogger(__name__)
 # The clocks of two machines then differ by at most twice as much. That has to be less than the rest of a lease when it
 # is renewed: otherwise one worker would claim what another one is sending.
 LARGEST_DIFFERENCE = timedelta(seconds=3)
-COMPARE_SECONDS = 10  # each time by a new connection, because no process keeps one for this alone
+COMPARE_SECONDS = 10
 
 
 class ClocksDiffer(Ignore):
     """The clocks of this machine and of PostgreSQL, which says `elsewhere`, differ by more than LARGEST_DIFFERENCE.
 
-    A Celery task that it ends has not failed: it is run later, and `compare_until_exit` reports the difference.
+    A Celery task that it ends has not failed: it is run later, and `compare_if_due` reports the difference.
     """
 
     def __init__(self, difference: timedelta, elsewhere: datetime) -> None:
@@ -47,6 +49,7 @@ class _Known(NamedTuple):
 
 
 _known: _Known | None = None
+_compared_at, _differ = -math.inf, False
 
 
 def now() -> datetime:
@@ -95,23 +98,30 @@ def compare_until_exit(while_different: Callable[[], None] = lambda: None) -> No
     Calls `while_different` each time that they differ.
     """
     main = threading.main_thread()
-    differ = False
+    # No process keeps a connection for this alone.
     while main.is_alive():
-        try:
-            differ = _compare(was_different=differ)
-            if differ:
-                while_different()
-        except Error as error:  # PostgreSQL is away, which others report
-            _log.debug("The clocks are not compared: %s", error)
-        except Exception:  # noqa: BLE001  # without this thread nobody would see the next jump
-            _log.exception("The clocks could not be compared")
+        compare_if_due(while_different)
         close_database()
         main.join(COMPARE_SECONDS)
 
 
-def start_thread(while_different: Callable[[], None]) -> None:
-    """Run `compare_until_exit` in a thread."""
-    threading.Thread(target=compare_until_exit, args=(while_different,), name="clock", daemon=True).start()
+def compare_if_due(while_different: Callable[[], None]) -> None:
+    """Compare the clocks if that was COMPARE_SECONDS ago, by this thread's connection, which stays open.
+
+    Calls `while_different` if they differ. Raises nothing.
+    """
+    global _compared_at, _differ  # noqa: PLW0603  # one for the process
+    if time.monotonic() < _compared_at + COMPARE_SECONDS:
+        return
+    _compared_at = time.monotonic()
+    try:
+        _differ = _compare(was_different=_differ)
+        if _differ:
+            while_different()
+    except Error as error:  # PostgreSQL is away, which others report
+        _log.debug("The clocks are not compared: %s", error)
+    except Exception:  # noqa: BLE001  # otherwise nobody would see the next jump
+        _log.exception("The clocks could not be compared")
 
 
 def _compare(*, was_different: bool) -> bool:

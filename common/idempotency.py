@@ -10,17 +10,19 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from django.db import OperationalError, connection, models, transaction
+from django.db import OperationalError, models, transaction
 from django.http import HttpResponse
-from psycopg import errors, sql
+from psycopg import errors
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.errors import KEPT_REFUSALS, DomainError
+from common.postgresql import prepared
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
@@ -153,12 +155,12 @@ class _KeyedCall:
         def acted() -> Answer:
             try:
                 with transaction.atomic():
-                    return _answer(act(prepared))
+                    return _answer(act(ready))
             except DomainError as error:
                 return kept(error)
 
         try:
-            prepared = prepare()
+            ready = prepare()
         except DomainError as error:
             refusal = kept(error)
             return self.run_once(lambda: refusal)
@@ -166,15 +168,13 @@ class _KeyedCall:
 
     def stored(self) -> Answer | None:
         """The answer to an earlier call with this key, or None. Raises `key_reused` if that had another body."""
-        kept = self.endpoint.records._default_manager.filter(
-            **self.scope, endpoint=self.endpoint.name, key=self.key, created_at__gt=self.at - KEPT
-        )
-        record = kept.first()
+        record = prepared.execute(self._sql(_STORED), {**self._identity, "oldest": self.at - KEPT}).fetchone()
         if record is None:
             return None
-        if bytes(record.fingerprint) != self.fingerprint:
+        fingerprint, status, body = record
+        if bytes(fingerprint) != self.fingerprint:
             raise self.endpoint.key_reused
-        return Answer(record.status, record.body, replayed=True)
+        return Answer(status, body, replayed=True)
 
     def run_once(self, act: Callable[[], Answer]) -> Answer:
         """The stored answer, or that of `act`, which is stored in the transaction in which `act` runs.
@@ -188,7 +188,7 @@ class _KeyedCall:
                     return answer
                 # Its record was deleted between the two statements, because it had become too old.
             answer = act()
-            self.endpoint.records._default_manager.filter(pk=record).update(status=answer.status, body=answer.body)
+            prepared.execute(self._sql(_STORE), {"status": answer.status, "body": answer.body, "id": record})
         return answer
 
     def _reserve(self) -> int | None:
@@ -197,48 +197,56 @@ class _KeyedCall:
         The unique index makes the statement wait for another transaction that has inserted the same key.
         """
         columns = {
-            **self.scope,
-            "endpoint": self.endpoint.name,
-            "key": self.key,
+            **self._identity,
             "fingerprint": self.fingerprint,
-            "status": 0,
-            "body": "",
             "created_at": self.at,
+            "oldest": self.at - KEPT,
         }
-        statement = _RESERVE.format(
-            table=sql.Identifier(self.endpoint.records._meta.db_table),
-            columns=_identifiers(columns),
-            values=sql.SQL(", ").join(sql.Placeholder() * len(columns)),
-            unique=_identifiers([*self.scope, "endpoint", "key"]),
-        )
-        with connection.cursor() as cursor:
-            cursor.execute(f"SET LOCAL lock_timeout = '{WAIT_SECONDS}s'")
-            try:
-                cursor.execute(statement, [*columns.values(), self.at - KEPT])
-            except OperationalError as error:
-                if isinstance(error.__cause__, errors.LockNotAvailable):
-                    raise self.endpoint.call_in_progress from error
-                raise
-            row = cursor.fetchone()
-        return row[0] if row else None
+        timeout = (_LOCK_TIMEOUT, [f"{WAIT_SECONDS}s"])
+        try:
+            rows = prepared.execute_together(timeout, (self._sql(_RESERVE), columns))
+        except OperationalError as error:
+            if isinstance(error.__cause__, errors.LockNotAvailable):
+                raise self.endpoint.call_in_progress from error
+            raise
+        return rows[0][0] if rows else None
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        """The columns of the unique constraint."""
+        return {**self.scope, "endpoint": self.endpoint.name, "key": self.key}
+
+    def _sql(self, statement: str) -> str:
+        return _of(statement, self.endpoint.records, tuple(self._identity))
 
 
-_RESERVE = sql.SQL("""
-INSERT INTO {table} AS stored ({columns}) VALUES ({values})
+_LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, true)"
+_STORED = "SELECT fingerprint, status, body FROM {table} WHERE {same} AND created_at > %(oldest)s"
+_RESERVE = """
+INSERT INTO {table} AS stored ({unique}, fingerprint, status, body, created_at)
+VALUES ({values}, %(fingerprint)s, 0, '', %(created_at)s)
 ON CONFLICT ({unique}) DO UPDATE
     SET fingerprint = EXCLUDED.fingerprint, status = 0, body = '', created_at = EXCLUDED.created_at
-    WHERE stored.created_at <= %s
+    WHERE stored.created_at <= %(oldest)s
 RETURNING id
-""")
+"""
+_STORE = "UPDATE {table} SET status = %(status)s, body = %(body)s WHERE id = %(id)s"
+
+
+@cache
+def _of(statement: str, records: type[IdempotencyRecord], unique: tuple[str, ...]) -> str:
+    """The statement for a table of records whose columns `unique` identify a call."""
+    return statement.format(
+        table=records._meta.db_table,
+        unique=", ".join(unique),
+        values=", ".join(f"%({name})s" for name in unique),
+        same=" AND ".join(f"{name} = %({name})s" for name in unique),
+    )
 
 
 def _fingerprint(body: Any) -> bytes:
     """Digest of a parsed JSON value. The order of keys and the white space between tokens do not count."""
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).digest()
-
-
-def _identifiers(names: Any) -> sql.Composed:
-    return sql.SQL(", ").join(map(sql.Identifier, names))
 
 
 def _answer(response: Response) -> Answer:

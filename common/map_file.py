@@ -1,10 +1,14 @@
-"""The map file of this server (MAP_FILE, in the format PMTiles, version 3), of which browsers read ranges of bytes."""
+"""The background of maps: a tile server, or the map file of this server, of which browsers read ranges of bytes.
+
+The map file (MAP_FILE) has the format PMTiles, version 3.
+"""
 
 import hashlib
 import logging
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -22,22 +26,35 @@ _UNPACKED = (1, 2)  # compressions that browsers undo: none and gzip
 _VECTOR_TILES = 1
 
 
-def ground(address: Callable[[str], str]) -> dict[str, Any]:
+def ground(address: Callable[[str], str], *, openstreetmap: bool) -> dict[str, Any]:
     """The background of the maps, from a tile server or the map file. Without a `url` there is none.
 
-    `address` gives the path of a version of the map file.
+    `address` gives the path of a version of the map file. `openstreetmap`: without another background, that of
+    openstreetmap.org. Its policy of tiles asks for the attribution with its link, and for a Referer, which `map.js` has
+    browsers send: https://operations.osmfoundation.org/policies/tiles/.
     """
     if settings.MAP_TILE_URL:
         return {"url": settings.MAP_TILE_URL, "attribution": settings.MAP_ATTRIBUTION, "is_vector": False}
     start = _start()
     if start is None:
-        return {"url": "", "attribution": "", "is_vector": False}
+        return _of_openstreetmap() if openstreetmap else {"url": "", "attribution": "", "is_vector": False}
     return {
         "url": address(_version(start)),
         "attribution": settings.MAP_ATTRIBUTION or "© OpenStreetMap",
         "is_vector": True,
         "max_zoom": start[101],
     }
+
+
+def origin_of_openstreetmap() -> str:
+    """The origin of its tiles, for the Content-Security-Policy."""
+    parts = urlsplit(settings.OPENSTREETMAP_TILE_URL)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _of_openstreetmap() -> dict[str, Any]:
+    link = '<a href="https://www.openstreetmap.org/copyright" target="_blank" rel="noopener">OpenStreetMap</a>'
+    return {"url": settings.OPENSTREETMAP_TILE_URL, "attribution": f"© {link}", "is_vector": False}
 
 
 def answer(request: HttpRequest, version: str) -> HttpResponse:

@@ -39,34 +39,34 @@ class Page(Generic[Row]):
     next_cursor: str | None
 
 
-def newest_first(
+def page_in_order(
     queryset: QuerySet[Row],
     *,
     limit: int,
     cursor: str,
     scope: Sequence[str],
-    moment: str = "created_at",
+    order: str = "-created_at",
     without: Sequence[str] = (),
     annotations: Mapping[str, Any] | None = None,
 ) -> Page[Row]:
-    """The newest rows by `moment` and primary key, neither of which may ever change; after `cursor` unless empty.
+    """The first rows by the column `order` and the primary key; after `cursor` unless empty.
 
-    The rows are read without `queryset`'s related objects and without the columns `without`, with `annotations`. No
-    row that existed when the first page was read is left out or repeated. Raises InvalidCursor.
+    The column is never NULL and never changes; a minus in front of it means descending, of the key too. The rows are
+    read without `queryset`'s related objects and without the columns `without`, with `annotations`. No row that existed
+    when the first page was read is left out or repeated. Raises InvalidCursor.
     """
-    queryset = _after(queryset, cursor, scope, moment)
+    queryset = _after(queryset, cursor, scope, order)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
     # accounts by date, whose cost it underestimates for an account that has few of the newest rows.
-    order = (f"-{moment}", "-pk")
-    keys = ArraySubquery(queryset.order_by(*order).values("pk")[: limit + 1])
+    keys = ArraySubquery(queryset.order_by(*_with_key(order)).values("pk")[: limit + 1])
     found = queryset.model._default_manager.filter(any_of("pk", keys)).annotate(**annotations or {})
-    rows = list(found.order_by(*order).defer(*without))
+    rows = list(found.order_by(*_with_key(order)).defer(*without))
     if len(rows) <= limit:
         return Page(rows, None)
-    return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, moment))
+    return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, order))
 
 
-def newest_matching(
+def page_matching(
     queryset: QuerySet[Row],
     matching: Callable[[ArraySubquery], QuerySet[Row]],
     *,
@@ -74,34 +74,43 @@ def newest_matching(
     scanned: int,
     cursor: str,
     scope: Sequence[str],
+    order: str = "-created_at",
 ) -> tuple[Page[Row], Row | None]:
-    """The newest rows that match, among the `scanned` newest of `queryset`, for conditions without an index.
+    """The first rows that match, among the first `scanned` of `queryset`, for conditions without an index.
 
-    `matching` takes the keys of the rows to look at, and returns those that match. Returns with the page the last row
-    that was looked at, or None if that was the last one of all; the page's cursor continues after it. Raises
-    InvalidCursor.
+    `matching` takes the keys of the rows to look at, and returns those that match; `order` is that of `page_in_order`.
+    Returns with the page the last row that was looked at, or None if that was the last one of all; the page's cursor
+    continues after it. Raises InvalidCursor.
     """
-    queryset = _after(queryset, cursor, scope, "created_at").order_by("-created_at", "-pk")
+    queryset = _after(queryset, cursor, scope, order).order_by(*_with_key(order))
     keys = ArraySubquery(queryset.values("pk")[:scanned])
-    rows = list(matching(keys).order_by("-created_at", "-pk")[: limit + 1])
+    rows = list(matching(keys).order_by(*_with_key(order))[: limit + 1])
     if len(rows) > limit:
-        return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, "created_at")), rows[limit - 1]
-    last = queryset.only("created_at")[scanned - 1 : scanned].first()
-    return Page(rows, _cursor_after(last, scope, "created_at") if last else None), last
+        return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, order)), rows[limit - 1]
+    last = queryset.only(order.removeprefix("-"))[scanned - 1 : scanned].first()
+    return Page(rows, _cursor_after(last, scope, order) if last else None), last
 
 
-def _after(queryset: QuerySet[Row], cursor: str, scope: Sequence[str], moment: str) -> QuerySet[Row]:
+def _with_key(order: str) -> tuple[str, str]:
+    return order, "-pk" if order.startswith("-") else "pk"
+
+
+def _after(queryset: QuerySet[Row], cursor: str, scope: Sequence[str], order: str) -> QuerySet[Row]:
     """The rows after a cursor, unless it is empty."""
     if not cursor:
         return queryset
-    last_moment, key = read_cursor(cursor, scope=scope)
-    at = datetime.fromisoformat(last_moment)
+    text, key = read_cursor(cursor, scope=scope)
+    column = order.removeprefix("-")
+    field: Any = queryset.model._meta.get_field(column)
+    last = field.to_python(text)
+    beyond, at_or_before = ("lte", "gte") if order.startswith("-") else ("gte", "lte")
     # Not `<` or (`=` and `<`): PostgreSQL would read an index from its beginning for an OR.
-    return queryset.filter(**{f"{moment}__lte": at}).exclude(**{moment: at, "pk__gte": key})
+    return queryset.filter(**{f"{column}__{beyond}": last}).exclude(**{column: last, f"pk__{at_or_before}": key})
 
 
-def _cursor_after(row: Any, scope: Sequence[str], moment: str) -> str:
-    return cursor_at([getattr(row, moment).isoformat(), str(row.pk)], scope=scope)
+def _cursor_after(row: Any, scope: Sequence[str], order: str) -> str:
+    column = row._meta.get_field(order.removeprefix("-"))
+    return cursor_at([column.value_to_string(row), str(row.pk)], scope=scope)
 
 
 def cursor_at(position: Any, *, scope: Sequence[str]) -> str:

@@ -61,8 +61,11 @@ class RefusedCall(models.Model):
         return f"{self.method} {self.path}: {self.status}"
 
     @property
-    def reasons(self) -> list[str]:
-        """What the answer says is wrong, with the name of each field; empty for one that is not whole JSON."""
+    def reasons(self) -> list[tuple[str, str]]:
+        """The name of each field and what the answer says is wrong with it; empty for one that is not whole JSON.
+
+        The name is empty where the whole call is meant.
+        """
         try:
             body: Any = json.loads(self.answer)
         except ValueError:
@@ -70,7 +73,7 @@ class RefusedCall(models.Model):
         if not isinstance(body, dict):
             return []
         found = _of_fields(body.get("errors"))
-        return found or [str(body[name]) for name in ("detail", "message") if body.get(name)][:1]
+        return found or [("", str(body[name])) for name in ("detail", "message") if body.get(name)][:1]
 
 
 class RefusedCallCount(models.Model):
@@ -168,17 +171,18 @@ class Recorder:
         return total
 
 
-def _of_fields(errors: Any) -> list[str]:
+def _of_fields(errors: Any) -> list[tuple[str, str]]:
     """The errors of area A, a list with JSON Pointers, or those of area B, lists of texts by dotted path."""
     if isinstance(errors, list):
-        return [
-            f"{str(each.get('pointer', '')).removeprefix('#/').replace('/', '.')}: {each.get('detail', '')}"
-            for each in errors
-            if isinstance(each, dict)
-        ]
+        return [(_name(each), str(each.get("detail", ""))) for each in errors if isinstance(each, dict)]
     if isinstance(errors, dict):
-        return [f"{path}: {' '.join(map(str, texts))}" for path, texts in errors.items() if isinstance(texts, list)]
+        return [(path, " ".join(map(str, texts))) for path, texts in errors.items() if isinstance(texts, list)]
     return []
+
+
+def _name(error: dict[str, Any]) -> str:
+    pointer = str(error.get("pointer", "")).removeprefix("#").removeprefix("/").replace("/", ".")
+    return pointer or str(error.get("parameter", ""))
 
 
 def _columns(request: HttpRequest, call: Request, response: HttpResponse, masker: Masker) -> dict[str, Any]:

@@ -63,13 +63,7 @@ class RowChange(Event):
 
     @property
     def differences(self) -> list[Difference]:
-        found = []
-        for each in self._columns:
-            old, new = getattr(self.previous, each.attname, None), getattr(self, each.attname)
-            if old != new:
-                percent = rise(old, new) if hasattr(each, "unit") and each.unit.is_money else None
-                found.append(Difference(str(each.verbose_name), _shown(each, old), _shown(each, new), percent))
-        return found
+        return differences(self._columns, self.previous, self)
 
     @property
     def figures(self) -> list[tuple[str, str]]:
@@ -80,6 +74,17 @@ class RowChange(Event):
     @property
     def _columns(self) -> list[Any]:
         return [each for each in self.pgh_tracked_model._meta.concrete_fields if not each.primary_key]  # type: ignore[attr-defined]  # set by pghistory
+
+
+def differences(columns: Sequence[Any], before: Any, after: Any) -> list[Difference]:
+    """The columns in which two states of a row differ."""
+    found = []
+    for each in columns:
+        old, new = getattr(before, each.attname, None), getattr(after, each.attname)
+        if old != new:
+            percent = rise(old, new) if hasattr(each, "unit") and each.unit.is_money else None
+            found.append(Difference(str(each.verbose_name), _shown(each, old), _shown(each, new), percent))
+    return found
 
 
 def history_of(tracked: type[models.Model], name: str, **names: Any) -> Any:

@@ -109,6 +109,10 @@ def _task_begins(task: Any, **_kwargs: Any) -> None:
     log_context.note("task", task.name)
 
 
+def _compare_clocks(**_kwargs: Any) -> None:
+    clock.compare_if_due(heartbeats.clock_differs)
+
+
 @task_postrun.connect
 def _task_was_run(task: Any, state: str, **_kwargs: Any) -> None:
     heartbeats.written_by("worker")
@@ -124,7 +128,7 @@ def _load(**_kwargs: Any) -> None:
 
 @worker_process_init.connect
 def _start_monitoring(**_kwargs: Any) -> None:
-    clock.start_thread(while_different=heartbeats.clock_differs)
+    task_prerun.connect(_compare_clocks)
     metrics.start_thread()
     tracing.start("worker")
     error_reports.start()

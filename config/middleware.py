@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from csp.constants import HEADER as CSP_HEADER
-from csp.middleware import CSPMiddleware
+from csp.middleware import CSPMiddleware, PolicyParts
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -19,13 +19,14 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
-from common import log_context, rate_limit
+from common import log_context, map_file, rate_limit
 from common.http_requests import client_address
 from common.replica import CHANGED_SECONDS
 from config import errors, limits
 from config.areas import area_of
 from config.logs import REQUEST_ID
 from config.monitoring import requests
+from delivery.models import DispatchRules
 
 HEADER = "X-Request-Id"
 # The Content-Security-Policy of the APIs: JSON and photos load nothing. `sandbox`: what a browser shows of one has no
@@ -144,6 +145,15 @@ class ContentSecurityPolicyMiddleware(CSPMiddleware):
         response = self.get_response(request)
         response.headers[CSP_HEADER] = _POLICY_OF_ANSWERS  # type: ignore[union-attr]  # see above
         return response  # type: ignore[return-value]  # see above
+
+    def get_policy_parts(
+        self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
+    ) -> PolicyParts:
+        """Pictures of openstreetmap.org too, once staff have decided so. A page with a map has read the rules."""
+        parts = super().get_policy_parts(request, response, report_only)
+        if (rules := DispatchRules.known()) and rules.streets_from_openstreetmap:
+            parts.update = {**(parts.update or {}), "img-src": [map_file.origin_of_openstreetmap()]}
+        return parts
 
 
 class PageLocaleMiddleware(LocaleMiddleware):

@@ -146,7 +146,7 @@ WHITENOISE_ALLOW_ALL_ORIGINS = False  # other sites do not need them
 
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "panel:home"
+LOGIN_REDIRECT_URL = "panel:work"
 ACCOUNT_ADAPTER = "access.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
@@ -225,6 +225,8 @@ for _database in DATABASES.values():
     _database["OPTIONS"]["prepare_threshold"] = sys.maxsize if _servers.DATABASE_PREPARE else None
     # Such a cursor outlives its transaction, after which a pooler gives the connection to others. Lists are bounded.
     _database["DISABLE_SERVER_SIDE_CURSORS"] = True
+    # A worker's process keeps its connection from one task to the next. Web processes keep theirs (`for_web_process`).
+    _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 
 # Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.replica`).
@@ -264,6 +266,8 @@ SECURITY_CONTACT = _web.SECURITY_CONTACT
 MAP_FILE = data_dir() / "map.pmtiles"
 MAP_TILE_URL = _geography.MAP_TILE_URL
 MAP_ATTRIBUTION = _geography.MAP_ATTRIBUTION
+# Used where there is neither, once the rules of dispatch say so (`DispatchRules.streets_from_openstreetmap`).
+OPENSTREETMAP_TILE_URL = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 
 # Of pages. `config.site` extends it for the admin; answers of the APIs have another (`config.middleware`).
 _tiles = urlsplit(MAP_TILE_URL.replace("{s}", "*"))  # the subdomain, which Leaflet chooses
@@ -285,7 +289,7 @@ CONTENT_SECURITY_POLICY = {
 
 # --- Admin -----------------------------------------------------------------------------------------------------------
 
-_STYLES = ("colours", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
+_STYLES = ("colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
 
 
 def _static(path: str, _request: HttpRequest) -> str:

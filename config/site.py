@@ -112,6 +112,10 @@ class Site(UnfoldAdminSite):
     # As in the panel. An element of its own, so that style sheets can hide empty values.
     empty_value_display = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
 
+    def groups(self, request: HttpRequest) -> list[dict[str, Any]]:
+        """The groups of lists in the menu, which the panel's menu shows too."""
+        return groups(request)
+
     def get_urls(self) -> list[URLPattern]:
         return [url for url in super().get_urls() if getattr(url, "name", None) not in _NOT_SERVED]
 
@@ -168,11 +172,33 @@ _NAMES: dict[type[Model], Any] = {
 }
 
 
+# The panel's pages that are of no account: their names there, the symbol of its menu, and the permission they need.
+_PANEL = [
+    ("board", _("Dispatch board"), "board", "delivery.dispatch_delivery"),
+    ("drivers", _("Drivers"), "drivers", "delivery.dispatch_delivery"),
+    ("home", _("Accounts"), "accounts", ""),
+    ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
+    ("freight_simulator", _("Price simulators"), "simulator", "integration.view_freightrate"),
+    ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),
+]
+
+
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Groups with the entries that this user may view; empty groups are left out."""
-    panel = {"title": gettext("To the panel"), "icon": "arrow_back", "link": reverse("panel:home"), "active": False}
-    groups = [{"title": title, "items": list(_entries(request, models))} for title, models in _GROUPS]
-    return [{"title": None, "items": [panel]}, *(group for group in groups if group["items"])]
+    """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
+    user = request.user
+    pages = [
+        {"title": title, "drawing": f"panel/icons/{drawing}.svg", "link": reverse(f"panel:{page}"), "active": False}
+        for page, title, drawing, permission in _PANEL
+        if not permission or user.has_perm(permission)
+    ]
+    start = {"title": gettext("Admin"), "drawing": "panel/icons/admin.svg", "link": reverse("admin:index")}
+    return [{"title": None, "items": [*pages, start]}, *groups(request)]
+
+
+def groups(request: HttpRequest) -> list[dict[str, Any]]:
+    """The groups of the admin's lists that this user may view."""
+    found = [{"title": title, "items": list(_entries(request, models))} for title, models in _GROUPS]
+    return [group for group in found if group["items"]]
 
 
 def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Iterable[dict[str, Any]]:

@@ -78,7 +78,8 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         sections += [_endpoints(at=now), _without_url(at=now), _refused_calls(at=now)]
         sections += [_price_changes(at=now), _new_accounts(at=now), _silent_accounts(at=now)]
     has_volume = user.has_perm("delivery.view_delivery")
-    return {**context, "sections": sections, "volume": _volume(at=now) if has_volume else None}
+    in_order = [section for section in sections if not section.found]
+    return {**context, "sections": sections, "in_order": in_order, "volume": _volume(at=now) if has_volume else None}
 
 
 def _routes(*, at: datetime) -> Section:

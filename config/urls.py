@@ -9,7 +9,7 @@ from config import errors, views
 from panel.guide.views import description, llms
 
 urlpatterns = [
-    path("", RedirectView.as_view(url="/panel/")),
+    path("", RedirectView.as_view(url="/panel/work/")),
     path("healthz", views.health),
     path("readyz", views.ready, name="ready"),
     path("metrics", views.metrics),

@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
 from django.utils import timezone
 
 from common.fields import any_of
-from common.pagination import Page, newest_first
+from common.pagination import Page, page_in_order
 from delivery.lifecycle import Ending, RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
 from delivery.models.delivery import ENDED, DeliveryQuerySet
@@ -134,12 +134,12 @@ def rows(deliveries: DeliveryQuerySet, period: Period, *, limit: int, cursor: st
 
     Raises InvalidCursor.
     """
-    return newest_first(
+    return page_in_order(
         deliveries.ended(period.start, period.end),
         limit=limit,
         cursor=cursor,
         scope=["report"],
-        moment="closed_at",
+        order="-closed_at",
         annotations=ENDED,
     )
 

@@ -1,8 +1,12 @@
 """Price and deadline of a shipment. Pure, and in integers only: centavos, grams, centimetres, business days."""
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from common import states
 from common.states import Kind, Region
@@ -144,6 +148,27 @@ def charges(package: Package, rate: Rate | None, parameters: Parameters) -> Char
         gris=_divide_up(package.declared_centavos * parameters.gris_bp, _BASIS_POINTS),
         rate_days=rate.deadline_days,
         handling_days=parameters.handling_days,
+    )
+
+
+def package_of(items: Iterable[Mapping[str, Any]], *, declared: Decimal) -> Package:
+    """What the freight of an order is for: the sides of its largest item, the weight of all, the value in reais.
+
+    Each item has `dimensions`, three sides in centimetres and a weight in kilograms such as `10x20x30,1.5`, and a
+    `quantity`.
+    """
+    boxes, weight = [], Decimal(0)
+    for item in items:
+        sides, _comma, kilograms = item["dimensions"].partition(",")
+        boxes.append([int(side) for side in sides.split("x")])
+        weight += Decimal(kilograms) * item["quantity"]
+    width, height, length = max(boxes, key=math.prod)
+    return Package(
+        weight_g=math.ceil(weight * _KILOGRAM),
+        width_cm=width,
+        height_cm=height,
+        length_cm=length,
+        declared_centavos=math.ceil(declared * 100),
     )
 
 

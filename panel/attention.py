@@ -4,17 +4,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common.webhooks.models import FAILING
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, EventState, Integrator, WebhookEndpoint, WebhookEvent
+from delivery.models import (
+    Delivery,
+    EventState,
+    Integrator,
+    RefusedDeliveryCallCount,
+    WebhookEndpoint,
+    WebhookEvent,
+)
 from delivery.models.webhook import WebhookEventQuerySet
+from panel.filters import LATE
 
 _LONG_WAIT = timedelta(minutes=10)
 _DEAD_EVENTS_SINCE = timedelta(days=7)
+_REFUSED_SINCE = timedelta(hours=24)
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ def notices(
     found = [
         *_of_webhooks(endpoints, at=at),
         *_of_deliveries(account, environment, at=at),
+        *_of_calls(account, environment, at=at),
         *(_of_set_up(account, environment, endpoints[0], at=at) if account.suspended_at is None else []),
     ]
     return sorted(found, key=lambda notice: not notice.is_grave)
@@ -118,19 +128,37 @@ def _of_webhook(endpoint: WebhookEndpoint, failing: int, dead: int) -> list[Noti
 
 
 def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:
-    waiting = (
-        Delivery.objects.within(account, environment)
-        .filter(route_status=RouteStatus.AVAILABLE, created_at__lte=at - _LONG_WAIT, offer_expires_at__gt=at)
-        .count()
+    deliveries = Delivery.objects.within(account, environment)
+    found = []
+    if late := deliveries.overdue(at=at).count():
+        text = ngettext("%(count)s delivery is late.", "%(count)s deliveries are late.", late) % {"count": late}
+        found.append(Notice(text, "deliveries", _("See them"), f"?status={LATE}", is_grave=True))
+    waiting = deliveries.filter(
+        route_status=RouteStatus.AVAILABLE, created_at__lte=at - _LONG_WAIT, offer_expires_at__gt=at
+    ).count()
+    if waiting:
+        text = ngettext(
+            "%(count)s delivery has been waiting for a driver for more than ten minutes.",
+            "%(count)s deliveries have been waiting for a driver for more than ten minutes.",
+            waiting,
+        ) % {"count": waiting}
+        found.append(Notice(text, "deliveries", _("See them"), "?status=PENDING"))
+    return found
+
+
+def _of_calls(account: Integrator, environment: str, *, at: datetime) -> list[Notice]:
+    counts = RefusedDeliveryCallCount.objects.filter(
+        integrator=account, environment=environment, hour__gte=at - _REFUSED_SINCE
     )
-    if not waiting:
+    refused = counts.aggregate(total=Sum("refused"))["total"]
+    if not refused:
         return []
     text = ngettext(
-        "%(count)s delivery has been waiting for a driver for more than ten minutes.",
-        "%(count)s deliveries have been waiting for a driver for more than ten minutes.",
-        waiting,
-    ) % {"count": waiting}
-    return [Notice(text, "deliveries", _("See them"), "?status=PENDING")]
+        "%(count)s call of the last 24 hours was refused.",
+        "%(count)s calls of the last 24 hours were refused.",
+        refused,
+    ) % {"count": refused}
+    return [Notice(text, "refused_calls", _("See why"))]
 
 
 def _of_set_up(account: Integrator, environment: str, endpoint: WebhookEndpoint, *, at: datetime) -> list[Notice]:

@@ -1,21 +1,28 @@
-"""Filters and pagination of the panel's lists, and periods to choose from. Every look-up has an index."""
+"""Filters, order and pagination of the panel's lists, and periods to choose from. Every look-up has an index."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import django_filters
 from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.core.paginator import Paginator
+from django.db.models import F, Q, QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common import clock
+from common.actors import actor_name
 from common.fields import Folded, any_of, folded
-from common.pagination import InvalidCursor, Page, newest_first, newest_matching
+from common.formats import moment
+from common.pagination import InvalidCursor, Page, page_in_order, page_matching
 from delivery.lifecycle import Status
-from delivery.models import STATE_NAMES, Delivery, Stop, WebhookEvent, parse_id
+from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, WebhookEvent, parse_id
+from delivery.models.delivery import DeliveryQuerySet
+from delivery.models.driver import DriverQuerySet
 from delivery.models.webhook import WebhookEventQuerySet
 from integration import words
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller, compact_document
@@ -30,9 +37,11 @@ _PER_PORTION = 500
 _MOST_PORTIONS = 30
 # Of calls whose account is known, and that are stored. 408, 414, 431 and 503 are answered before that, 429 is counted.
 _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
-# How many of the newest rows are searched for parts of texts and for unlinked invoices, which no index finds.
+# How many of the newest rows are searched for parts of texts, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
+# Beside the statuses: deliveries that are not closed, and those of them whose next step is overdue.
+UNDER_WAY, LATE = "under-way", "late"
 PERIODS = {
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
@@ -52,7 +61,57 @@ CHOICES = [
 MOMENT_INPUT = forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
 
 
-class PeriodFilter(django_filters.FilterSet):
+class ListFilter(django_filters.FilterSet):
+    """Filters of a list, and its order.
+
+    `orders` has the orders to choose from, each as one or more fields separated by commas, with a minus in front for
+    descending, and its name. The first one is the default.
+    """
+
+    orders: ClassVar[dict[str, Any]] = {"-created_at": _("Newest first"), "created_at": _("Oldest first")}
+    sort = django_filters.ChoiceFilter(label=_("Sort by"), method="leave_as_it_is")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.filters["sort"] = sort = self.filters.pop("sort")  # the last one
+        (_default, first), *others = self.orders.items()
+        sort.extra |= {"choices": others, "empty_label": first}
+
+    def leave_as_it_is(self, queryset: QuerySet[Any], _name: str, _value: str) -> QuerySet[Any]:
+        """The rows are sorted when a page of them is read."""
+        return queryset
+
+    @property
+    def order(self) -> str:
+        return getattr(self.form, "cleaned_data", {}).get("sort") or next(iter(self.orders))
+
+    @property
+    def used(self) -> "list[UsedFilter]":
+        """The filters that were sent and are valid."""
+        values = self.form.cleaned_data if self.is_valid() else {}
+        return [
+            UsedFilter(name, field.label, _in_words(field, values[name]))
+            for name, field in self.form.fields.items()
+            if name != "sort" and values.get(name) and values[name] != RANGE
+        ]
+
+
+@dataclass(frozen=True)
+class UsedFilter:
+    """A filter and its value, in the reader's words."""
+
+    name: str
+    label: Any
+    value: Any
+
+
+def _in_words(field: forms.Field, value: Any) -> Any:
+    if isinstance(value, datetime):
+        return moment(value)
+    return dict(getattr(field, "choices", [])).get(value, value)
+
+
+class PeriodFilter(ListFilter):
     """Rows of a period that ends now, or between two moments. `moment` is the name of their field."""
 
     moment = "created_at"
@@ -72,7 +131,7 @@ class PeriodFilter(django_filters.FilterSet):
         elif data.get("since") or data.get("until"):
             data["period"] = RANGE
         super().__init__(data, **options)
-        for name in ("period", "since", "until"):  # the fields of the subclass come first
+        for name in ("period", "since", "until", "sort"):  # the fields of the subclass come first
             self.filters[name] = self.filters.pop(name)
 
     def filter_period(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
@@ -98,10 +157,27 @@ class DeliveryFilter(PeriodFilter):
     """`part` is text to look for in rows without an index; see `listed`. Set when the rows are filtered."""
 
     part = ""
+    orders = {
+        **ListFilter.orders,
+        "-shipping_value": _("Highest price first"),
+        "shipping_value": _("Lowest price first"),
+    }
     q = django_filters.CharFilter(label=_("Order, recipient or id"), method="filter_q", max_length=255, widget=_SEARCH)
     status = django_filters.ChoiceFilter(
-        label=_("Status"), choices=[(s.value, status_name(s)) for s in Status], empty_label=_("All")
+        label=_("Status"),
+        choices=[
+            *((s.value, status_name(s)) for s in Status),
+            (UNDER_WAY, _("Under way")),
+            (LATE, pgettext_lazy("deliveries", "Late")),
+        ],
+        empty_label=_("All"),
+        method="filter_status",
     )
+
+    def filter_status(self, queryset: DeliveryQuerySet, _name: str, value: str) -> QuerySet[Delivery]:
+        if value == LATE:
+            return queryset.overdue(at=clock.now())
+        return queryset.under_way() if value == UNDER_WAY else queryset.filter(status=value)
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""
@@ -131,7 +207,35 @@ class EventFilter(PeriodFilter):
         return queryset.in_state(value)
 
 
-class RefusedCallFilter(django_filters.FilterSet):
+class DriverFilter(ListFilter):
+    orders = {
+        "-on_duty,name,pk": _("On duty first"),
+        "name,pk": _("Name, A to Z"),
+        "-name,-pk": _("Name, Z to A"),
+    }
+    q = django_filters.CharFilter(label=_("Name or phone"), method="filter_q", max_length=100, widget=_SEARCH)
+    on_duty = django_filters.ChoiceFilter(
+        label=_("Status"), choices=[("True", _("On duty")), ("False", _("Off duty"))], empty_label=_("All")
+    )
+
+    def filter_q(self, drivers: DriverQuerySet, _name: str, value: str) -> DriverQuerySet:
+        return drivers.matching(value)
+
+
+class ActivityFilter(PeriodFilter):
+    moment = "at"
+    orders = {"-at": _("Newest first"), "at": _("Oldest first")}
+    by = django_filters.ChoiceFilter(label=_("Person"), empty_label=_("Anybody"))
+    action = django_filters.ChoiceFilter(label=_("Action"), choices=AuditAction.choices, empty_label=_("Anything"))
+
+    def __init__(self, data: QueryDict, *, queryset: QuerySet[AuditEntry]) -> None:
+        super().__init__(data, queryset=queryset)
+        # Those who have done something lately: no index lists all of them.
+        names = _among_newest(queryset, "at").order_by("by").values_list("by", flat=True).distinct()
+        self.filters["by"].extra["choices"] = [(name, actor_name(name)) for name in names]
+
+
+class RefusedCallFilter(ListFilter):
     """Of refused calls of either area."""
 
     status = django_filters.ChoiceFilter(
@@ -142,37 +246,47 @@ class RefusedCallFilter(django_filters.FilterSet):
 
 
 def listed(
-    filter_class: type[django_filters.FilterSet],
+    filter_class: type[ListFilter],
     query: QueryDict,
     queryset: QuerySet[Any],
     *,
-    moment: str = "created_at",
     without: Sequence[str] = (),
     **options: Any,
 ) -> dict[str, Any]:
-    """What `panel/list.html` shows: `filters`, `is_filtered`, `rows`, and `older`, the cursor of the next page or None.
+    """What `panel/list.html` shows: `rows`, `older`, the cursor of the next page or None, and what `_shown` has.
 
-    `searched_until` is the last row that was looked at for a part of a text, if there are older ones. The rows are read
-    without related objects and without the columns `without`. Invalid filters select nothing; an invalid cursor counts
-    as none. `options` are the filter's.
+    `searched_until` is the last row that was looked at for a part of a text, if there are further ones. The rows are
+    read without related objects and without the columns `without`. Each order is that of one column, which is never
+    NULL and never changes. Invalid filters select nothing; an invalid cursor counts as none. `options`: of the filter.
     """
     filters = filter_class(query, queryset=queryset, **options)
-    page, searched_until = _page(filters, query.get("before", ""), PER_PAGE, moment=moment, without=without)
+    page, searched_until = _page(filters, query.get("before", ""), PER_PAGE, without=without)
+    return {**_shown(filters), "rows": page.rows, "older": page.next_cursor, "searched_until": searched_until}
+
+
+def numbered(filter_class: type[ListFilter], query: QueryDict, queryset: QuerySet[Any]) -> dict[str, Any]:
+    """As `listed`, of few rows that may change, such as drivers: `rows` is a page with a number."""
+    filters = filter_class(query, queryset=queryset)
+    found = filters.qs.order_by(*filters.order.split(",")) if filters.is_valid() else queryset.none()
+    return {**_shown(filters), "rows": Paginator(found, PER_PAGE).get_page(query.get("page"))}
+
+
+def _shown(filters: ListFilter) -> dict[str, Any]:
+    """The form `filters`, whether it `is_filtered` and by what, and the orders to choose from."""
     return {
         "filters": filters.form,
-        "is_filtered": any(query.get(name) for name in filter_class.base_filters),
-        "rows": page.rows,
-        "older": page.next_cursor,
-        "searched_until": searched_until,
+        "is_filtered": any(filters.data.get(name) for name in filters.base_filters if name != "sort"),
+        "used": filters.used,
+        "order": filters.order,
+        "orders": filters.orders,
     }
 
 
 def all_rows(
-    filter_class: type[django_filters.FilterSet],
+    filter_class: type[ListFilter],
     query: QueryDict,
     queryset: QuerySet[Any],
     *,
-    moment: str = "created_at",
     without: Sequence[str] = (),
     **options: Any,
 ) -> Iterator[tuple[list[Any], Any]]:
@@ -182,32 +296,34 @@ def all_rows(
     """
     filters, cursor = filter_class(query, queryset=queryset, **options), ""
     for number in range(1, _MOST_PORTIONS + 1):
-        page, searched_until = _page(filters, cursor, _PER_PORTION, moment=moment, without=without)
+        page, searched_until = _page(filters, cursor, _PER_PORTION, without=without)
         yield page.rows, searched_until if number == _MOST_PORTIONS else None
         cursor = page.next_cursor or ""
         if not cursor:
             return
 
 
-def _page(filters: django_filters.FilterSet, cursor: str, limit: int, **options: Any) -> tuple[Page[Any], Any]:
-    """A page, and what `listed` calls `searched_until`. `options` are those of `newest_first`."""
+def _page(filters: ListFilter, cursor: str, limit: int, *, without: Sequence[str]) -> tuple[Page[Any], Any]:
+    """A page, and what `listed` calls `searched_until`."""
     if not filters.is_valid():
         return Page([], None), None
-    queryset, part = filters.qs, getattr(filters, "part", "")
-    scope = ["panel", queryset.model._meta.label]
+    queryset, part, order = filters.qs, getattr(filters, "part", ""), filters.order
+    scope = ["panel", queryset.model._meta.label, order]
     try:
         if not part:
-            return newest_first(queryset, limit=limit, cursor=cursor, scope=scope, **options), None
-        return newest_matching(
+            page = page_in_order(queryset, limit=limit, cursor=cursor, scope=scope, order=order, without=without)
+            return page, None
+        return page_matching(
             queryset,
             lambda keys: queryset.model._default_manager.filter(Stop.of_some_with(keys, text=part)),
             limit=limit,
             scanned=_SCANNED,
             cursor=cursor,
             scope=scope,
+            order=order,
         )
     except InvalidCursor:
-        return _page(filters, "", limit, **options)
+        return _page(filters, "", limit, without=without)
 
 
 def find_orders(orders: QuerySet[Order], seller: Seller, text: str) -> QuerySet[Order]:
@@ -242,6 +358,7 @@ class _OfSeller(PeriodFilter):
 
 
 class OrderFilter(_OfSeller):
+    orders = {**ListFilter.orders, "-cost": _("Highest value first"), "cost": _("Lowest value first")}
     q = django_filters.CharFilter(
         label=_("Order, receiver, tracking code"),
         method="filter_q",
@@ -256,6 +373,7 @@ class OrderFilter(_OfSeller):
 
 class InvoiceFilter(_OfSeller):
     moment = "received_at"
+    orders = {"-received_at": _("Newest first"), "received_at": _("Oldest first")}
     q = django_filters.CharFilter(label=_("Access key, number or order"), method="filter_q", max_length=_LONGEST_TEXT)
     linked = django_filters.ChoiceFilter(
         label=_("Status"),
@@ -278,6 +396,4 @@ class InvoiceFilter(_OfSeller):
         return invoices.filter(any_of("pk", ArraySubquery(found)))
 
     def filter_linked(self, invoices: QuerySet[Invoice], _name: str, value: str) -> QuerySet[Invoice]:
-        links = Exists(InvoiceLink.objects.filter(invoice=OuterRef("pk")))
-        newest = _among_newest(invoices, "received_at")
-        return newest.filter(links if value == "yes" else ~links)
+        return invoices.filter(is_linked=value == "yes")

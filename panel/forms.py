@@ -14,11 +14,14 @@ from common import clock
 from common.accounts import Role, validate_name
 from common.formats import moment
 from common.mail import outbox
+from common.states import POSTCODE
 from delivery import words
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.lifecycle import Status
 from delivery.models import Integrator
+from integration import postcodes
+from integration.errors import NoCoverage
 from integration.models import Company, Seller, compact_document
 from integration.models.seller import validate_document
 from panel.filters import CHOICES, MOMENT_INPUT, PERIODS, RANGE
@@ -177,6 +180,27 @@ class PositionField(forms.CharField):
         return point
 
 
+class PostcodeField(forms.CharField):
+    """A CEP with or without its hyphen, which a region has. The value is eight digits."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        attributes = {"inputmode": "numeric", "placeholder": "01310-100", "autocomplete": "off"}
+        super().__init__(max_length=10, widget=forms.TextInput(attributes), **kwargs)
+
+    def clean(self, value: Any) -> str:
+        text: str = super().clean(value)
+        if not text:
+            return ""
+        compact = text.replace("-", "").replace(".", "").replace(" ", "")
+        if not POSTCODE.fullmatch(compact):
+            raise ValidationError(_("A CEP has eight digits."))
+        try:
+            postcodes.region(compact)
+        except NoCoverage as error:
+            raise ValidationError(_("No region has this CEP: it is not served.")) from error
+        return compact
+
+
 class PickupPointForm(forms.Form):
     """A pickup point that a member registers."""
 
@@ -272,8 +296,13 @@ class NewSellerForm(_FirstPerson):
         help_text=_("A CNPJ or CPF in each line, with or without mask."),
         widget=forms.Textarea({"rows": 4, "placeholder": "11.222.333/0001-81"}),
     )
+    origin = PostcodeField(
+        label=_("Origin CEP"),
+        required=False,
+        help_text=_("Where their parcels leave from. Orders get a freight from here; without it they get none."),
+    )
 
-    field_order = ["name", "documents", "email"]
+    field_order = ["name", "documents", "origin", "email"]
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

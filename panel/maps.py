@@ -6,12 +6,15 @@ from django.urls import reverse
 
 from common import map_file
 from delivery.forms import text_of_simulator
-from delivery.models import Delivery, DriverPosition, LatestPosition
+from delivery.models import Delivery, DispatchRules, DriverPosition, LatestPosition
 
 
 def tiles() -> dict[str, Any]:
     """The background of the panel's maps. Without a `url` there is none."""
-    return map_file.ground(lambda version: reverse("panel:map_file", args=[version]))
+    return map_file.ground(
+        lambda version: reverse("panel:map_file", args=[version]),
+        openstreetmap=DispatchRules.current().streets_from_openstreetmap,
+    )
 
 
 def point(label: str, latitude: float, longitude: float, status: str = "") -> dict[str, Any]:

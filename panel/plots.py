@@ -1,14 +1,104 @@
-"""Geometry of plots, in units of the SVG's view box: webhook attempts by hour, counts by day."""
+"""Charts of the pages, and the geometry of the plot of counts by day, in units of the SVG's view box."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
+
+from django.utils.formats import localize
 
 WIDTH, LEFT, RIGHT = 720, 44, 12
 TOP, HEIGHT = 14, 96  # of the upper field, attempts
-GAP = 34
-_HOUR = timedelta(hours=1)
+# Labels below a chart that have room beside each other on a phone.
+_MOST_LABELS = 6
+
+
+@dataclass(frozen=True)
+class Series:
+    """What a bar stands for. `look` is its class in charts.css: good, bad, warn or info."""
+
+    name: Any
+    look: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """`y` and `height` in percent of the height of the chart, from above."""
+
+    look: str
+    y: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Column:
+    """One label with a value for each series, as text too, and their bars one on top of the other."""
+
+    x: float
+    label: str
+    is_labelled: bool
+    values: list[str]
+    text: str
+    bars: list[Bar]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Stacked bars, for the template panel/chart.html. `totals` has the sum of each series as text."""
+
+    title: Any
+    heading: Any
+    series: list[Series]
+    columns: list[Column]
+    most: str
+    totals: list[tuple[Series, str]]
+    is_empty: bool
+
+    @classmethod
+    def of(
+        cls,
+        title: Any,
+        *,
+        heading: Any,
+        series: Sequence[Series],
+        rows: Sequence[tuple[str, Sequence[Any]]],
+        shown: Callable[[Any], str] = localize,
+        has_totals: bool = True,
+    ) -> "Chart":
+        """`rows` have a label and a number for each series, None for none. `heading` names the labels in the table.
+
+        `shown` writes a number; without `has_totals` the legend has names only.
+        """
+        sums = [sum(value or 0 for value in values) for _label, values in rows]
+        most = max(sums, default=0)
+        every = -(-len(rows) // _MOST_LABELS) or 1
+        columns = [
+            _column(number, label, values, series, most=most or 1, shown=shown, is_labelled=number % every == 0)
+            for number, (label, values) in enumerate(rows)
+        ]
+        totals = [sum(values[number] or 0 for _label, values in rows) for number in range(len(series))]
+        legend = [(each, shown(whole) if has_totals else "") for each, whole in zip(series, totals, strict=True)]
+        return cls(title, heading, list(series), columns, shown(most), legend, is_empty=not any(sums))
+
+
+def _column(
+    number: int,
+    label: str,
+    values: Sequence[Any],
+    series: Sequence[Series],
+    *,
+    most: Any,
+    shown: Callable[[Any], str],
+    is_labelled: bool,
+) -> Column:
+    bars, below = [], 0.0
+    for each, value in zip(series, values, strict=True):
+        height = 100 * float(value or 0) / float(most)
+        below += height
+        bars.append(Bar(each.look, 100 - below, height))
+    texts = ["–" if value is None else shown(value) for value in values]  # noqa: RUF001  # as in the tables
+    named = [f"{each.name}: {text}" for each, text in zip(series, texts, strict=True)]
+    return Column(number + 0.1, label, is_labelled, texts, " · ".join([label, *named]), bars)
 
 
 @dataclass(frozen=True)
@@ -29,94 +119,6 @@ class _Bars:
     right_edge = WIDTH - RIGHT
     top = TOP
     base = TOP + HEIGHT
-
-
-@dataclass(frozen=True)
-class Hour(_Bar):
-    """Attempts of one hour and the coordinates of its bars. `p95`: response time in ms, None without attempts."""
-
-    start: datetime
-    succeeded: int
-    failed: int
-    p95: float | None
-    succeeded_y: float
-    succeeded_height: float
-    failed_y: float
-    failed_height: float
-    p95_y: float | None
-
-
-@dataclass(frozen=True)
-class Plot(_Bars):
-    """Bars of attempts above, the line of the 95th percentile of the response time below."""
-
-    hours: list[Hour]
-    most: int
-    slowest: int
-    lines: list[str]
-
-    lower_top = TOP + HEIGHT + GAP
-    lower_base = TOP + HEIGHT + GAP + HEIGHT
-    height = TOP + HEIGHT + GAP + HEIGHT + 24
-
-    @property
-    def succeeded(self) -> int:
-        return sum(hour.succeeded for hour in self.hours)
-
-    @property
-    def failed(self) -> int:
-        return sum(hour.failed for hour in self.hours)
-
-    @property
-    def total(self) -> int:
-        return self.succeeded + self.failed
-
-    @property
-    def success_percent(self) -> float:
-        """Share of the attempts that were answered with 2xx, in per cent; 100 without attempts."""
-        return 100 * self.succeeded / self.total if self.total else 100.0
-
-
-def of_hours(rows: Iterable[Mapping[str, Any]], *, until: datetime, count: int = 24) -> Plot:
-    """The plot of the `count` hours up to the hour of `until`. `rows` are those of `WebhookAttempt.objects.by_hour`."""
-    last = until.replace(minute=0, second=0, microsecond=0)
-    found = {row["hour"]: row for row in rows}
-    most = max((row["total"] for row in found.values()), default=0) or 1
-    slowest = max((row["p95"] for row in found.values()), default=0) or 1
-    step = (WIDTH - LEFT - RIGHT) / count
-    hours = []
-    for number in range(count):
-        start = last - (count - 1 - number) * _HOUR
-        row = found.get(start, {"total": 0, "successes": 0, "p95": None})
-        succeeded, failed = row["successes"], row["total"] - row["successes"]
-        succeeded_height, failed_height = HEIGHT * succeeded / most, HEIGHT * failed / most
-        hours.append(
-            Hour(
-                start=start,
-                succeeded=succeeded,
-                failed=failed,
-                p95=row["p95"],
-                x=LEFT + number * step + step * 0.12,
-                width=step * 0.76,
-                succeeded_y=Plot.base - succeeded_height,
-                succeeded_height=succeeded_height,
-                failed_y=Plot.base - succeeded_height - failed_height,
-                failed_height=failed_height,
-                p95_y=None if row["p95"] is None else Plot.lower_base - HEIGHT * row["p95"] / slowest,
-            )
-        )
-    return Plot(hours, most, round(slowest), _lines(hours))
-
-
-def _lines(hours: list[Hour]) -> list[str]:
-    """The `points` of the polylines; an hour without attempts ends one."""
-    segments: list[list[str]] = [[]]
-    for hour in hours:
-        if hour.p95_y is None:
-            segments.append([])
-        else:
-            segments[-1].append(f"{hour.middle:.1f},{hour.p95_y:.1f}")
-    return [" ".join(segment) for segment in segments if segment]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from panel.views import (
     refused_calls,
     reports,
     requests,
+    search,
     seller_invoices,
     seller_orders,
     sellers,
@@ -67,6 +68,7 @@ _endpoint: list[URLPattern] = [
 _account: list[URLPattern | URLResolver] = [
     path("", account.Overview.as_view(), name="overview"),
     path("plot/", account.Plot.as_view(), name="plot"),
+    path("money/", account.Money.as_view(), name="money"),
     path("deliveries/", deliveries.Deliveries.as_view(), name="deliveries"),
     path("deliveries/export/", deliveries.DeliveriesExport.as_view(), name="deliveries_export"),
     path("deliveries/request/", requests.Request.as_view(), name="request"),
@@ -116,6 +118,8 @@ _seller = [
     path("orders/", seller_orders.Orders.as_view(), name="seller_orders"),
     path("orders/export/", seller_orders.OrdersExport.as_view(), name="seller_orders_export"),
     path("orders/<int:order>/", seller_orders.OrderPage.as_view(), name="seller_order"),
+    path("orders/<int:order>/cancel/", seller_orders.CancelOrder.as_view(), name="seller_order_cancel"),
+    path("orders/<int:order>/invoice/", seller_orders.OrderInvoice.as_view(), name="seller_order_invoice"),
     path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
     path("invoices/export/", seller_invoices.InvoicesExport.as_view(), name="seller_invoices_export"),
     path("invoices/<int:invoice>/", seller_invoices.InvoicePage.as_view(), name="seller_invoice"),
@@ -130,9 +134,12 @@ _seller = [
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
+    path("search/", search.SearchPage.as_view(), name="search"),
+    path("work/", home.Work.as_view(), name="work"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),
+    path("map/streets/", maps.Streets.as_view(), name="map_streets"),
     path("board/updates/<environment:environment>/", board.Updates.as_view(), name="board_updates"),
     path("board/cards/", board.Cards.as_view(), name="board_cards"),
     path("board/positions/", board.Positions.as_view(), name="board_positions"),

@@ -56,10 +56,9 @@ class IntegratorFactory(factory.django.DjangoModelFactory):
         return integrator
 
 
-def add_endpoint(
-    token: Token, *, url: str = "http://127.0.0.1:9/further", statuses: Sequence[str] = ()
-) -> WebhookEndpoint:
-    """A further endpoint of the token's account and environment."""
+def add_endpoint(token: Token, *, url: str = "", statuses: Sequence[str] = ()) -> WebhookEndpoint:
+    """A further endpoint of the token's account and environment; unless a URL is given, with one that nobody has."""
+    url = url or f"http://127.0.0.1:9/further/{WebhookEndpoint.objects.count()}"
     return endpoints.add(
         integrator=token.integrator,
         environment=Environment(token.environment),

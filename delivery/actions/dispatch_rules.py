@@ -1,14 +1,16 @@
 """Changes of the rules of dispatch."""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import pghistory
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from delivery.models import DispatchRules
-from delivery.models.dispatch_rules import RANGES
+from delivery.models import DispatchRules, Rules
+
+_NAMES = [field.name for field in fields(Rules)]
 
 
 @transaction.atomic
@@ -17,8 +19,8 @@ def change(*, values: Mapping[str, Any], by: str) -> DispatchRules:
 
     The history records them with `by`, and with the database's clock. Raises ValidationError by the names of the rules.
     """
-    if unknown := values.keys() - RANGES.keys():
-        raise ValidationError(dict.fromkeys(unknown, f"There is no such rule, but {', '.join(RANGES)}."))
+    if unknown := values.keys() - {*_NAMES}:
+        raise ValidationError(dict.fromkeys(unknown, f"There is no such rule, but {', '.join(_NAMES)}."))
     row = DispatchRules.objects.first() or DispatchRules.objects.create()
     for name, value in values.items():
         setattr(row, name, value)

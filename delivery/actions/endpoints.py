@@ -65,10 +65,10 @@ def add(
 ) -> WebhookEndpoint:
     """Add a further endpoint. It is sent the events of changes from now on that have one of `statuses`; none: all.
 
-    Raises TooManyEndpoints or AccountSuspended.
+    Raises TooManyEndpoints, InvalidWebhookUrl for the URL of another endpoint, or AccountSuspended.
     """
     # Under the lock of the first one, so that two that are added at once get different numbers.
-    _lock_of_active(integrator.endpoints.first_ones().get(environment=environment))
+    _refuse_repeated(_lock_of_active(integrator.endpoints.first_ones().get(environment=environment)), url)
     taken = set(WebhookEndpoint.objects.of(integrator.pk, environment).values_list("number", flat=True))
     number = next((each for each in range(2, MOST_ENDPOINTS + 1) if each not in taken), None)
     if number is None:
@@ -122,6 +122,13 @@ def set_filter(*, endpoint: WebhookEndpoint, statuses: Sequence[str], by: str, a
     return locked
 
 
+def _refuse_repeated(endpoint: WebhookEndpoint, url: CheckedUrl, *, but: int | None = None) -> None:
+    """Raises InvalidWebhookUrl if an endpoint of the environment has the URL, except the one with the number `but`."""
+    others = WebhookEndpoint.objects.of(endpoint.integrator_id, endpoint.environment).exclude(number=but)
+    if url.text and (found := others.filter(url=url.text).first()):
+        raise address_guard.InvalidWebhookUrl("Endpoint %(number)s has this URL already.", number=found.number)
+
+
 def _filter(statuses: Sequence[str]) -> list[str]:
     """These statuses in the order of a delivery's life; empty where all are chosen."""
     chosen = [status.value for status in Status if status.value in statuses]
@@ -164,9 +171,11 @@ def check_url(url: str) -> CheckedUrl:
 def store_url(*, endpoint: WebhookEndpoint, url: CheckedUrl, by: str, at: datetime) -> WebhookEndpoint:
     """Send all events from now on, those that wait included, to `url`; an empty one stops sending.
 
-    Resets the breaker and switches the endpoint on, unless a person had switched it off. Raises AccountSuspended.
+    Resets the breaker and switches the endpoint on, unless a person had switched it off. Raises AccountSuspended, and
+    InvalidWebhookUrl for the URL of another endpoint of the environment.
     """
     locked = _lock_of_active(endpoint)
+    _refuse_repeated(locked, url, but=locked.number)
     locked.url = url.text
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()

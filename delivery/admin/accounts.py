@@ -28,6 +28,7 @@ from common.admin_base import (
     ReadOnlyInline,
     ago_or_never,
     column,
+    effect,
     pill,
     short,
 )
@@ -207,6 +208,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
         return self._show_once(request, [obj])
 
+    @effect(_("The new tokens are shown once, on the next page."))
     @admin.action(description=_("Rotate: issue a new token, the old one stays valid for 24 hours"), permissions=["add"])
     def rotate(self, request: HttpRequest, queryset: QuerySet[Token]) -> HttpResponse:
         now = clock.now()
@@ -221,6 +223,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
                 issued.append(new)
         return self._show_once(request, issued)
 
+    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
         for token in queryset:

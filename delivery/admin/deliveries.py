@@ -17,11 +17,11 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, linked, pill, short
+from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, asks, column, linked, pill, short
 from common.formats import ago, moment, money, phone
 from delivery.actions import drivers, moves, receivers
 from delivery.admin.labels import CHANGE, contents, coordinates, in_one_line, kilometres, state
-from delivery.admin.moves import DriverSelect, MovesActionForm, cancel_unless_agreed, driver_field
+from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
 from delivery.forms import (
     FAILURE_REASONS,
@@ -267,7 +267,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         delivery = self.get_object(request, object_id)
         if delivery is None or name not in moves.MOVES:
             raise Http404
-        if name == "cancel" and (page := cancel_unless_agreed(self, request, [delivery])):
+        if page := unless_agreed(self, request, name, [delivery]):
             return page
         self._perform(request, name, delivery)
         return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
@@ -290,9 +290,10 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
 def _list_action(name: str) -> Any:
     """The list's action for a move: one call for each chosen delivery."""
 
+    @asks
     @admin.action(description=moves.MOVES[name].label, permissions=["dispatch"])
     def act(model_admin: DeliveryAdmin, request: HttpRequest, queryset: QuerySet[Delivery]) -> HttpResponse | None:
-        if name == "cancel" and (page := cancel_unless_agreed(model_admin, request, queryset)):
+        if page := unless_agreed(model_admin, request, name, queryset):
             return page
         for delivery in queryset:
             model_admin._perform(request, name, delivery)  # noqa: SLF001  # a method of this class, made in a loop

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import AddedOnly, LargeTable, ModelAdmin, ReadOnlyInline, column, pill
+from common.admin_base import AddedOnly, LargeTable, ModelAdmin, ReadOnlyInline, column, effect, pill
 from common.formats import ago, moment, phone
 from delivery.actions import drivers
 from delivery.admin.labels import RefusalsAsMessages, coordinates, metres
@@ -55,12 +55,14 @@ class DriverAdmin(RefusalsAsMessages, ModelAdmin):
             return str(_("unknown"))
         return format_html("{} · {}", coordinates(position), ago(position.recorded_at))
 
+    @effect(_("Routes near them are offered to them from this moment on."))
     @admin.action(description=_("Go on duty"), permissions=["change"])
     def go_on_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
         count = self._set_duty(request, queryset, on_duty=True)
         text = ngettext("%(count)s driver on duty.", "%(count)s drivers on duty.", count)
         self.message_user(request, text % {"count": count})
 
+    @effect(_("No route is offered to them. The routes that they hold stay with them."))
     @admin.action(description=_("Go off duty"), permissions=["change"])
     def go_off_duty(self, request: HttpRequest, queryset: QuerySet[Driver]) -> None:
         count = self._set_duty(request, queryset, on_duty=False)

@@ -16,9 +16,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from common.admin_base import pill
+from common.errors import DomainError
 from common.formats import postcode
 from delivery import words
-from delivery.errors import DeliveryError
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, Delivery, EventState, OffBecause, Transition, WebhookEndpoint
 from delivery.models.bases import Located
@@ -122,11 +122,11 @@ def in_one_line(address: Mapping[str, Any]) -> str:
 
 
 class RefusalsAsMessages:
-    """Mixin: a DeliveryError raised while a form is saved becomes a message on the form's page; nothing is saved."""
+    """Mixin: a refusal raised while a form is saved becomes a message on the form's page; nothing is saved."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
-        except DeliveryError as error:
+        except DomainError as error:
             messages.error(request, refusal(error))
             return HttpResponseRedirect(request.get_full_path())

@@ -1,6 +1,6 @@
 """Moves in the admin: the search for a driver, the fields beside the list's actions, the page that asks for fees."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.forms import ActionForm
@@ -18,9 +19,10 @@ from common import admin_base
 from common.admin_base import ModelAdmin
 from common.formats import money, short_id
 from delivery.actions import moves
-from delivery.forms import MoveForm
+from delivery.admin.labels import state
+from delivery.forms import MoveForm, move_fields
 from delivery.lifecycle import RouteStatus
-from delivery.models import Delivery, Driver
+from delivery.models import Delivery, Driver, parse_id
 from delivery.models.stop import LABELS
 
 
@@ -41,10 +43,13 @@ class DriverSelect(AutocompleteSelect):
         return {**attrs, "data-placeholder": _("nearest eligible driver"), "data-ajax--cache": "false"}
 
 
+_FIELDS = {"driver": _("driver"), "point": _("point"), "reason": _("reason"), "position": _("latitude, longitude")}
+
+
 def driver_field(delivery: Delivery | None = None) -> forms.Field:
     """The field for choosing a driver; empty for the nearest eligible one. See `DriverSelect`."""
     return forms.ModelChoiceField(
-        Driver.objects.all(), required=False, label=_("driver"), widget=DriverSelect(delivery)
+        Driver.objects.all(), required=False, label=_FIELDS["driver"], widget=DriverSelect(delivery)
     )
 
 
@@ -55,11 +60,11 @@ class MovesActionForm(ActionForm):
     point = forms.ChoiceField(
         choices=[("", "-"), *((label, label) for label in LABELS)],
         required=False,
-        label=_("point"),
+        label=_FIELDS["point"],
         widget=UnfoldAdminSelectWidget,
     )
-    reason = forms.CharField(max_length=255, required=False, label=_("reason"), widget=UnfoldAdminTextInputWidget)
-    position = forms.CharField(required=False, label=_("latitude, longitude"), widget=UnfoldAdminTextInputWidget)
+    reason = forms.CharField(max_length=255, required=False, label=_FIELDS["reason"], widget=UnfoldAdminTextInputWidget)
+    position = forms.CharField(required=False, label=_FIELDS["position"], widget=UnfoldAdminTextInputWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,11 +74,38 @@ class MovesActionForm(ActionForm):
             ]
 
 
-def cancel_unless_agreed(
-    model_admin: ModelAdmin, request: HttpRequest, chosen: Iterable[Delivery]
+def unless_agreed(
+    model_admin: ModelAdmin, request: HttpRequest, name: str, chosen: Iterable[Delivery]
 ) -> HttpResponse | None:
-    """The page that asks. None if the request confirms it with the present fees: the deliveries may be cancelled."""
+    """The page that asks before a move. None if the request confirms it, a cancellation with the present fees."""
     found = list(chosen)
+    if name == "cancel":
+        return _cancel_unless_agreed(model_admin, request, found)
+    if admin_base.is_confirmed(request):
+        return None
+    fields = moves.MOVES[name].fields
+    rows = [admin_base.Row(delivery.pk, _name(delivery), [state(delivery)]) for delivery in found]
+    sent = move_fields(request.POST)
+    notes = list(_chosen({field: sent[field] for field in fields if sent.get(field)}))
+    if "driver" in fields and not sent.get("driver"):
+        notes.append(gettext("The nearest eligible driver takes each route."))
+    is_final = moves.MOVES[name].is_danger
+    what = moves.MOVES[name].label
+    return admin_base.ask_about(model_admin, request, what=what, rows=rows, notes=notes, is_final=is_final)
+
+
+def _name(delivery: Delivery) -> str:
+    return f"{delivery.integrator.name} {short_id(delivery.pk)}"
+
+
+def _chosen(sent: Mapping[str, str]) -> Iterable[str]:
+    """What was chosen beside the button, in words."""
+    for field, value in sent.items():
+        driver = Driver.objects.filter(pk=key).first() if field == "driver" and (key := parse_id(value)) else None
+        yield f"{capfirst(str(_FIELDS[field]))}: {driver.name if driver else value}"
+
+
+def _cancel_unless_agreed(model_admin: ModelAdmin, request: HttpRequest, found: list[Delivery]) -> HttpResponse | None:
     notes = [gettext("This cannot be undone.")]
     if admin_base.is_confirmed(request):
         if all(_terms(delivery) == admin_base.agreed(request, delivery.pk) for delivery in found):
@@ -91,7 +123,7 @@ def cancel_unless_agreed(
         rows=[
             admin_base.Row(
                 delivery.pk,
-                f"{delivery.integrator.name} {short_id(delivery.pk)}",
+                _name(delivery),
                 list(_facts(delivery)),
                 agreed=_terms(delivery),
             )

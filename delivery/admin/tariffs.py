@@ -1,6 +1,7 @@
 """Tariffs of deliveries, and the rules of dispatch."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -17,9 +18,13 @@ from common.admin_base import OneRow, column
 from common.csv_files import neutralised
 from common.formats import money
 from common.measures import KILOMETRES, shown
+from common.price_preview import PreviewedForm, compared
+from common.row_history import Difference
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin
 from common.tabular_import import TableResource, TabularImportAdmin
+from delivery import pricing
 from delivery.actions import dispatch_rules
+from delivery.errors import PriceUnavailable
 from delivery.models import DispatchRules, DispatchRulesChange, Integrator, Tariff, TariffChange
 
 
@@ -76,14 +81,45 @@ class TariffResource(TableResource):
             field.widget.look_up(dataset[str(field.column_name)])
 
 
+_TRIPS = [
+    (_("3 km, one drop-off"), pricing.Trip(Decimal(3), Decimal(0), 1, Decimal(2))),
+    (_("8 km, two drop-offs"), pricing.Trip(Decimal(8), Decimal(0), 2, Decimal(2))),
+    (_("6 km and back to A"), pricing.Trip(Decimal(6), Decimal(6), 1, Decimal(2))),
+]
+
+
+class TariffForm(PreviewedForm):
+    """Compares what deliveries of the tariff's vehicle and account cost now and then."""
+
+    def examples(self, before: Tariff | None) -> Iterable[Difference]:
+        tariff: Tariff = self.instance
+        in_force = Tariff.objects.for_vehicle(tariff.vehicle_type, integrator=tariff.integrator)
+        old = before if before and before.active else in_force.first()
+        new = tariff if tariff.active else in_force.exclude(pk=tariff.pk).first()
+        for name, trip in _TRIPS:
+            yield compared(str(name), _price(old, trip), _price(new, trip), write=money, unserved=gettext("not served"))
+
+
+def _price(tariff: Tariff | None, trip: pricing.Trip) -> Decimal | None:
+    if tariff is None:
+        return None
+    try:
+        return pricing.fare(tariff.terms, trip).value
+    except PriceUnavailable:
+        return None
+
+
 @admin.register(Tariff)
 class TariffAdmin(RecordedAdmin, TabularImportAdmin):
+    form = TariffForm
+    change_form_before_template = "admin/price_preview.html"
     resource = TariffResource
     simulator = "panel:delivery_simulator"
     list_display = [
-        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money),
-        column("price_per_km", _("price per km"), money), column("minimum_fare", _("minimum fare"), money),
-        column("maximum_km", _("maximum distance"), KILOMETRES.write),
+        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money, is_named=True),
+        column("price_per_km", _("price per km"), money, is_named=True),
+        column("minimum_fare", _("minimum fare"), money, is_named=True),
+        column("maximum_km", _("maximum distance"), KILOMETRES.write, is_named=True),
     ]  # fmt: skip  # a list of names
     list_filter = ["active", "vehicle_type"]
     list_select_related = ["integrator"]
@@ -121,6 +157,7 @@ class DispatchRulesAdmin(OneRow, RecordedAdmin):
             },
         ),
         (_("Earnings"), {"fields": ["driver_share_percent"]}),
+        (_("Maps"), {"fields": ["streets_from_openstreetmap"]}),
     ]  # fmt: skip  # a list of names
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:

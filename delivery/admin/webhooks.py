@@ -26,6 +26,7 @@ from common.admin_base import (
     ago_or_never,
     column,
     copy_button,
+    effect,
     linked,
     pill,
     pretty,
@@ -161,6 +162,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
         )
         obj.pk, obj.number = added.pk, added.number
 
+    @effect(_("Their URLs and every event that was kept for them are deleted. The first endpoint of an account stays."))
     @admin.action(description=_("Remove further endpoints, with their events"), permissions=["change"])
     def remove(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         for endpoint in queryset.select_related("integrator"):
@@ -171,6 +173,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
             else:
                 self.log_change(request, endpoint, _("Removed."))
 
+    @effect(_("An event without a delivery is sent to the URL at once."))
     @admin.action(description=_("Send a test event"), permissions=["change"])
     def send_test(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> HttpResponse | None:
         event = None
@@ -186,10 +189,12 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
         self.message_user(request, _("The test event is being sent. Reload this page in a moment to see the response."))
         return redirect("admin:delivery_webhookevent_change", event.pk)
 
+    @effect(_("Everything that was kept is sent at once, in its order."))
     @admin.action(description=_("Resume and send the events kept while it was off"), permissions=["change"])
     def switch_on(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         self._switch(request, queryset, enabled=True)
 
+    @effect(_("Nothing is sent until it is resumed. Events are kept."))
     @admin.action(description=_("Pause and keep new events until it is resumed"), permissions=["change"])
     def switch_off(self, request: HttpRequest, queryset: QuerySet[WebhookEndpoint]) -> None:
         self._switch(request, queryset, enabled=False)
@@ -199,6 +204,7 @@ class WebhookEndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
             endpoints.set_enabled(endpoint=endpoint, enabled=enabled, by=actor(request), at=clock.now())
             self.log_change(request, endpoint, _("Resumed.") if enabled else _("Paused."))
 
+    @effect(_("The new secrets are shown once, on the next page."))
     @admin.action(
         description=_("Rotate the signing secret (the old one stays valid for 24 hours)"), permissions=["change"]
     )
@@ -317,6 +323,7 @@ class WebhookEventAdmin(LargeTable, Unchangeable, ModelAdmin):
             return queryset.filter(Q(pk=key) | Q(delivery=key)), False
         return queryset.filter(Stop.refers_to("delivery", external_id=term)), False
 
+    @effect(_("Receivers get these events once more, with the ids that they know."))
     @admin.action(description=_("Send again, with the same ids"), permissions=["replay"])
     def replay(self, request: HttpRequest, queryset: QuerySet[WebhookEvent]) -> None:
         try:

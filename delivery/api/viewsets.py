@@ -312,7 +312,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         query = self.filterset_class(request.query_params, queryset=Delivery.objects.of(token))
         self.check_query(query.invalid, known=query.filters)
         try:
-            page = pagination.newest_first(
+            page = pagination.page_in_order(
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],

@@ -5,7 +5,7 @@ Phones send wrong positions: from a network's or a proxy's location, from before
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -15,6 +15,8 @@ from delivery.geo.distance import Point, metres
 # A clock may be ahead by so much, and by less than a second in the phone's own measurement.
 _AHEAD = timedelta(seconds=5)
 _OLDEST = timedelta(hours=24)
+# A report is taken to have been sent when it arrives. So its moments are late by the time that it took.
+_LONGEST_WAY = timedelta(seconds=5)
 # Less exact ones say nothing about the way.
 _LEAST_ACCURATE_M = 1000.0
 # A jump from a position that is older than this is believed: the older one may be the wrong one.
@@ -83,7 +85,7 @@ def plausible(
         before = kept[-1] if kept else last
         reason = _alone(position, limits, at) or _after(before, position, limits)
         if reason is None:
-            kept.append(position)
+            kept.append(_after_moment(before, position))
             agreeing = []
             continue
         dropped[reason] += 1
@@ -122,7 +124,7 @@ def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason 
     """What is wrong with a position after the last one that was believed."""
     if last is None:
         return None
-    passed = position.at - last.at
+    passed = _passed(last, position)
     if passed <= timedelta(0):
         return Reason.OUT_OF_ORDER
     if passed > _ANCHOR_AGE:
@@ -133,3 +135,19 @@ def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason 
     if way <= reachable or (position.is_exact and not last.is_exact):
         return None
     return Reason.TOO_FAST
+
+
+def _passed(last: Reported, position: Reported) -> timedelta:
+    """The time between them: by the phone's moments, if the way of the two reports explains the difference."""
+    passed = position.at - last.at
+    if position.told_at is None or last.told_at is None:
+        return passed
+    told = position.told_at - last.told_at
+    return told if timedelta(0) < told - passed <= _LONGEST_WAY else passed
+
+
+def _after_moment(last: Reported | None, position: Reported) -> Reported:
+    """The position with a moment after that of `last`, so that it becomes the driver's latest."""
+    if last is None or position.at > last.at:
+        return position
+    return replace(position, at=last.at + timedelta(microseconds=1))

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('delivery', '0009_one_endpoint_no_more'),
+        ('delivery', '0010_test_event_index'),
     ]
 
     operations = [

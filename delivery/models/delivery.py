@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import (
     Case,
     CharField,
+    Count,
     DateTimeField,
     DecimalField,
     DurationField,
@@ -23,7 +24,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, TruncHour
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
@@ -102,7 +103,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def in_progress(self, environment: str) -> Self:
         """Deliveries of this environment whose route is offered or under way."""
-        return self.filter(environment=environment, route_status__in=lifecycle.IN_PROGRESS)
+        return self.filter(environment=environment).under_way()
+
+    def under_way(self) -> Self:
+        """Deliveries whose route is offered or under way."""
+        return self.filter(route_status__in=lifecycle.IN_PROGRESS)
 
     def held_by(self, driver: Driver) -> Self:
         """The delivery whose route this driver holds, if any."""
@@ -151,7 +156,21 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def late(self, environment: str, *, at: datetime) -> Self:
         """Deliveries in progress whose next step was due before `at`."""
-        return self.in_progress(environment).with_due().filter(due_at__lt=at)
+        return self.filter(environment=environment).overdue(at=at)
+
+    def overdue(self, *, at: datetime) -> Self:
+        """Those under way whose next step was due before `at`."""
+        return self.under_way().with_due().filter(due_at__lt=at)
+
+    def progress(self, *, at: datetime) -> dict[str, int]:
+        """How many are `under_way`, and how many of them `late`."""
+        late = Count("pk", filter=Q(due_at__lt=at))
+        return self.under_way().with_due().aggregate(under_way=Count("pk"), late=late)
+
+    def by_hour(self, *, since: datetime) -> Any:
+        """For each hour of requests and status: `hour`, `status` and `count`."""
+        requested = self.filter(created_at__gte=since).order_by().annotate(hour=TruncHour("created_at"))
+        return requested.values("hour", "status").annotate(count=Count("pk"))
 
     def arrivals_due(self, *, at: datetime, moves_only: bool) -> Self:
         """Deliveries under way whose arrival times are missing or were computed before the latest move of the route.
@@ -255,6 +274,9 @@ class Delivery(Identified, Located):
             models.Index(fields=["integrator", "environment", "-created_at", "-id"], name="delivery_of_account"),
             models.Index(
                 fields=["integrator", "environment", "status", "-created_at", "-id"], name="delivery_of_account_status"
+            ),
+            models.Index(
+                fields=["integrator", "environment", "shipping_value", "id"], name="delivery_of_account_price"
             ),
             models.Index(fields=["-created_at"], name="delivery_newest"),
             # One for each filter of the admin's list, in the list's order.

@@ -1,4 +1,4 @@
-"""The rules of dispatch of the installation: distances, times, lateness and the drivers' share."""
+"""The rules of dispatch of the installation: distances, times, lateness, the drivers' share, the ground of maps."""
 
 from dataclasses import dataclass, fields
 from datetime import timedelta
@@ -20,7 +20,7 @@ CACHED_SECONDS = 5.0
 _CENTIMAL = Decimal("0.01")
 _YEAR_OF_MINUTES = 525_600
 _HALF_EQUATOR_KM = 20_040
-# Smallest and largest value.
+# Smallest and largest value of each figure.
 RANGES: dict[str, tuple[Any, Any]] = {
     "road_factor": (1, 10),
     "routing_time_factor_motorcycle": (Decimal("0.5"), 5),
@@ -59,6 +59,7 @@ class Rules:
     late_pickup_minutes: float = 30.0
     late_minutes_per_km: float = 4.0
     driver_share_percent: Decimal = Decimal(0)
+    streets_from_openstreetmap: bool = False
 
     @property
     def routing_time_factor(self) -> dict[str, float]:
@@ -188,6 +189,16 @@ class DispatchRules(models.Model):
         unit=PERCENT,
     )
 
+    streets_from_openstreetmap = models.BooleanField(
+        _("streets from openstreetmap.org"),
+        default=False,
+        db_default=False,
+        help_text=_(
+            "Where this server has no map of its own, browsers load the pictures of maps from openstreetmap.org, which "
+            "learns the area that is looked at."
+        ),
+    )
+
     class Meta:
         verbose_name = _("rules of dispatch")
         verbose_name_plural = _("rules of dispatch")
@@ -211,6 +222,11 @@ class DispatchRules(models.Model):
     def current() -> Rules:
         """The rules in force, at most five seconds old. Those of a new installation if the table is empty."""
         return _CACHED.get()
+
+    @staticmethod
+    def known() -> Rules | None:
+        """The rules that this process has read last, without a query. None before it reads them."""
+        return _CACHED.latest
 
     @staticmethod
     def forget_current() -> None:

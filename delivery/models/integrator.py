@@ -273,7 +273,11 @@ class AuditEntry(models.Model):
         verbose_name_plural = _("audit trail")
         ordering = ["-id"]
         constraints = [one_of("audit_environment", "environment", Environment.values)]
-        indexes = [models.Index(fields=["integrator", "environment", "-id"], name="audit_of_integrator")]
+        indexes = [
+            models.Index(fields=["integrator", "environment", "-at", "-id"], name="audit_newest"),
+            models.Index(fields=["integrator", "environment", "action", "-at", "-id"], name="audit_by_action"),
+            models.Index(fields=["integrator", "environment", "by", "-at", "-id"], name="audit_by_person"),
+        ]
         triggers = [
             pgtrigger.Protect(name="audit_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
         ]

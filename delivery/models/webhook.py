@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -128,6 +128,12 @@ class WebhookEndpoint(Endpoint):
         """The part of the URL that names the server, for lists and alerts; empty without a URL."""
         return urlsplit(self.url).netloc
 
+    @property
+    def short_url(self) -> str:
+        """The host and the path of the URL, for lists; empty without a URL."""
+        parts = urlsplit(self.url)
+        return f"{parts.netloc}{parts.path.rstrip('/')}"
+
     def wants(self, status: str) -> bool:
         """Whether its filter has this status of a delivery."""
         return not self.statuses or status in self.statuses
@@ -213,6 +219,7 @@ class WebhookEvent(Identified, Event):
         # row stays within its page (heap-only tuple), and the index is selective enough for the rare states.
         indexes = [
             models.Index(fields=["endpoint", "-created_at"], name="event_log"),
+            models.Index(fields=["endpoint", "-created_at"], name="event_of_test", condition=Q(delivery__isnull=True)),
             models.Index(
                 fields=["endpoint", "created_at"],
                 name="event_without_feed_position",
@@ -285,13 +292,13 @@ class _Percentile95(Aggregate):
 
 
 class WebhookAttemptQuerySet(models.QuerySet["WebhookAttempt"]):
-    def by_hour(self, endpoint: WebhookEndpoint, *, since: datetime) -> Any:
+    def by_hour(self, endpoints: Collection[WebhookEndpoint], *, since: datetime) -> Any:
         """For each hour with attempts: `hour`, `total`, `successes` (answered with 2xx) and `p95` in milliseconds.
 
         Attempts at events older than six days, which only a replay makes, are left out, so that the index of the
-        endpoint's events limits what is read.
+        endpoints' events limits what is read.
         """
-        recent = Q(event__endpoint=endpoint, event__created_at__gte=since - _OLDEST_EVENT)
+        recent = Q(event__endpoint__in=endpoints, event__created_at__gte=since - _OLDEST_EVENT)
         return (
             self.filter(recent, at__gte=since)
             .annotate(hour=TruncHour("at"))

@@ -15,7 +15,7 @@ from common import clock, map_file
 from common.http_requests import client_address
 from common.rate_limit import Limits, limiter
 from delivery.actions import receivers
-from delivery.models import Stop
+from delivery.models import DispatchRules, Stop
 from delivery.tracking import stop_state
 
 # Tokens of one client address that no link has. Tokens that a link has are never refused: behind one address of a
@@ -55,7 +55,10 @@ class Page(_OfLink):
         state = stop_state.read(self.stop, at=clock.now())
         context = {
             "state": state,
-            "tiles": map_file.ground(lambda version: reverse("tracking:map_file", args=[self.token, version])),
+            "tiles": map_file.ground(
+                lambda version: reverse("tracking:map_file", args=[self.token, version]),
+                openstreetmap=DispatchRules.current().streets_from_openstreetmap,
+            ),
         }
         # Without the request: the page needs neither a session nor a user.
         content = render_to_string("tracking/page.html", context).encode()

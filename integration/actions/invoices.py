@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from enum import StrEnum
 
 from django.conf import settings
@@ -65,18 +64,22 @@ def receive(
     raw: bytes,
     by: str,
     at: datetime,
+    order: Order | None = None,
     on_doubts: Callable[[list[Doubt]], None] = lambda _doubts: None,
 ) -> Invoice:
     """Store an invoice and link the orders it covers; orders created later are linked when they are created.
 
-    One that the tax office has denied or cancelled is stored and covers no order.
+    One for which there is no order is linked to `order`, if that is given. One that the tax office has denied or
+    cancelled is stored and covers no order.
 
     For an access key that the seller has sent before, returns the stored invoice unchanged, whatever the quotas are.
 
     `on_doubts` is called with what is doubtful about the invoice before anything is committed; what it raises undoes
-    all of it. Raises AccountSuspended, InvalidInvoice, InvoiceUnreferenced, InvoiceTooLarge, InvoiceStorageFull or
-    TooManyInvoices, and then writes nothing.
+    all of it. Raises AccountSuspended, InvalidInvoice, InvoiceUnreferenced (without `order`), InvoiceTooLarge,
+    InvoiceStorageFull, TooManyInvoices, or OrderNotFound for an `order` of another seller, and then writes nothing.
     """
+    if order is not None and order.seller_id != seller.pk:
+        raise OrderNotFound
     read = nfe.read(raw)
     with transaction.atomic():
         locked = seller.locked()
@@ -85,10 +88,12 @@ def receive(
         if stored is not None and bytes(stored.raw) != raw:
             on_doubts([Doubt(DoubtCode.OTHER_INVOICE_STORED)])
             return stored
-        invoice = stored or _store(locked, read, raw, by=by, at=at)
+        invoice = stored or _store(locked, read, raw, order=order, by=by, at=at)
         orders = [] if invoice.is_void else _orders_of(invoice, references=read.references)
-        if stored is None:  # else linked when it was stored, and with every order created since
-            link([(invoice, order) for order in orders], by=by, at=at)
+        if order is not None and not orders and not invoice.is_void and not invoice.is_linked:
+            orders = [order]
+        if stored is None or order is not None:  # else linked when it was stored, and with every order created since
+            link([(invoice, each) for each in orders], by=by, at=at)
         on_doubts(list(_doubts(seller, read, orders)))
     return invoice
 
@@ -108,15 +113,9 @@ def _doubts(seller: Seller, read: Nfe, orders: Collection[Order]) -> Iterator[Do
         if reference not in found:
             yield Doubt(DoubtCode.UNMATCHED_REFERENCE, reference[:_LONGEST_NAMED])
     for order in orders:
-        value = _stated_value(order, read.access_key)
+        value = order.stated_value(read.access_key)
         if None not in (value, read.value) and value != read.value:
             yield Doubt(DoubtCode.DIFFERENT_VALUE, order.code[:_LONGEST_NAMED])
-
-
-def _stated_value(order: Order, access_key: str) -> Decimal | None:
-    """The value that an order states for the invoice with this key, unless it names another one."""
-    value = (order.invoice_data or {}).get("value") if order.invoice_key in ("", access_key) else None
-    return None if value is None else Decimal(str(value))
 
 
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
@@ -132,8 +131,12 @@ def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> No
         link([(invoice, order)], by=by, at=at)
 
 
-def _store(seller: Seller, read: Nfe, raw: bytes, *, by: str, at: datetime) -> Invoice:
-    if not read.references and not Order.objects.filter(seller=seller, invoice_key=read.access_key).exists():
+def _store(seller: Seller, read: Nfe, raw: bytes, *, order: Order | None, by: str, at: datetime) -> Invoice:
+    if (
+        order is None
+        and not read.references
+        and not Order.objects.filter(seller=seller, invoice_key=read.access_key).exists()
+    ):
         raise InvoiceUnreferenced
     _check_quotas(seller, size=len(raw), at=at)
     invoice = Invoice.objects.create(

@@ -10,13 +10,15 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
 from django.db.models import Exists, Func, Q, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils import timezone
 
 from common.compiled_queries import CompiledQuery, Parameter, insert_together
 from common.fields import any_of
 from common.postgresql import prepared
-from integration import lifecycle, tracking_codes
-from integration.actions import invoices
+from integration import business_days, freight, lifecycle, tracking_codes
+from integration.actions import invoices, quotes
 from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument
+from integration.freight import ORDER_SERVICES, Price
 from integration.lifecycle import Status
 from integration.models import (
     Company,
@@ -30,6 +32,10 @@ from integration.models import (
     is_document,
 )
 from integration.models.order import CUT_REFERENCE
+
+# A larger freight is one of sides or a value that are mistakes.
+_MOST_CENTAVOS = 10**11
+_SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
 
 
 class Item(TypedDict):
@@ -95,6 +101,12 @@ class NewOrder:
     def invoice_number(self) -> str:
         return (self.invoice or {}).get("number") or ""
 
+    @property
+    def declared(self) -> Decimal:
+        """The value in BRL that its freight insures."""
+        value = (self.invoice or {}).get("value")
+        return self.cost if value is None else value
+
 
 def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
@@ -110,8 +122,9 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
             if Company.objects.filter(document=document).exists():
                 raise ForeignCompany
             raise CompanyNotFound if is_document(document) else InvalidDocument
-        company_id, order_id, tracking_number = numbers
+        company_id, origin, order_id, tracking_number = numbers
         tracking_code, naming = _checked(seller, payload, tracking_number)
+        price = _freight(payload, origin) if origin else None
         order = Order(
             pk=order_id,
             seller_id=seller.pk,
@@ -126,6 +139,8 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
             receiver=payload.receiver,
             invoice_data=payload.invoice,
             invoice_key=payload.invoice_key,
+            freight_centavos=price.amount if price else None,
+            freight_days=price.deadline if price else None,
             created_at=at,
             created_by=by,
         )
@@ -145,11 +160,18 @@ def cancel(*, order: Order, by: str, at: datetime) -> Order:
 def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = False) -> Order:
     """Change the status to `to` and log it. No other function writes a status.
 
+    The first one after the collection sets the promised day of an order with a freight.
+
     Raises MoveRefused if `lifecycle.TABLE` does not allow it.
     """
     locked = Order.objects.select_for_update(of=("self",)).get(pk=order.pk)
     locked.status = lifecycle.move(Status(locked.status), to).value
-    locked.save(update_fields=["status"])
+    if to is Status.DELIVERED:
+        locked.delivered_at = at
+    # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.
+    if locked.promised_on is None and locked.freight_days is not None and to is not Status.CANCELLED:
+        locked.promised_on = business_days.after(timezone.localdate(at), locked.freight_days)
+    locked.save(update_fields=["status", "promised_on", "delivered_at"])
     _log_entry(locked, to, via_api=via_api, by=by, at=at).save(force_insert=True)
     return locked
 
@@ -179,6 +201,17 @@ def _checked(seller: Seller, payload: NewOrder, number: int | None) -> tuple[str
         if not found.has_tracking_code:
             return code, [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in found.naming]
         (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
+
+
+def _freight(payload: NewOrder, origin: str) -> Price | None:
+    """The quote of this moment for the order's service. None if the tariff does not have it."""
+    service = _SERVICES.get(payload.service)
+    if service is None:
+        return None
+    destination = payload.receiver["address"]["zipCode"].replace("-", "", 1)
+    package = freight.package_of(payload.items, declared=payload.declared)
+    price = quotes.of_service(origin=origin, destination=destination, service=service, package=package)
+    return price if price and price.amount <= _MOST_CENTAVOS else None
 
 
 def _log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> StatusLog:
@@ -213,6 +246,7 @@ def _search_codes(order: Order, payload: NewOrder) -> list[SearchCode]:
 _LOCK = """
     SELECT
         company.id,
+        company.postcode,
         nextval(pg_get_serial_sequence('integration_order', 'id')),
         CASE WHEN %s THEN nextval('integration_tracking_code') END
     FROM integration_company company JOIN integration_seller seller ON seller.id = company.seller_id

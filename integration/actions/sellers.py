@@ -7,6 +7,7 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from integration import postcodes
 from integration.errors import CompanyTaken, InvalidDocument
 from integration.models import Company, Seller, compact_document
 
@@ -14,14 +15,18 @@ _log = logging.getLogger(__name__)
 
 
 @transaction.atomic
-def open_(*, name: str, documents: Sequence[str]) -> Seller:
+def open_(*, name: str, documents: Sequence[str], origin: str = "") -> Seller:
     """Create a seller with a company for each document (CNPJ or CPF, with or without mask).
 
-    Raises InvalidDocument or CompanyTaken, and then writes nothing.
+    `origin`: the postcode that parcels of all of them leave from, with or without hyphen; empty: their orders get no
+    freight. Raises InvalidDocument, CompanyTaken or NoCoverage, and then writes nothing.
     """
+    postcode = origin.replace("-", "", 1)
+    if postcode:
+        postcodes.region(postcode)
     seller = Seller.objects.create(name=name)
     for document in documents:
-        _register(seller, document)
+        _register(seller, document, postcode)
     return seller
 
 
@@ -44,8 +49,8 @@ def lift_suspension(*, seller: Seller, by: str) -> bool:
     return lifted
 
 
-def _register(seller: Seller, document: str) -> None:
-    company = Company(seller=seller, document=compact_document(document))
+def _register(seller: Seller, document: str, postcode: str) -> None:
+    company = Company(seller=seller, document=compact_document(document), postcode=postcode)
     try:
         company.clean_fields()
     except ValidationError as error:

@@ -9,7 +9,6 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
@@ -26,7 +25,7 @@ from common.admin_base import (
     pill,
     pretty,
 )
-from common.formats import document, money
+from common.formats import centavos, document, money
 from integration import lifecycle, words
 from integration.actions import orders
 from integration.admin.sellers import SELLER
@@ -102,7 +101,8 @@ _SUMMARY = [
     column("tracking_code", _("tracking code"), copyable), "seller",
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
-    column("id", _("Shipping id"), str),
+    column("id", _("Shipping id"), str), column("freight_centavos", _("freight"), centavos), "freight_days",
+    "promised_on",
 ]  # fmt: skip  # a list of names
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,
@@ -114,24 +114,15 @@ _AS_SENT = [
 ]
 
 
-def _unless_agreed(
-    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status
-) -> HttpResponse | None:
-    """The page that asks to confirm. None if that was done, or if the status is the usual next one of each order."""
-    if admin_base.is_confirmed(request):
-        return None
-    if all(lifecycle.USUAL.get(Status(order.status)) == target for order in chosen):
-        return None
-    values = {"move": MOVES[target], "count": len(chosen)}
+def _ask(model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status) -> HttpResponse:
     rows = []
     for order in chosen:
         change = format_html("{} → {}", status_pill(order.status), status_pill(target))
         rows.append(admin_base.Row(order.pk, f"{order.code}, {order.receiver_name}", [change]))
-    return admin_base.ask(
+    return admin_base.ask_about(
         model_admin,
         request,
-        title=ngettext("%(move)s: this order?", "%(move)s: %(count)s orders?", len(chosen)) % values,
-        submit=MOVES[target],
+        what=MOVES[target],
         notes=[_("Tracking shows the new status at once. It stays in the order's history.")],
         rows=rows,
         is_final=target in {Status.CANCELLED, Status.RETURNED, Status.DELIVERY_FAILED},
@@ -141,11 +132,12 @@ def _unless_agreed(
 def _list_action(status: Status) -> Any:
     """The action of the list that moves each selected order to a status."""
 
+    @admin_base.asks
     @admin.action(description=MOVES[status], permissions=["change"])
     def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
         chosen = list(queryset)
-        if page := _unless_agreed(model_admin, request, chosen, status):
-            return page
+        if not admin_base.is_confirmed(request):
+            return _ask(model_admin, request, chosen, status)
         for order in chosen:
             model_admin.move(request, order, status)
         return admin_base.back(model_admin, request)

@@ -32,9 +32,10 @@ from common.admin_base import (
     ago_or_never,
     column,
     copyable,
+    effect,
     pill,
 )
-from common.formats import document, moment
+from common.formats import document, moment, postcode
 from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
@@ -56,6 +57,13 @@ class DocumentField(forms.CharField):
         return compact_document(super().to_python(value) or "")
 
 
+class PostcodeField(forms.CharField):
+    """A CEP with or without its hyphen. The value is without, as the model requires."""
+
+    def to_python(self, value: Any) -> str:
+        return (super().to_python(value) or "").replace("-", "", 1)
+
+
 class CompanyForm(forms.ModelForm[Company]):
     document = DocumentField(
         max_length=20,
@@ -63,10 +71,17 @@ class CompanyForm(forms.ModelForm[Company]):
         help_text=_("CNPJ or CPF, with or without mask."),
         widget=UnfoldAdminTextInputWidget({"aria-label": _("document")}),
     )
+    postcode = PostcodeField(
+        max_length=10,
+        required=False,
+        label=_("origin CEP"),
+        help_text=Company._meta.get_field("postcode").help_text,
+        widget=UnfoldAdminTextInputWidget({"aria-label": _("origin CEP"), "inputmode": "numeric"}),
+    )
 
     class Meta:
         model = Company
-        fields = ["seller", "document", "name"]
+        fields = ["seller", "document", "name", "postcode"]
 
 
 class CompanyInline(TabularInline):
@@ -156,7 +171,9 @@ class SellerAdmin(AccountAdmin):
 @admin.register(Company)
 class CompanyAdmin(ModelAdmin):
     form = CompanyForm
-    list_display = [column("document", _("document"), document), "name", "seller"]
+    list_display = [
+        column("document", _("document"), document), "name", column("postcode", _("origin CEP"), postcode), "seller",
+    ]  # fmt: skip  # a list of names
     list_select_related = ["seller"]
     search_fields = ["document", "name", "seller__name"]
     autocomplete_fields = ["seller"]
@@ -217,6 +234,7 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         }
         return TemplateResponse(request, "admin/integration/key_issued.html", context)
 
+    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
     @admin.action(description=_("Revoke now"), permissions=["add"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         for key in queryset:

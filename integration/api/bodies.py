@@ -159,12 +159,27 @@ class LinkedInvoice(TypedDict):
     linked_at: str
 
 
+class Freight(TypedDict):
+    """`amount` in centavos, `deadline` in business days.
+
+    `promisedDate`: that many business days after the collection, null before it. National holidays are known.
+    """
+
+    amount: int
+    deadline: int
+    promisedDate: str | None
+
+
 class OrderDetail(OrderSummary, TypedDict):
-    """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked."""
+    """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
+
+    `freight` is null if the company has no postcode, or the tariff had no rate.
+    """
 
     items: list[dict[str, Any]]
     receiver: dict[str, Any]
     invoice: dict[str, Any] | None
+    freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusEntry]
 
@@ -217,6 +232,7 @@ def order_shown(order: Order) -> OrderShown:
         "items": [{**item, "price": _number(item["price"])} for item in order.items],
         "receiver": order.receiver,
         "invoice": {**sent, "value": _number(sent.get("value"))} if sent else None,
+        "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_entry(entry) for entry in order.status_log.all()],
     }
@@ -253,6 +269,17 @@ def _summary(order: Order) -> OrderSummary:
         "service": order.service,
         "orderCost": float(order.cost),
         "created_at": utc(order.created_at),
+    }
+
+
+def _freight(order: Order) -> Freight | None:
+    price, promised = order.freight, order.promised_on
+    if price is None:
+        return None
+    return {
+        "amount": price.amount,
+        "deadline": price.deadline,
+        "promisedDate": promised.isoformat() if promised else None,
     }
 
 

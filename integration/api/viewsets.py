@@ -96,7 +96,7 @@ class SellerViewSet(ApiView, ViewSet):
         query = self.filterset_class(self.request.query_params, queryset=rows)
         self.check_query(query.invalid, known=query.filters)
         try:
-            return pagination.newest_first(
+            return pagination.page_in_order(
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
@@ -288,7 +288,7 @@ class InvoiceViewSet(SellerViewSet):
         page = self.page(
             self.key.seller.invoices.all(),
             scope="invoices",
-            moment="received_at",
+            order="-received_at",
             without=["raw"],
             annotations={"order_codes": ArraySubquery(links.values("order__code"))},
         )

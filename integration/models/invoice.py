@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pgtrigger
 from django.db import models
 from django.db.models import Q
@@ -81,6 +83,27 @@ class Invoice(models.Model):
     def __str__(self) -> str:
         """Number and series, as people call it; the end of the access key where the file names no number."""
         return " / ".join(part for part in (self.number, self.series) if part) or short_id(self.access_key)
+
+    @property
+    def value_of_orders(self) -> Decimal | None:
+        """The value in reais that its orders have for it. Reads `links`, their orders, and the links of those.
+
+        That which an order states for this invoice, or else the costs of all together. None without an order, and for
+        an order that has another invoice too, which covers an unknown part of it.
+        """
+        orders = [link.order for link in self.links.all()]
+        for order in orders:
+            if (stated := order.stated_value(self.access_key)) is not None:
+                return stated
+        if not orders or any(len(order.invoice_links.all()) > 1 for order in orders):
+            return None
+        return sum((order.cost for order in orders), Decimal(0))
+
+    @property
+    def differs(self) -> bool:
+        """Whether its value is not that of its orders, to the centavo."""
+        expected = self.value_of_orders
+        return None not in (self.value, expected) and self.value != round(expected or Decimal(0), 2)
 
 
 class InvoiceReference(models.Model):

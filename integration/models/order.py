@@ -1,18 +1,23 @@
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import F, Func, Q, TextField
 from django.db.models.functions import Left
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from integration import words
+from integration.freight import Package, Price, package_of
 from integration.lifecycle import Status
 from integration.models.seller import Company, Seller
+
+if TYPE_CHECKING:
+    from integration.models.invoice import Invoice
 
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
@@ -25,11 +30,15 @@ _FORGOTTEN = {
     "forgotten_at": SET_ONCE,
 }
 
+# What `integration.actions.orders.move` writes.
+_MOVED = ["status", "promised_on", "delivered_at"]
+
 
 class Order(models.Model):
     """A purchase to be shipped. The integer id is the shipping id, and the `order_id` of status logs.
 
-    A trigger refuses changes of all fields but the status, which only `integration.actions.orders` writes.
+    A trigger refuses changes of all fields but the status and what is set with it, which only
+    `integration.actions.orders` writes.
     """
 
     seller = models.ForeignKey(
@@ -49,6 +58,12 @@ class Order(models.Model):
     receiver = models.JSONField(_("receiver as sent"), encoder=DjangoJSONEncoder)
     invoice_data = models.JSONField(_("invoice as sent"), null=True, encoder=DjangoJSONEncoder)
     invoice_key = models.CharField(_("invoice key"), max_length=LONGEST_CODE, blank=True)
+    # The quote of the moment of the creation: centavos and business days. None without an origin or a rate.
+    freight_centavos = models.BigIntegerField(_("freight"), null=True, editable=False)
+    freight_days = models.SmallIntegerField(_("deadline (business days)"), null=True, editable=False)
+    # Set when the parcel leaves the seller: `freight_days` after that day.
+    promised_on = models.DateField(_("promised for"), null=True, editable=False)
+    delivered_at = models.DateTimeField(_("delivered at"), null=True, editable=False)
     created_at = models.DateTimeField(_("created at"))
     created_by = models.CharField(_("created by"), max_length=200)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
@@ -61,11 +76,17 @@ class Order(models.Model):
             models.UniqueConstraint(fields=["seller", "code"], name="one_order_per_code"),
             models.UniqueConstraint(fields=["seller", "tracking_code"], name="one_order_per_tracking_code"),
             models.CheckConstraint(name="order_cost_not_negative", condition=models.Q(cost__gte=0)),
+            models.CheckConstraint(
+                name="order_freight_is_whole",
+                condition=Q(freight_centavos=None, freight_days=None, promised_on=None)
+                | Q(freight_centavos__isnull=False, freight_days__isnull=False),
+            ),
         ]
         indexes = [
             # They end with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "-created_at", "-id"], name="order_of_seller"),
             models.Index(fields=["seller", "status", "-created_at", "-id"], name="order_of_seller_status"),
+            models.Index(fields=["seller", "cost", "id"], name="order_of_seller_cost"),
             models.Index(fields=["seller", "receiver_document", "-id"], name="order_of_receiver"),
             models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
             models.Index("seller", Left("code", CUT_REFERENCE), name="order_cut_code"),
@@ -77,13 +98,47 @@ class Order(models.Model):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=["status", *_FORGOTTEN]),
+            pgtrigger.ReadOnly(name="order_immutable", exclude=[*_MOVED, *_FORGOTTEN]),
             read_only_but_forgotten("order_forgotten", _FORGOTTEN),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]
 
     def __str__(self) -> str:
         return self.code
+
+    @property
+    def freight(self) -> Price | None:
+        """What the shipment costs and how long it takes, as quoted when the order was created."""
+        if self.freight_centavos is None or self.freight_days is None:
+            return None
+        return Price(amount=self.freight_centavos, deadline=self.freight_days)
+
+    @property
+    def freight_reais(self) -> Decimal | None:
+        return None if self.freight_centavos is None else Decimal(self.freight_centavos) / 100
+
+    @property
+    def package(self) -> Package:
+        """What its freight was quoted for."""
+        value = (self.invoice_data or {}).get("value")
+        return package_of(self.items, declared=self.cost if value is None else Decimal(str(value)))
+
+    def stated_value(self, access_key: str) -> Decimal | None:
+        """The value that the order states for the invoice with this key, in reais, unless it names another one."""
+        value = (self.invoice_data or {}).get("value") if self.invoice_key in ("", access_key) else None
+        return None if value is None else Decimal(str(value))
+
+    @property
+    def differing_invoices(self) -> "list[Invoice]":
+        """Its invoices whose value is not that of their orders. Reads what `Invoice.differs` needs of each link."""
+        return [link.invoice for link in self.invoice_links.all() if link.invoice.differs]
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it was delivered after the promised day, or is on its way after it."""
+        if self.promised_on is None or self.status in (Status.RETURNED, Status.CANCELLED):
+            return False
+        return timezone.localdate(self.delivered_at) > self.promised_on
 
     @property
     def parcels(self) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ from common.accounts import (
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
+from common.states import region_of
 from integration.errors import AccountSuspended
 
 # Without 0, 1, I and O, which are easily confused.
@@ -127,6 +128,12 @@ def validate_document(text: str) -> None:
         raise ValidationError(message, code="invalid_document")
 
 
+def validate_postcode(text: str) -> None:
+    """Raise ValidationError unless `text` is eight digits that a region has."""
+    if region_of(text) is None:
+        raise ValidationError(_("No region has this CEP. It has eight digits."), code="invalid_postcode")
+
+
 class Company(models.Model):
     """A sender of orders. The integer id is the `company_id` of status logs."""
 
@@ -135,6 +142,14 @@ class Company(models.Model):
         _("document"), max_length=14, unique=True, validators=[validate_document], help_text=_("CNPJ or CPF.")
     )
     name = models.CharField(_("name"), max_length=120, blank=True)
+    postcode = fields.CharField(
+        _("origin CEP"),
+        max_length=8,
+        blank=True,
+        db_default="",
+        validators=[validate_postcode],
+        help_text=_("Where its parcels leave from. Orders get a freight from here; without it they get none."),
+    )
 
     class Meta:
         verbose_name = _("company")

@@ -25,6 +25,18 @@ def order_status(value: str) -> SafeString:
 
 
 @register.filter
+def order_status_name(value: str) -> Any:
+    """The name of a status of an order."""
+    return words.STATUSES[value]
+
+
+@register.filter
+def as_money(value: Any) -> str:
+    """An amount of a JSON column, which may be a text."""
+    return formats.money(Decimal(str(value)))
+
+
+@register.filter
 def order_service(value: str) -> Any:
     """The name of the service that an order names."""
     return words.ORDER_SERVICES.get(value, value)

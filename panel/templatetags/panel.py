@@ -1,23 +1,27 @@
 """Template tags and filters of the panel."""
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext, npgettext
 
 from common import formats
+from common.accounts import Role
 from common.actors import actor_name
 from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
-from delivery.models import FAILING, STATE_NAMES, Delivery, EventState, Stop
+from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop
+from panel.refusal_reasons import translated
 
 register = template.Library()
 
@@ -70,6 +74,9 @@ def trigger_name(value: str) -> Any:
     return words.TRIGGERS.get(value, value)
 
 
+# Of a further endpoint, see `endpoints.audit_subject`. Subjects have at most 2000 characters.
+_OF_ENDPOINT = re.compile(r"#([2-9]) ?(.*)", re.DOTALL)
+_WITH_ROLE = {AuditAction.ROLE_CHANGED, AuditAction.PERSON_INVITED, AuditAction.PERSON_JOINED}
 _ERRORS: dict[str, Any] = {
     "timeout": _("Your server did not answer within 15 seconds. Answer first and process the event afterwards."),
     "dns": _("The host name could not be resolved. Check its spelling."),
@@ -92,6 +99,33 @@ def error_name(value: str) -> Any:
 def time_of_day(value: datetime) -> str:
     """Hours, minutes and seconds in the service's time zone, below a heading with the day."""
     return f"{timezone.localtime(value):%H:%M:%S}"
+
+
+@register.filter
+def reason(found: tuple[str, str]) -> str:
+    """One of the reasons of a refused call in the reader's language, after the name of its field."""
+    name, text = found
+    return f"{name}: {translated(text)}" if name else translated(text)
+
+
+@register.filter
+def audit_details(entry: AuditEntry) -> str:
+    """What an entry of the audit trail is about, in the reader's words; texts such as URLs and names as they are."""
+    number, text = 0, entry.subject
+    if match := _OF_ENDPOINT.fullmatch(text):
+        number, text = int(match[1]), match[2]
+    if entry.action in _WITH_ROLE:
+        name, _colon, role = text.rpartition(": ")
+        text = f"{name} · {dict(Role.choices).get(role, role)}"
+    elif entry.action == AuditAction.FILTER_SET:
+        all_changes = gettext("All changes")
+        text = all_changes if text == "*" else ", ".join(str(status_name(each)) for each in text.split())
+    elif entry.action == AuditAction.EVENTS_REPLAYED and text.isdecimal():
+        text = ngettext("%(count)s event", "%(count)s events", int(text)) % {"count": text}
+    if not number:
+        return text
+    place = gettext("Endpoint %(number)s") % {"number": number}
+    return f"{place} · {text}" if text else place
 
 
 @register.filter
@@ -152,16 +186,6 @@ def tel(value: str) -> SafeString | str:
 
 
 @register.filter
-def tile_name(status: str, count: int) -> str:
-    """The text below the number of deliveries with this status."""
-    texts = {
-        Status.DELIVERED: npgettext("deliveries", "Delivered", "Delivered", count),
-        Status.FAILED: npgettext("deliveries", "Not delivered", "Not delivered", count),
-    }
-    return texts.get(Status(status)) or str(status_name(status))
-
-
-@register.filter
 def badge(value: str, words: str = "") -> SafeString:
     """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
     name, colour = _BADGES.get(value, (value, ""))
@@ -182,6 +206,36 @@ def menu_entry(context: template.Context, name: str, text: str, icon: str = "") 
     url, path = reverse(f"panel:{name}", args=owner), context["request"].path
     is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
     return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}
+
+
+@register.inclusion_tag("panel/column.html", takes_context=True)
+def column(context: template.Context, field: str, text: str, style: str = "") -> dict[str, Any]:
+    """The head of a column by which the list of `panel/list.html` can be sorted. A further click reverses the order.
+
+    `field`: of the model; `style`: classes.
+    """
+    # Those whose first field it is, without the sign.
+    own = [order for order in context["orders"] if order.split(",")[0].removeprefix("-") == field]
+    current = context["order"]
+    wanted = own[(own.index(current) + 1) % len(own)] if current in own else own[0]
+    is_default = wanted == next(iter(context["orders"]))
+    direction = ("descending" if current.startswith("-") else "ascending") if current in own else ""
+    address = with_query(context, sort=None if is_default else wanted, before=None, page=None)
+    return {"field": field, "text": text, "style": style, "direction": direction, "address": address}
+
+
+@register.simple_tag(takes_context=True)
+def without(context: template.Context, name: str) -> str:
+    """The page's own query string without a filter, from the first page."""
+    more = ("since", "until") if name == "period" else ()
+    return with_query(context, **dict.fromkeys((name, *more, "before", "page")))
+
+
+@register.simple_tag(takes_context=True)
+def admin_groups(context: template.Context) -> list[tuple[str, str]]:
+    """The groups of the admin's menu that this user sees, each with the address of its first list."""
+    site: Any = admin.site
+    return [(group["title"], group["items"][0]["link"]) for group in site.groups(context["request"])]
 
 
 @register.simple_tag(takes_context=True)

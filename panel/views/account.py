@@ -1,50 +1,70 @@
 """Pages of an account: its overview, examples of calls with its own values, and its audit log."""
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
-from django.core.paginator import Paginator
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.formats import localize
+from django.utils.translation import gettext as _
+from django.utils.translation import npgettext, pgettext
 
 from common import clock
 from common.page_updates import stream
 from common.replica import may_be_old
-from delivery import page_updates
-from delivery.lifecycle import Status
+from delivery import page_updates, reports
+from delivery.lifecycle import OPEN, Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
-from panel import attention, plots
+from delivery.reports import Period
+from panel import attention
+from panel.filters import LATE, UNDER_WAY, ActivityFilter, listed
+from panel.plots import Chart, Series
 from panel.views.base import AccountView, origin
 
 _HOURS = 24
+_HOUR = timedelta(hours=1)
 _MOST_PICKUP_POINTS = 200
 # Avenida Paulista, São Paulo; for an account without a pickup point.
 _DEFAULT_PICKUP = (-23.561414, -46.655881)
-_PER_PAGE = 50
 
 
 class Overview(AccountView):
-    """Numbers of today's deliveries by status, notices, and the places from which deliveries may be requested."""
+    """Today's deliveries, those of the last hours as a chart, what needs attention, and what requests depend on."""
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        counts = dict(
-            self.deliveries.filter(created_at__gte=_midnight(now))
-            .order_by()
-            .values_list("status")
-            .annotate(Count("pk"))
-        )
+        midnight, since = _midnight(now), _first_hour(now)
+        by_hour = list(self.deliveries.by_hour(since=min(midnight, since)))
+        today = _counts(row for row in by_hour if row["hour"] >= midnight)
         return self.page(
             "panel/overview.html",
-            counts=[(status.value, counts.get(status, 0)) for status in Status],
-            total=sum(counts.values()),
+            tiles=_tiles(today, self.deliveries.progress(at=now), midnight=midnight),
+            chart=_chart_of_deliveries(by_hour, since=since),
             notices=attention.notices(self.account, self.environment, self.endpoints, at=now),
             steps=attention.first_steps(self.account, self.environment, self.endpoints[0], at=now),
             pickup_points=self.account.pickup_points.active()[:_MOST_PICKUP_POINTS],
         )
+
+
+class Money(AccountView):
+    """What the account owes for today and for this month. A fragment that the page loads after itself."""
+
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponse:
+        today = timezone.localdate()
+        month = Period.month_of(today)
+        lines = reports.of_days(self.deliveries, month)
+        columns = [
+            (_("Today"), Period(today, today), reports.total(line for line in lines if line.of == today)),
+            (_("This month"), month, reports.total(lines)),
+        ]
+        return self.page("panel/money.html", columns=columns)
 
 
 class Plot(AccountView):
@@ -52,10 +72,101 @@ class Plot(AccountView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.localtime()
-        since = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=_HOURS - 1)
-        plot = plots.of_hours(WebhookAttempt.objects.by_hour(self.endpoint, since=since), until=now, count=_HOURS)
-        return self.page("panel/plot.html", plot=plot)
+        since = _first_hour(clock.now())
+        found = {row["hour"]: row for row in WebhookAttempt.objects.by_hour(self.endpoints, since=since)}
+        rows = [(hour, found.get(hour)) for hour in _hours(since)]
+        attempts = [(_name(hour), _results(row)) for hour, row in rows]
+        slowest = [(_name(hour), [row and round(row["p95"])]) for hour, row in rows]
+        heading = _("Hour")
+        received, failed = Series(_("Received (2xx)"), "good"), Series(_("Failed"), "bad")
+        p95 = Series(_("95 of 100 attempts were faster"), "info")
+        return self.page(
+            "panel/plot.html",
+            attempts=Chart.of(_("Attempts"), heading=heading, series=[received, failed], rows=attempts),
+            slowest=Chart.of(
+                _("Response time"),
+                heading=heading,
+                series=[p95],
+                rows=slowest,
+                shown=lambda value: f"{localize(value)} ms",
+                has_totals=False,
+            ),
+        )
+
+
+def _results(row: Mapping[str, Any] | None) -> list[int]:
+    """How many attempts of an hour were received, and how many failed."""
+    return [row["successes"], row["total"] - row["successes"]] if row else [0, 0]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A number with a link to the list of what it counts. `look` is the colour of its badge."""
+
+    count: int
+    name: Any
+    look: str
+    query: dict[str, str]
+
+    @property
+    def address(self) -> str:
+        return f"?{urlencode(self.query)}"
+
+
+def _tiles(today: Mapping[str, int], progress: Mapping[str, int], *, midnight: datetime) -> list[Tile]:
+    """`today`: numbers of today's requests by status; `progress`: see `DeliveryQuerySet.progress`."""
+    since = {"since": f"{midnight:%Y-%m-%dT%H:%M}"}
+    late = progress["late"]
+    delivered, failed = today.get(Status.DELIVERED, 0), today.get(Status.FAILED, 0)
+    return [
+        Tile(sum(today.values()), _("Requested today"), "", since),
+        Tile(progress["under_way"], _("Under way"), "info", {"status": UNDER_WAY}),
+        Tile(late, pgettext("deliveries", "Late"), "warn" if late else "", {"status": LATE}),
+        Tile(delivered, _("Delivered today"), "good", {**since, "status": Status.DELIVERED}),
+        Tile(failed, _("Not delivered today"), "bad" if failed else "", {**since, "status": Status.FAILED}),
+    ]
+
+
+def _counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many deliveries there are by status."""
+    found: dict[str, int] = defaultdict(int)
+    for row in rows:
+        found[row["status"]] += row["count"]
+    return found
+
+
+def _chart_of_deliveries(rows: Iterable[Mapping[str, Any]], *, since: datetime) -> Chart:
+    found: dict[datetime, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        found[row["hour"]].append(row)
+    rows_of_chart = []
+    for hour in _hours(since):
+        counts = _counts(found[hour])
+        under_way = sum(counts[status] for status in OPEN)
+        rows_of_chart.append((_name(hour), [counts[Status.DELIVERED], under_way, counts[Status.FAILED]]))
+    return Chart.of(
+        _("Deliveries of the last 24 hours, by the hour of the request"),
+        heading=_("Hour"),
+        series=[
+            Series(npgettext("deliveries", "Delivered", "Delivered", 2), "good"),
+            Series(_("Under way"), "info"),
+            Series(npgettext("deliveries", "Not delivered", "Not delivered", 2), "bad"),
+        ],
+        rows=rows_of_chart,
+    )
+
+
+def _first_hour(at: datetime) -> datetime:
+    return timezone.localtime(at).replace(minute=0, second=0, microsecond=0) - (_HOURS - 1) * _HOUR
+
+
+def _hours(since: datetime) -> list[datetime]:
+    return [since + number * _HOUR for number in range(_HOURS)]
+
+
+def _name(hour: datetime) -> str:
+    """The hour as the axis shows it."""
+    return f"{timezone.localtime(hour):%H:%M}"
 
 
 def _midnight(at: datetime) -> datetime:
@@ -110,5 +221,4 @@ class Activity(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         entries = AuditEntry.objects.filter(integrator=self.account, environment=self.environment)
-        page = Paginator(entries, _PER_PAGE).get_page(request.GET.get("page"))
-        return self.page("panel/activity.html", entries=page)
+        return self.page("panel/activity.html", **listed(ActivityFilter, request.GET, entries))

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from common import clock, csv_files
 from common.actors import actor
 from common.csv_files import Cell
-from common.formats import moment, postcode
+from common.formats import postcode
 from common.replica import may_be_old
 from delivery import lifecycle, models
 from delivery.actions import moves, receivers
@@ -67,7 +67,7 @@ class DeliveriesExport(AccountView):
             prefetch_related_objects(rows, "driver", "stops")
             yield from map(_row, rows)
             if searched_until:
-                yield [_("Deliveries before %(at)s were not searched.") % {"at": moment(searched_until.created_at)}]
+                yield [_("There are further deliveries, which were not searched.")]
 
 
 def _header_of_place(label: str) -> list[str]:

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import segno
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -21,10 +20,9 @@ from delivery import lifecycle
 from delivery.actions import driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
 from delivery.models.driver import DriverQuerySet
+from panel.filters import DriverFilter, numbered
 from panel.views.base import DispatcherView
 
-_PER_PAGE = 50
-_LONGEST_SEARCH = 100
 _SHOWN = 20
 
 
@@ -32,11 +30,8 @@ class Drivers(DispatcherView):
     """Those who work for us, on duty first."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        words = request.GET.get("q", "").strip()[:_LONGEST_SEARCH]
-        found = _drivers().matching(words).order_by("-on_duty", "name", "pk")
-        page = Paginator(found, _PER_PAGE).get_page(request.GET.get("page"))
         on_duty = _drivers().filter(on_duty=True).count()
-        return self.page("panel/drivers.html", drivers=page, words=words, on_duty=on_duty)
+        return self.page("panel/drivers.html", on_duty=on_duty, **numbered(DriverFilter, request.GET, _drivers()))
 
 
 class _OfDriver(DispatcherView):

@@ -1,12 +1,16 @@
-"""What maps of the panel load: the map file, and the places that the geocoder finds."""
+"""What maps of the panel load: the map file, the streets of openstreetmap.org, the places that the geocoder finds."""
 
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from common import map_file
+from common.actors import actor
+from delivery.actions import dispatch_rules
 from delivery.geo import geocoding
 from panel.views.base import LoggedInView, RequestingView, page_language
 
@@ -14,6 +18,18 @@ from panel.views.base import LoggedInView, RequestingView, page_language
 class MapFile(LoggedInView):
     def get(self, request: HttpRequest, version: str) -> HttpResponse:
         return map_file.answer(request, version)
+
+
+class Streets(LoggedInView, PermissionRequiredMixin):
+    """Has all maps of the installation show the streets of openstreetmap.org, and goes back to the page `next`."""
+
+    permission_required = "delivery.change_dispatchrules"
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        dispatch_rules.change(values={"streets_from_openstreetmap": True}, by=actor(request))
+        page = request.POST.get("next", "")
+        is_ours = url_has_allowed_host_and_scheme(page, None)
+        return redirect(page if is_ours else "panel:home")
 
 
 class _Places(LoggedInView):

@@ -8,16 +8,18 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from common import clock, csv_files
+from common import clock, csv_files, formats
 from common.actors import actor
 from common.http_requests import is_cut_short
 from common.replica import may_be_old
 from integration import nfe
 from integration.actions import invoices
+from integration.actions.invoices import Doubt, DoubtCode
 from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge
-from integration.models import Invoice, Order
-from panel.filters import NEWEST, InvoiceFilter, all_rows, find_orders, listed
+from integration.models import Invoice, Order, Seller
+from panel.filters import InvoiceFilter, all_rows, find_orders, listed
 from panel.views.base import SellerView
 
 _LONGEST_KEY = 19  # a bigint has at most 19 digits
@@ -31,27 +33,59 @@ class Invoices(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         own = Invoice.objects.filter(seller=self.seller)
-        shown = listed(InvoiceFilter, request.GET, own, moment="received_at", without=["raw"], seller=self.seller)
-        prefetch_related_objects(shown["rows"], "references", "links__order")
-        return self.page("panel/seller_invoices.html", newest=NEWEST, **shown)
+        shown = listed(InvoiceFilter, request.GET, own, without=["raw"], seller=self.seller)
+        prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
+        return self.page("panel/seller_invoices.html", **shown)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        try:
-            raw = _uploaded(request)
-            stored = invoices.receive(seller=self.seller, raw=raw, by=actor(request), at=clock.now())
-        except AccountSuspended:
-            raise
-        except IntegrationError as error:
-            messages.error(request, str(error))
+        stored = keep_uploaded(request, self.seller)
+        if stored is None:
             return redirect("panel:seller_invoices", self.seller.pk)
-        if bytes(stored.raw) != raw:
-            text = _("There is an invoice with this access key and another content. This one was not saved.")
-            messages.warning(request, text)
-        elif stored.links.exists():
-            messages.success(request, _("The invoice is saved and linked."))
-        else:
-            messages.success(request, _("The invoice is saved. It will be linked when an order that it names arrives."))
         return redirect("panel:seller_invoice", self.seller.pk, stored.pk)
+
+
+# What is said of an invoice that is kept. Pages show a different value themselves, see `Invoice.differs`.
+_DOUBTS = {
+    DoubtCode.OTHER_INVOICE_STORED: gettext_noop(
+        "There is an invoice with this access key and another content. This one was not saved."
+    ),
+    DoubtCode.FOREIGN_ISSUER: gettext_noop("The issuer, %(about)s, is none of this seller's companies."),
+    DoubtCode.CONSUMER_INVOICE: gettext_noop(
+        "This is an NFC-e (model 65), which does not accompany goods. An NF-e (model 55) does."
+    ),
+    DoubtCode.VOID_INVOICE: gettext_noop(
+        "The tax office has denied or cancelled this invoice, so no order is linked to it."
+    ),
+    DoubtCode.UNMATCHED_REFERENCE: gettext_noop(
+        "The invoice names order %(about)s, which does not exist yet. It is linked to it when it arrives."
+    ),
+}
+
+
+def keep_uploaded(request: HttpRequest, seller: Seller, *, order: Order | None = None) -> Invoice | None:
+    """Keep the invoice of the form, and say what became of it. None if it was refused. Raises AccountSuspended.
+
+    `order`: on whose page it was uploaded, see `invoices.receive`.
+    """
+    doubts: list[Doubt] = []
+    try:
+        raw = _uploaded(request)
+        stored = invoices.receive(
+            seller=seller, raw=raw, by=actor(request), at=clock.now(), order=order, on_doubts=doubts.extend
+        )
+    except AccountSuspended:
+        raise
+    except IntegrationError as error:
+        messages.error(request, str(error))
+        return None
+    for doubt in doubts:
+        if doubt.code in _DOUBTS:
+            about = formats.document(doubt.about)
+            messages.warning(request, _(_DOUBTS[doubt.code]) % {"about": about})
+    if not any(doubt.code is DoubtCode.OTHER_INVOICE_STORED for doubt in doubts):
+        text = _("The invoice is saved and linked.") if stored.links.exists() else _("The invoice is saved.")
+        messages.success(request, text)
+    return stored
 
 
 def _uploaded(request: HttpRequest) -> bytes:
@@ -80,9 +114,7 @@ class InvoicesExport(SellerView):
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
         own = Invoice.objects.filter(seller=self.seller)
-        portions = all_rows(
-            InvoiceFilter, self.request.GET, own, moment="received_at", without=["raw"], seller=self.seller
-        )
+        portions = all_rows(InvoiceFilter, self.request.GET, own, without=["raw"], seller=self.seller)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
             yield from map(_row, found)
@@ -103,7 +135,8 @@ class InvoicePage(SellerView):
     def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
         found = get_object_or_404(Invoice, seller=self.seller, pk=invoice)
         words = request.GET.get("q", "").strip()
-        linked = list(found.links.select_related("order"))
+        prefetch_related_objects([found], "links__order__invoice_links")
+        linked = list(found.links.all())
         references = [reference.value for reference in found.references.all()]
         return self.page(
             "panel/seller_invoice.html",
@@ -127,6 +160,8 @@ class InvoicePage(SellerView):
             raise Http404
         invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
         messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
+        if "from_order" in request.POST:
+            return redirect("panel:seller_order", self.seller.pk, order.pk)
         return redirect("panel:seller_invoice", self.seller.pk, found.pk)
 
     def _found(self, words: str, linked: list[Any]) -> list[Order]:

@@ -1,25 +1,45 @@
-"""A seller's orders: the list, the page of one, and both as CSV."""
+"""A seller's orders: the list and its file; the page of one, cancelling it, and its invoices."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
-from django.db.models import Prefetch, prefetch_related_objects
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.contrib import messages
+from django.db.models import Prefetch, QuerySet, prefetch_related_objects
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
-from common import csv_files
+from common import clock, csv_files
+from common.actors import actor
 from common.replica import may_be_old
-from integration.models import InvoiceLink, Order
-from panel.filters import NEWEST, OrderFilter, all_rows, listed
+from integration.actions import orders
+from integration.errors import MoveRefused
+from integration.lifecycle import TABLE, Status
+from integration.models import Invoice, InvoiceLink, Order
+from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.views.base import SellerView
+from panel.views.seller_invoices import keep_uploaded
+
+# The statuses of an order without trouble, in their order.
+_WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)
+_MOST_INVOICES = 5  # that the page of an order offers to link
+_LONGEST_WORDS = 255
+
+
+def _links() -> "Prefetch[Any]":
+    """The invoices of orders, with what `Invoice.differs` reads."""
+    links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
+    return Prefetch("invoice_links", links.prefetch_related("invoice__links__order__invoice_links"))
 
 
 class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.seller.orders.all(), seller=self.seller)
-        prefetch_related_objects(shown["rows"], "company")
+        prefetch_related_objects(shown["rows"], "company", _links())
         return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
 
 
@@ -30,15 +50,16 @@ class OrdersExport(SellerView):
     def get(self, request: HttpRequest) -> Any:
         header = [
             "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
-            _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"),
+            _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"), _("freight"),
+            _("deadline (business days)"), _("promised for"), _("delivered at"),
         ]  # fmt: skip  # a list of names
         return csv_files.response("orders", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
         own = self.seller.orders.all()
-        for orders, _searched_until in all_rows(OrderFilter, self.request.GET, own, seller=self.seller):
-            prefetch_related_objects(orders, "company")
-            yield from map(_row, orders)
+        for found, _searched_until in all_rows(OrderFilter, self.request.GET, own, seller=self.seller):
+            prefetch_related_objects(found, "company")
+            yield from map(_row, found)
 
 
 def _row(order: Order) -> list[csv_files.Cell]:
@@ -46,16 +67,104 @@ def _row(order: Order) -> list[csv_files.Cell]:
     return [
         order.code, order.tracking_code, order.get_status_display(), order.service, order.cost, order.company.document,
         order.receiver_name, order.receiver_document, address.get("city"), address.get("state"), order.invoice_key,
-        order.created_at,
+        order.created_at, order.freight_reais, order.freight_days, order.promised_on, order.delivered_at,
     ]  # fmt: skip  # in the order of the header
 
 
+@dataclass(frozen=True)
+class Step:
+    """A status on an order's way. `at`: when it was reached, None for one that was skipped or is ahead."""
+
+    status: Status
+    at: datetime | None
+    is_ahead: bool
+    is_current: bool
+
+
+def _steps(order: Order) -> list[Step]:
+    """The way of an order: without trouble the usual statuses, otherwise those that it had."""
+    reached: dict[Status, datetime] = {}
+    for entry in order.status_log.all():
+        reached.setdefault(Status(entry.status), entry.created_at)
+    current = Status(order.status)
+    way = _WAY if current in _WAY else tuple(reached)
+    place = way.index(current)
+    return [
+        Step(status, reached.get(status), is_ahead=number > place, is_current=number == place)
+        for number, status in enumerate(way)
+    ]
+
+
 class OrderPage(SellerView):
-    """One order: its history as tracking shows it, parcels, receiver and invoices."""
+    """One order: its way as tracking shows it, freight, parcels, receiver and invoices, and what can be done now."""
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
-        links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-        orders = self.seller.orders.select_related("company")
-        orders = orders.prefetch_related("status_log", Prefetch("invoice_links", links))
-        found = get_object_or_404(orders, pk=order)
-        return self.page("panel/seller_order.html", order=found, parcels=found.parcels)
+        rows = self.seller.orders.select_related("company").prefetch_related("status_log", _links())
+        found = get_object_or_404(rows, pk=order)
+        words = request.GET.get("invoice", "").strip()
+        return self.page(
+            "panel/seller_order.html",
+            order=found,
+            parcels=found.parcels,
+            steps=_steps(found),
+            simulator=_shipment(found),
+            may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
+            words=words,
+            linkable=self._linkable(found, words),
+        )
+
+    def _linkable(self, order: Order, words: str) -> QuerySet[Invoice]:
+        """Invoices to link by hand: those that fit the words, or the newest without an order."""
+        own = Invoice.objects.filter(seller=self.seller)
+        if words:
+            query = QueryDict(mutable=True)
+            query["q"] = words[:_LONGEST_WORDS]
+            chosen = InvoiceFilter(query, queryset=own, seller=self.seller).qs if "\0" not in words else own.none()
+        else:
+            chosen = own.filter(is_linked=False)
+        linked = [link.invoice_id for link in order.invoice_links.all()]
+        free: QuerySet[Invoice] = chosen.filter(is_void=False).exclude(pk__in=linked).defer("raw")
+        return free.order_by("-received_at", "-pk")[:_MOST_INVOICES]
+
+
+def _shipment(order: Order) -> str:
+    """The query of the freight simulator for this order; empty without an origin."""
+    package, address = order.package, order.receiver.get("address") or {}
+    if not order.company.postcode or not address.get("zipCode"):
+        return ""
+    return urlencode(
+        {
+            "origin": order.company.postcode,
+            "destination": address["zipCode"],
+            "weight": f"{(package.weight_g or 0) / 1000:g}",
+            "length": package.length_cm,
+            "width": package.width_cm,
+            "height": package.height_cm,
+            "declared": f"{package.declared_centavos / 100:.2f}",
+        }
+    )
+
+
+class CancelOrder(SellerView):
+    def post(self, request: HttpRequest, order: int) -> HttpResponse:
+        found = get_object_or_404(self.seller.orders, pk=order)
+        self.seller.check_active()
+        try:
+            orders.move(order=found, to=Status.CANCELLED, by=actor(request), at=clock.now())
+        except MoveRefused:
+            messages.error(request, _("The order has ended and cannot be cancelled any more."))
+        else:
+            messages.success(request, _("The order is cancelled."))
+        return redirect("panel:seller_order", self.seller.pk, found.pk)
+
+
+class OrderInvoice(SellerView):
+    """The upload of an invoice on the page of an order, which need not name the order."""
+
+    def post(self, request: HttpRequest, order: int) -> HttpResponse:
+        found = get_object_or_404(self.seller.orders, pk=order)
+        stored = keep_uploaded(request, self.seller, order=found)
+        if stored is not None and not stored.is_void and not stored.links.filter(order=found).exists():
+            text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
+            messages.warning(request, text % {"invoice": stored})
+        return redirect("panel:seller_order", self.seller.pk, found.pk)

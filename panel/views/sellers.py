@@ -90,7 +90,11 @@ class NewSeller(LoggedInView, PermissionRequiredMixin):
         if not form.is_valid():
             return self.page("panel/seller_new.html", status=422, form=form)
         with transaction.atomic():
-            seller = sellers.open_(name=form.cleaned_data["name"], documents=form.cleaned_data["documents"])
+            seller = sellers.open_(
+                name=form.cleaned_data["name"],
+                documents=form.cleaned_data["documents"],
+                origin=form.cleaned_data["origin"],
+            )
             issued = keys.issue(seller=seller, by=actor(request), at=clock.now())
         request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
         invite(request, seller, form.cleaned_data["email"])

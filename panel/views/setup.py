@@ -80,14 +80,13 @@ class Setup(StaffAccountView):
         try:
             with transaction.atomic():
                 store_url(self.account, checked, by=actor(self.request), at=clock.now())
-        except EndpointCannotSend as error:
+        except (EndpointCannotSend, InvalidWebhookUrl) as error:
             form.add_error("url", refusal(error))
             return False
         return True
 
     def show(self, place: PlaceForm, webhook: UrlForm, *, status: int = 200) -> HttpResponse:
         now = clock.now()
-        # Bounded, because no index names the test events among all events of the endpoint.
         recent = WebhookEvent.objects.filter(endpoint=self.endpoint, created_at__gte=now - _TEST_SHOWN)
         test = recent.filter(delivery=None).order_by("-created_at").first()
         attempt = test.attempts.last() if test else None
@@ -193,7 +192,10 @@ def issue_tokens(account: Integrator, request: HttpRequest) -> None:
 
 
 def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> WebhookEvent:
-    """Set the URL of both environments, and send a test event to that of the sandbox. Raises EndpointCannotSend."""
+    """Set the URL of both environments, and send a test event to that of the sandbox.
+
+    Raises EndpointCannotSend or InvalidWebhookUrl.
+    """
     for endpoint in account.endpoints.first_ones():
         endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)

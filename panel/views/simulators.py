@@ -10,40 +10,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.measures import NumberField
-from common.states import POSTCODE
 from delivery import pricing
 from delivery.actions import quotes
 from delivery.errors import PriceUnavailable
 from delivery.models import Integrator, VehicleType
 from delivery.refusals import refusal
-from integration import postcodes
 from integration.actions import quotes as freight_quotes
-from integration.errors import NoCoverage, TooHeavy
+from integration.errors import TooHeavy
 from integration.freight import Package
-from panel.forms import PositionField
+from panel.forms import PositionField, PostcodeField
 from panel.views.base import LoggedInView, SellerView
 
 POINTS = ("a", "b", "c", "d")
 _MOST_NAMES = 500  # that the field of the account suggests
-
-
-class PostcodeField(forms.CharField):
-    """A CEP with or without its hyphen, which a region has."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        attributes = {"inputmode": "numeric", "placeholder": "01310-100", "autocomplete": "off"}
-        super().__init__(max_length=10, widget=forms.TextInput(attributes), **kwargs)
-
-    def clean(self, value: Any) -> str:
-        text: str = super().clean(value)
-        compact = text.replace("-", "").replace(".", "").replace(" ", "")
-        if not POSTCODE.fullmatch(compact):
-            raise forms.ValidationError(_("A CEP has eight digits."))
-        try:
-            postcodes.region(compact)
-        except NoCoverage as error:
-            raise forms.ValidationError(_("No region has this CEP: it is not served.")) from error
-        return compact
 
 
 class FreightForm(forms.Form):

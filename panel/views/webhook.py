@@ -129,8 +129,8 @@ class Add(AccountView):
                 by=by,
                 at=at,
             )
-        except TooManyEndpoints as error:
-            form.add_error(None, refusal(error))
+        except (TooManyEndpoints, InvalidWebhookUrl) as error:
+            form.add_error("url" if isinstance(error, InvalidWebhookUrl) else None, refusal(error))
             return self._refused_form(form)
         endpoints.show_secret(endpoint=added, by=by, at=at)
         request.session[_FRESH] = added.pk
@@ -182,7 +182,7 @@ def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
         environment=endpoint.environment,
         action=AuditAction.ENDPOINT_OFF,
         subject=endpoints.audit_subject(endpoint),
-    ).order_by("-id")
+    ).order_by("-at", "-id")
     failure = WebhookAttempt.objects.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
     return {
         "endpoint": endpoint,

@@ -33,11 +33,14 @@ OWN = "LNN++N+"  # an account's or a seller's pages: its members and account sta
 _DISPATCH = "LFFFF++"
 _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
+    "search/": (_LOGGED_IN, "LMMMMMM"),
+    "work/": (_LOGGED_IN, "LMMMMMM"),
     "simulators/freight/": ("LFFF+F+", "LFFFMFM"),
     "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
     "map/<str:version>.pmtiles": ("LNNNNNN", "LMMMMMM"),  # 404 without a file, see tests/panel/test_map_file.py
+    "map/streets/": ("LFFFFFM", "LFFFFF+"),
     "board/updates/<environment:environment>/": (_DISPATCH, "LFFFFMM"),
     "board/cards/": ("LFFFF++", "LFFFFMM"),
     "board/positions/": (_DISPATCH, "LFFFFMM"),

@@ -15,6 +15,8 @@ from tests.access.rights_by_url import SCREENS
 from tests.factories import IntegratorFactory
 from tests.one_time_codes import set_up
 
+CONFIRMED = {"confirmed": "yes"}
+
 
 def person(name, *, role):
     user = User.objects.create_user(name, password="x", is_staff=True)
@@ -51,7 +53,7 @@ class TestEnrolmentCode:
         dora = person("dora", role=DISPATCHERS)
         assert "Issue an enrolment code" in superuser.get(page_of(dora)).content.decode()
 
-        response = superuser.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]))
+        response = superuser.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]), CONFIRMED)
 
         code = response.context["code"]
         assert code in response.content.decode()
@@ -63,7 +65,7 @@ class TestEnrolmentCode:
     def test_is_not_issued_for_a_user_who_has_a_second_factor(self, superuser, admin_user):
         set_up(admin_user)
 
-        page = superuser.post(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]), follow=True)
+        page = superuser.post(reverse("admin:auth_user_enrolment_code", args=[admin_user.pk]), CONFIRMED, follow=True)
 
         assert "Delete it first" in page.content.decode()
         assert not EnrolmentCode.objects.exists()

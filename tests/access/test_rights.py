@@ -88,7 +88,7 @@ class TestClerk:
         browsers = {user: Client() for user in (*users, member)}
         for user, browser in browsers.items():
             browser.post(LOG_IN, {"login": user.username, "password": "x"})
-        data = {"action": "end_sessions", "_selected_action": [user.pk for user in browsers]}
+        data = {"action": "end_sessions", "_selected_action": [user.pk for user in browsers], "confirmed": "yes"}
 
         clerk.post(reverse("admin:auth_user_changelist"), data)
 
@@ -99,7 +99,7 @@ class TestClerk:
         self, clerk, django_assert_max_num_queries
     ):
         members = [User.objects.create_user(f"member-{number}") for number in range(20)]
-        data = {"action": "end_sessions", "_selected_action": [user.pk for user in members]}
+        data = {"action": "end_sessions", "_selected_action": [user.pk for user in members], "confirmed": "yes"}
 
         with django_assert_max_num_queries(20):
             clerk.post(reverse("admin:auth_user_changelist"), data)

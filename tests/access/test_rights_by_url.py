@@ -147,7 +147,7 @@ def test_actions_of_lists(world, browser, sessions):
         path = address(f"admin/{label.replace('.', '/')}/", world)
         chosen = MODELS[label]._default_manager.values_list("pk", flat=True).first()
         for name, allowed in actions.items():
-            sent = {"action": name, "_selected_action": [chosen], "post": "yes"}
+            sent = {"action": name, "_selected_action": [chosen], "post": "yes", "confirmed": "yes"}
             for role in (*ROLES[:4], *(role for role, answer in zip(STAFF, allowed, strict=True) if answer == "F")):
                 ask(browser, sessions[role], "POST", path, sent)
         assert state() == before, f"an action of {label} changed something although it was refused"

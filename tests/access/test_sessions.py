@@ -162,7 +162,7 @@ class TestAdmin:
         """Choose Maria in the admin and end her sessions."""
 
         def choose(browser):
-            data = {"action": "end_sessions", "_selected_action": [maria.pk]}
+            data = {"action": "end_sessions", "_selected_action": [maria.pk], "confirmed": "yes"}
             return browser.post(reverse("admin:auth_user_changelist"), data, follow=True)
 
         return choose

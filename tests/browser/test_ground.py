@@ -1,7 +1,15 @@
-"""The ground of the maps, drawn from a map file."""
+"""The ground of the maps: drawn from a map file, or of pictures from openstreetmap.org."""
+
+import base64
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.delivery.tracking.links import delivery as on_the_way
+from tests.delivery.tracking.links import path_of
 from tests.factories import PICKUP, DeliveryFactory
 from tests.panel import archives
 
@@ -90,3 +98,63 @@ class TestGround:
 
         # Chromium advises another kind of canvas, because this test reads pixels.
         assert [each for each in dispatcher.complaints if not each.startswith("Canvas2D: ")] == []
+
+
+# A PNG of one pixel.
+PICTURE = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
+
+
+class TileServer(ThreadingHTTPServer):
+    """Answers each request with a picture, and keeps the paths with their Referers."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str | None]] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.asked.append((self.path, self.headers["Referer"]))
+                self.send_response(200)
+                self.send_header("Content-Type", "image/png")
+                self.send_header("Content-Length", str(len(PICTURE)))
+                self.end_headers()
+                self.wfile.write(PICTURE)
+
+            def log_message(self, *_arguments: object) -> None: ...
+
+        super().__init__(("127.0.0.1", 0), Handler)
+
+
+@pytest.fixture
+def tile_server(settings) -> Iterator[TileServer]:
+    with TileServer() as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        settings.OPENSTREETMAP_TILE_URL = f"http://127.0.0.1:{server.server_port}/{{z}}/{{x}}/{{y}}.png"
+        yield server
+        server.shutdown()
+
+
+def test_streets_of_openstreetmap_are_shown_everywhere_after_one_click(tab, people, tile_server, site):
+    people("sofia", superuser=True)
+    found = on_the_way(collected=True)
+    browser = tab()
+    browser.log_in("sofia")
+    page = browser.go("/panel/board/")
+    page.locator(".route").wait_for()
+    assert tile_server.asked == []
+
+    page.get_by_role("button", name="Show streets from openstreetmap.org").click()
+    page.locator("img.leaflet-tile-loaded").first.wait_for()
+    page.locator(".route").wait_for()
+    link = page.locator(".leaflet-control-attribution a")
+    expect(link).to_have_attribute("href", "https://www.openstreetmap.org/copyright")
+    browser.shoot("openstreetmap")
+    of_board = len(tile_server.asked)
+    browser.go(path_of(found))
+    expect(page.locator("img.leaflet-tile-loaded").first).to_be_attached()
+
+    assert {referer for _path, referer in tile_server.asked} == {f"{site}/"}
+    assert len(tile_server.asked) > of_board
+    assert browser.complaints == []

@@ -2,6 +2,7 @@
 
 import logging
 import pickle
+import time
 from contextvars import copy_context
 from datetime import timedelta
 from types import SimpleNamespace
@@ -114,6 +115,8 @@ class TestThread:
     def compared(self, monkeypatch):
         """Runs the thread's work for as many comparisons as there are outcomes, each an exception or None."""
         monkeypatch.setattr(clock, "COMPARE_SECONDS", 0)
+        monkeypatch.setattr(clock, "_differ", False)
+        monkeypatch.setattr(clock, "_compared_at", 0.0)
         monkeypatch.setattr(clock, "close_database", lambda: None)
 
         def run(*outcomes):
@@ -149,3 +152,14 @@ class TestThread:
 
         assert noted == [0]
         assert [record.message for record in caplog.records if record.exc_info] == ["The clocks could not be compared"]
+
+
+def test_clocks_are_compared_every_ten_seconds(monkeypatch):
+    compared = []
+    monkeypatch.setattr(clock, "compare", lambda: compared.append(time.monotonic()))
+    monkeypatch.setattr(clock, "_compared_at", time.monotonic() - clock.COMPARE_SECONDS)
+
+    for _ in range(2):
+        clock.compare_if_due(lambda: None)
+
+    assert len(compared) == 1

@@ -1,5 +1,7 @@
 """What the lists and pages of the admin have in common: texts of empty lists, sorting, opening accounts, the menu."""
 
+import re
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -54,11 +56,24 @@ class TestLists:
         assert "addlink" not in page(admin_client, reverse("admin:delivery_driver_change", args=[driver.pk]))
         assert "addlink" in page(admin_client, DRIVERS)
 
-    def test_are_placed_as_in_the_menu(self, admin_client):
+    def test_are_named_as_in_the_menu(self, admin_client):
         found = page(admin_client, reverse("admin:mfa_authenticator_changelist"))
 
-        assert '<span class="rota-crumb rota-crumb-group">People</span>' in found
-        assert "Two-step verification</a>" in found
+        assert 'is-here" href="/admin/mfa/authenticator/">Two-step verification</a>' in found
+
+
+class TestMenu:
+    def test_leads_to_the_pages_of_the_panels_menu_and_back(self, admin_client):
+        """Those of an account, of the own log-in and of languages aside."""
+        panel, admin = (page(admin_client, reverse(name)) for name in ("panel:home", "admin:index"))
+        links = {*re.findall(r'href="(/[^"]*)"', panel.partition('class="side-foot"')[2].partition("</nav>")[0])}
+        found = {*re.findall(r'href="(/[^"]*)"', admin.partition('id="nav-sidebar-apps"')[2].partition("</nav>")[0])}
+
+        assert {reverse("panel:board"), reverse("admin:delivery_tariff_changelist")} < links
+        assert links - found == {reverse("mfa_index")}
+
+    def test_opens_the_group_of_the_page_alone(self, admin_client):
+        assert page(admin_client, DRIVERS).count("<details open>") == 1
 
 
 class TestForms:

@@ -35,8 +35,10 @@ class TestScreen:
         request.user = admin_user
         url = reverse(label(model, "changelist"))
 
+        agreed = {"post": "yes", "confirmed": "yes", "reason": "x"}
+
         statuses = {
-            browser.post(url, {"action": name, "_selected_action": [text], "post": "yes", "reason": "x"}).status_code
+            browser.post(url, {"action": name, "_selected_action": [text], **agreed}).status_code
             for name in (*admin.site._registry[model].get_actions(request), "no_such_action")
             for text in MALFORMED
         }
@@ -82,7 +84,7 @@ class TestScreen:
 
 def test_an_error_of_an_action_itself_is_a_500(browser, admin_user, monkeypatch):
     monkeypatch.setattr(sessions, "end_sessions", lambda _people: int("not a number"))
-    data = {"action": "end_sessions", "_selected_action": [admin_user.pk]}
+    data = {"action": "end_sessions", "_selected_action": [admin_user.pk], "confirmed": "yes"}
 
     response = browser.post(reverse("admin:auth_user_changelist"), data)
 

@@ -4,8 +4,11 @@ import re
 
 import pytest
 from allauth.mfa.models import Authenticator
+from django.apps import apps
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db import connection
+from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -91,6 +94,23 @@ class TestEveryList:
         }
 
         assert found == dict.fromkeys(MODELS, 200)
+
+
+def test_every_action_of_a_list_asks_first(filled):
+    """Whatever was chosen beside it is sent again with the confirmation."""
+    request = RequestFactory().get("/")
+    request.user = User.objects.get(username="admin")
+    answers = {}
+    for label in MODELS:
+        model = apps.get_model(label)
+        row = admin.site._registry[model].get_queryset(request)[0]
+        for name in {*admin.site._registry[model].get_actions(request)} - {"delete_selected"}:
+            sent = {"action": name, "_selected_action": [row.pk], "point": "B"}
+            answers[label, name] = filled.post(url(label, "changelist"), sent).content.decode()
+
+    assert [key for key, page in answers.items() if 'name="confirmed" value="yes"' not in page] == []
+    assert '<input type="hidden" name="point" value="B">' in answers["delivery.delivery", "move_deliver"]
+    assert len(answers) > 25
 
 
 def test_no_page_has_anything_inline(filled):

@@ -40,6 +40,7 @@ AREA_B = {
     "services": ("post", "shipping/services", _FREIGHT, 2),  # the same
     # Key, parameters; company with the seller's lock, duplicates and invoices, one insert of all rows.
     "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),
+    "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 6),  # and its rates
     "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
     "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 5),  # key, order; order locked, status, log entry
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
@@ -89,6 +90,8 @@ class TestStatements:
         seller = SellerFactory.create()
         create_order(seller)
         client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
+        if name == "order with a freight":
+            seller.companies.update(postcode="01310100")
         if name == "order linked to an invoice":
             send_invoice(seller, nfe_xml(items=["B-2"]).encode())
         sent = {"nfe": SimpleUploadedFile("nfe.xml", nfe_xml().encode())} if body is None else body

@@ -91,9 +91,9 @@ def order_with(path: str, value: Any) -> dict[str, Any]:
 
 def create_order(seller: Seller, **changes: Any) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
-    changes = {"trackingCode": None, "invoice": None, **changes}
     # Numbers are integers, because the parser yields integers and Decimals and no floats.
-    serializer = OrderSerializer(data=order_body(orderCost=150, items=_whole_items(), **changes))
+    changes = {"trackingCode": None, "invoice": None, "orderCost": 150, "items": _whole_items(), **changes}
+    serializer = OrderSerializer(data=order_body(**changes))
     serializer.is_valid(raise_exception=True)
     return orders.create(seller=seller, payload=serializer.payload, by=BY, at=timezone.now())
 

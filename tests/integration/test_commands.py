@@ -38,6 +38,15 @@ class TestCreateSeller:
         assert (code, printed["error"]) == (1, "invalid_document")
         assert not Seller.objects.exists()
 
+    def test_takes_the_origin_of_all_companies(self, db, capsys):
+        documents = ["--company=11222333000181", "--company=52998224725"]
+
+        refused, code = run(capsys, "create_seller", "Loja", *documents, "--origin=00000-000")
+        run(capsys, "create_seller", "Loja", *documents, "--origin=01310-100")
+
+        assert (code, refused["error"]) == (1, "no_coverage")
+        assert Company.objects.values_list("postcode", "seller__name").distinct().get() == ("01310100", "Loja")
+
     def test_refuses_a_name_with_a_web_address(self, db, capsys):
         printed, code = run(capsys, "create_seller", "https://evil.example", "--company=11222333000181")
 

@@ -85,7 +85,7 @@ class TestBound:
             request_for("Maria")
 
         first = member.get(url("deliveries"), {"q": "jose"})
-        (older,) = re.findall(r'href="(\?[^"]*before=[^"]+)"[^>]*>Search older', first.content.decode())
+        (older,) = re.findall(r'href="(\?[^"]*before=[^"]+)"[^>]*>Search further', first.content.decode())
         second = member.get(url("deliveries") + older.replace("&amp;", "&"))
 
         assert list(first.context["rows"]) == []

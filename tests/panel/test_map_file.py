@@ -1,11 +1,13 @@
-"""The map file: who may load ranges of it, and how long browsers keep them."""
+"""The grounds of maps: ranges of the map file, who may load them and how long they are kept; openstreetmap.org."""
 
 import shutil
 
 import pytest
+from django.urls import reverse
 from pmtiles.tile import Compression, TileType
 
 from common.map_file import MOST_BYTES
+from delivery.models import DispatchRulesChange
 from panel import maps
 from tests.panel import archives
 
@@ -112,3 +114,31 @@ class TestGround:
 
         assert maps.tiles()["url"] == ""
         assert (logged in caplog.text) if logged else not caplog.text
+
+
+class TestStreetsFromOpenStreetMap:
+    def test_are_asked_for_only_after_a_superuser_has_decided_so(
+        self, as_role, shop, django_capture_on_commit_callbacks
+    ):
+        board, superuser = reverse("panel:board"), as_role("superuser")
+        before = superuser.get(board)
+
+        with django_capture_on_commit_callbacks(execute=True):
+            response = superuser.post(reverse("panel:map_streets"), {"next": board})
+
+        after = superuser.get(board)
+        assert response.headers["Location"] == board
+        assert "tile.openstreetmap.org" not in f"{before.headers} {before.context['tiles']}"
+        assert "img-src 'self' data: https://tile.openstreetmap.org" in after.headers["Content-Security-Policy"]
+        assert 'href="https://www.openstreetmap.org/copyright"' in after.context["tiles"]["attribution"]
+        assert DispatchRulesChange.objects.get(pgh_label="changed").made_by == "user superuser"
+
+    def test_are_not_asked_for_beside_a_map_file(self, map_file, rules):
+        rules(streets_from_openstreetmap=True)
+
+        assert maps.tiles()["is_vector"]
+
+    def test_lead_to_no_other_site(self, as_role):
+        response = as_role("superuser").post(reverse("panel:map_streets"), {"next": "//example.com/"})
+
+        assert response.headers["Location"] == reverse("panel:home")

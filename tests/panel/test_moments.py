@@ -13,7 +13,7 @@ from common.account_admin import named
 from common.formats import age, moment
 from delivery.models import Integrator, Transition
 from delivery.reports import Period
-from panel.templatetags.panel import tile_name, time_of_day
+from panel.templatetags.panel import time_of_day
 from panel.views.deliveries import Step
 from panel.views.reports import PeriodForm
 from tests.moments import at_each_midnight
@@ -65,19 +65,3 @@ class TestMoment:
         pages = (settings.BASE_DIR / "templates" / "panel").glob("*.html")
 
         assert [page.name for page in pages if OTHER_FORMAT.search(page.read_text())] == []
-
-
-class TestTileName:
-    @pytest.mark.parametrize(
-        ("status", "count", "text"),
-        [
-            ("DELIVERED", 1, "Entregue"),
-            ("DELIVERED", 30, "Entregues"),
-            ("FAILED", 1, "Não entregue"),
-            ("FAILED", 5, "Não entregues"),
-            ("PENDING", 5, "Esperando entregador"),
-        ],
-    )
-    def test_agrees_with_the_number(self, status, count, text):
-        with translation.override("pt-br"):
-            assert tile_name(status, count) == text

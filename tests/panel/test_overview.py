@@ -1,13 +1,21 @@
 """The overview counts the deliveries of the current day in the service's time zone, and lists the pickup points."""
 
 from datetime import timedelta
+from decimal import Decimal
 
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from delivery.models import Environment, Integrator, WebhookEndpoint
+from integration.models import Seller
 from panel.views.account import _midnight
-from tests.factories import DeliveryFactory, PickupPointFactory, TokenFactory
+from tests.delivery.ended import Ended, insert
+from tests.factories import DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
+from tests.integration.factories import create_order
 from tests.moments import at_each_midnight
 
 
@@ -16,6 +24,46 @@ def test_the_day_begins_at_midnight_of_the_services_time_zone(midnight):
     assert [_midnight(at) for at in (midnight.before, midnight.start, midnight.after)] == [
         midnight.start - timedelta(days=1), midnight.start, midnight.start,
     ]  # fmt: skip  # a table
+
+
+class TestDeliveries:
+    def test_counts_those_of_today_under_way_and_late(self, admin_client):
+        token = TokenFactory.create()
+        now = timezone.now()
+        for columns in ({}, {"accepted": True}, {"at": now - timedelta(hours=12)}):
+            DeliveryFactory.create(token=token, **columns)
+        DeliveryFactory.create(at=now)
+        DeliveryFactory.create(token=TokenFactory.create(integrator=token.integrator, environment="sandbox"))
+
+        page = admin_client.get(reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE]))
+
+        today = 2 + (_midnight(now) <= now - timedelta(hours=12))
+        assert [tile.count for tile in page.context["tiles"]] == [today, 3, 1, 0, 0]
+        assert page.context["chart"].totals[1][1] == "3"
+
+    def test_have_links_to_lists_of_as_many_rows(self, admin_client):
+        token = TokenFactory.create()
+        DeliveryFactory.create(token=token)
+        DeliveryFactory.create(token=token, at=timezone.now() - timedelta(hours=25))
+        path = reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE])
+        deliveries = reverse("panel:deliveries", args=[token.integrator.pk, Environment.LIVE])
+
+        tiles = admin_client.get(path).context["tiles"]
+        rows = [len(admin_client.get(deliveries + tile.address).context["rows"]) for tile in tiles]
+
+        assert rows == [tile.count for tile in tiles] == [1, 2, 1, 0, 0]
+
+
+class TestMoney:
+    def test_is_that_of_the_report(self, admin_client):
+        token = TokenFactory.create()
+        insert(DeliveryFactory.create(token=token), Ended(timezone.now()), driver=DriverFactory.create())
+
+        page = admin_client.get(reverse("panel:money", args=[token.integrator.pk, Environment.LIVE]))
+
+        assert [(line.count, line.amount) for _name, _period, line in page.context["columns"]] == [
+            (1, Decimal(20)), (1, Decimal(20)),
+        ]  # fmt: skip  # a table
 
 
 class TestPickupPoints:
@@ -81,7 +129,66 @@ class TestHome:
             {"enabled": False, "off_because": "staff", "off_since": timezone.now()},
         ):
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**columns)
-            (account,) = admin_client.get(reverse("panel:home")).context["accounts"]
+            (shop,) = admin_client.get(reverse("panel:home")).context["shops"]
+            account = shop.account
             found.append((account.has_webhook, account.webhooks_fail, account.webhooks_off))
 
         assert found == [(False, False, False), (True, False, False), (True, True, False), (True, True, True)]
+
+    def test_counts_the_deliveries_and_orders_of_each(self, shop, as_role):
+        create_order(shop.seller)
+        DeliveryFactory.create(token=shop.token, at=timezone.now() - timedelta(days=2))
+        browser = as_role("member")
+
+        with CaptureQueriesContext(connection) as queries:
+            page = browser.get(reverse("panel:home"))
+        for model in (Integrator, Seller):
+            other = model.objects.create(name="Outra")
+            other.members.add(User.objects.get(username="member"))
+        with CaptureQueriesContext(connection) as more:
+            browser.get(reverse("panel:home"))
+
+        (found,), (store,) = page.context["shops"], page.context["stores"]
+        assert (found.today, found.failed, found.under_way, found.late) == (1, 0, 2, 1)
+        assert (store.today, store.waiting, store.failed) == (1, 1, 0)
+        assert len(more) == len(queries)
+
+
+class TestWork:
+    @pytest.mark.parametrize(
+        ("role", "page"),
+        [
+            ("dispatcher", "board"),
+            ("superuser", "board"),
+            ("account staff", "home"),
+            ("member", "home"),
+            ("nobody", "home"),
+        ],
+    )
+    def test_is_the_board_of_dispatchers_and_a_choice_for_others(self, as_role, role, page):
+        assert as_role(role).get(reverse("panel:work"))["Location"] == reverse(f"panel:{page}")
+
+    def test_is_the_overview_of_a_single_account(self, shop, as_role):
+        browser = as_role("member")
+        shop.seller.memberships.all().delete()
+
+        assert browser.get(reverse("panel:work"))["Location"] == reverse(
+            "panel:overview", args=[shop.integrator.pk, "live"]
+        )
+
+    def test_is_the_sandbox_of_an_account_without_live_deliveries(self, as_role):
+        location = as_role("stranger").get(reverse("panel:work"))["Location"]
+
+        assert location.endswith("/sandbox/")
+
+    def test_is_the_orders_of_a_single_seller(self, shop, as_role):
+        browser = as_role("member")
+        shop.integrator.memberships.all().delete()
+
+        assert browser.get(reverse("panel:work"))["Location"] == reverse("panel:seller_orders", args=[shop.seller.pk])
+
+    @pytest.mark.parametrize(("asked", "then"), [("home", "work"), ("board", "board")])
+    def test_follows_the_log_in_unless_another_page_was_asked_for(self, client, asked, then):
+        location = client.get(reverse(f"panel:{asked}"))["Location"]
+
+        assert location == f"{reverse('account_login')}?next={reverse(f'panel:{then}')}"

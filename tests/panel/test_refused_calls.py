@@ -4,11 +4,13 @@ from datetime import timedelta
 
 import pytest
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
+from panel.refusal_reasons import translated
 from tests.delivery.api.calls import UNKNOWN
+from tests.factories import PICKUP
 from tests.integration.factories import key_of
 from tests.panel.conftest import refused_call
 
@@ -111,11 +113,17 @@ class TestReasons:
     @pytest.mark.parametrize(
         ("answer", "reasons"),
         [
-            ('{"errors": [{"pointer": "#/dropoffs/0/address", "detail": "missing"}]}', ["dropoffs.0.address: missing"]),
-            ('{"errors": {"receiver.address.city": ["Vazio."]}, "message": "no"}', ["receiver.address.city: Vazio."]),
-            ('{"detail": "No such delivery.", "code": "x"}', ["No such delivery."]),
-            ('{"success": false, "message": "Request inválido"}', ["Request inválido"]),
-            ('{"errors": [1], "detail": "d"}', ["d"]),
+            (
+                '{"errors": [{"pointer": "#/dropoffs/0/address", "detail": "missing"}]}',
+                [("dropoffs.0.address", "missing")],
+            ),
+            (
+                '{"errors": {"receiver.address.city": ["Vazio."]}, "message": "no"}',
+                [("receiver.address.city", "Vazio.")],
+            ),
+            ('{"detail": "No such delivery.", "code": "x"}', [("", "No such delivery.")]),
+            ('{"success": false, "message": "Request inválido"}', [("", "Request inválido")]),
+            ('{"errors": [1], "detail": "d"}', [("", "d")]),
             ('{"errors": "x"}', []),
             ('{"detail": "cut of', []),
             ("[1]", []),
@@ -134,3 +142,71 @@ class TestReasons:
         assert "vehicleType: Choose MOTORCYCLE or CAR." in listed
         assert page.index("vehicleType: Choose MOTORCYCLE or CAR.") < page.index("What was sent")
         assert "/docs/errors/invalid_payload" in page
+
+
+BODY = {
+    "vehicleType": "MOTORCYCLE",
+    "pickup": {"address": {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}},
+    "dropoffs": [{"address": {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}}],
+}
+
+
+def place(**address):
+    return {"dropoffs": [{"address": address}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("quotation-delivery", {"vehicleType": "TRUCK", "pickup": {}, "dropoffs": []}),
+        ("quotation-delivery", BODY | {"vehicletype": "CAR", "dropoffs": [{"adress": {}}] * 4}),
+        ("quotation-delivery", BODY | place(latitude=91, longitude=-200)),
+        ("quotation-delivery", BODY | place(latitude="x", longitude=True)),
+        ("quotation-delivery", BODY | place(latitude=0, longitude=0)),
+        ("quotation-delivery", BODY | place(latitude=PICKUP.longitude, longitude=PICKUP.latitude)),
+        ("quotation-delivery", BODY | {"pickup": {"address": {"zipcode": "1"}, "contacts": {"name": 1.5}}}),
+        ("quotation-delivery", BODY | {"vehicleType": "CAR", "orderPackages": [{"weight": 0, "quantity": 1.5}]}),
+        ("quotation-delivery", BODY | {"orderPackages": [{"weight": 1e12, "quantity": True}]}),
+        ("request-delivery", BODY),
+        ("request-delivery", []),
+        ("cancel-delivery/x", {}),
+        (f"cancel-delivery/{UNKNOWN}", {"reason": "x" * 300}),
+        ("sandbox/webhook", {"url": "http://10.0.0.1/"}),
+    ],
+)
+def test_reasons_are_translated(client, shop, path, body):
+    RefusedDeliveryCall.objects.all().delete()
+    headers = {"Authorization": f"Bearer {shop.token.clear_text}", "Prefer": "handling=strict"}
+    client.post(f"/api/{path}", body, content_type="application/json", headers=headers)
+    call = RefusedDeliveryCall.objects.get()
+
+    with translation.override("pt-br"):
+        assert [text for _name, text in call.reasons if translated(text) == text] == []
+
+
+@pytest.mark.parametrize("body", ["{", "\ufeff{}", '{"a": NaN}', '{"a": ' * 30, "x" * 300_000])
+def test_reasons_of_malformed_bodies_are_translated(client, shop, body):
+    RefusedDeliveryCall.objects.all().delete()
+    headers = {"Authorization": f"Bearer {shop.token.clear_text}"}
+    client.post("/api/request-delivery", body, content_type="application/json", headers=headers)
+
+    with translation.override("pt-br"):
+        ((_name, text),) = RefusedDeliveryCall.objects.get().reasons
+        assert translated(text) != text
+
+
+@pytest.mark.parametrize("query", ["limit=x", "createdFrom=x", "cursor=x", "status=&status=", "colour=red"])
+def test_reasons_of_queries_are_translated(client, shop, query):
+    RefusedDeliveryCall.objects.all().delete()
+    headers = {"Authorization": f"Bearer {shop.token.clear_text}", "Prefer": "handling=strict"}
+    client.get(f"/api/deliveries?{query}", headers=headers)
+
+    with translation.override("pt-br"):
+        assert [text for _name, text in RefusedDeliveryCall.objects.get().reasons if translated(text) == text] == []
+
+
+def test_a_value_stays_as_it_was_sent():
+    with translation.override("pt-br"):
+        text = translated("The packages weigh 31.5 kg; this tariff serves up to 30.00 kg.")
+
+    assert text == "Os pacotes pesam 31.5 kg; esta tarifa atende até 30.00 kg."

@@ -47,10 +47,16 @@ class TestList:
         assert self.listed(member, seller, q=term) == [ACCESS_KEY]
         assert self.listed(member, seller, q="12") == []
 
-    def test_says_how_far_back_it_looked_for_linked_ones(self, member, seller, invoice):
-        texts = [self.page(member, seller, **query) for query in ({"linked": "no"}, {"linked": "yes"}, {})]
+    def test_marks_those_whose_value_is_not_that_of_their_orders(self, member, seller, invoice):
+        create_order(seller, orderCost=1299)
+        create_order(seller, orderId="B-2", orderCost=100)
+        create_order(seller, orderId="B-3", orderCost="50.50")
+        send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2", "B-3"]).encode())  # of 150.50, as the other
 
-        assert ["among the newest 10,000 invoices" in text for text in texts] == [True, True, False]
+        rows = member.get(url("seller_invoices", seller)).context["rows"]
+
+        assert {row.access_key: row.differs for row in rows} == {ACCESS_KEY: True, KEY_2: False}
+        assert self.page(member, seller).count("Another value") == 1
 
     def test_is_filtered_by_when_they_were_received(self, member, seller, invoice):
         Invoice.objects.filter(pk=invoice.pk).update(received_at=timezone.now() - timedelta(hours=2))
@@ -142,7 +148,7 @@ class TestUpload:
         assert said(response) == "The invoice is saved and linked."
 
     def test_of_an_invoice_without_its_order_says_what_happens_next(self, member, seller):
-        assert "will be linked when an order" in said(upload(member, seller, nfe_xml().encode()))
+        assert "It is linked to it when it arrives" in said(upload(member, seller, nfe_xml().encode()))
         assert InvoiceLink.objects.count() == 0
 
     @pytest.mark.parametrize(

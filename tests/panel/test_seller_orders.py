@@ -4,23 +4,26 @@ from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
-from integration.models import Order
+from integration.models import Invoice, Order
 from panel import filters
 from tests.integration.factories import (
+    ACCESS_KEY,
     BY,
+    COMPANY,
     OTHER_COMPANY,
     create_order,
     nfe_xml,
     order_body,
     send_invoice,
 )
-from tests.panel.seller_pages import plans_of, url
+from tests.panel.seller_pages import plans_of, said, url
 from tests.tables import renew
 
 
@@ -137,6 +140,122 @@ class TestPage:
         sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
 
         assert member.get(url("seller_order", seller, order.pk)).status_code == 200
+
+
+class TestValueOfAnInvoice:
+    @pytest.mark.parametrize(
+        ("changes", "differs"),
+        [
+            ({"orderCost": "150.50"}, False),
+            ({"orderCost": "1299.90"}, True),
+            ({"orderCost": "1299.90", "invoice": {"value": "150.50"}}, False),
+            ({"orderCost": "1299.90", "invoice": {"value": "150.50", "key": ACCESS_KEY[:-1] + "8"}}, True),
+            ({"orderCost": "150.50", "invoice": {"value": "150.49"}}, True),
+        ],
+    )
+    def test_is_compared_with_what_the_order_states_for_it(self, member, seller, changes, differs):
+        order = create_order(seller, **changes)
+        send_invoice(seller, nfe_xml().encode())
+
+        pages = [member.get(url(*page)).content.decode() for page in _pages_of(seller, order)]
+
+        assert ["Check that it is the right one" in pages[0], "Invoice differs" in pages[1]] == [differs, differs]
+
+    def test_is_not_compared_where_an_order_has_several(self, member, seller):
+        order = create_order(seller, orderCost="300")
+        for key in (ACCESS_KEY, ACCESS_KEY[:-1] + "8"):
+            send_invoice(seller, nfe_xml(key=key).encode())
+
+        assert "Invoice differs" not in member.get(url("seller_orders", seller)).content.decode()
+        assert "Check that" not in member.get(url("seller_order", seller, order.pk)).content.decode()
+
+
+def _pages_of(seller, order):
+    return [("seller_order", seller, order.pk), ("seller_orders", seller)]
+
+
+class TestCancel:
+    def test_is_logged_as_done_by_the_person(self, member, seller, order):
+        page = member.post(url("seller_order_cancel", seller, order.pk), follow=True)
+
+        entry = order.status_log.last()
+        assert (entry.status, entry.via_api, entry.by.startswith("user ")) == ("cancelled", False, True)
+        assert "The order is cancelled." in said(page)
+        assert not page.context["may_cancel"]
+
+    def test_of_a_delivered_order_is_refused(self, member, seller, order):
+        orders.move(order=order, to=Status.DELIVERED, by=BY, at=timezone.now())
+
+        page = member.post(url("seller_order_cancel", seller, order.pk), follow=True)
+
+        assert "cannot be cancelled any more" in said(page)
+        assert order.status_log.count() == 2
+
+    def test_is_for_own_orders_of_a_seller_that_is_not_suspended(
+        self, member, seller, order, foreign, suspended_seller
+    ):
+        answers = [
+            member.post(url(name, seller, pk))
+            for name in ("seller_order_cancel", "seller_order_invoice")
+            for pk in (foreign.pk, order.pk)
+        ]
+
+        assert [answer.status_code for answer in answers] == [404, 302, 404, 302]
+        assert Order.objects.filter(status=Status.PENDING).count() == 2
+
+
+class TestUploadOnThePageOfAnOrder:
+    def upload(self, client, seller, order, raw):
+        sent = {"nfe": File("nota.xml", raw.encode())}
+        return client.post(url("seller_order_invoice", seller, order.pk), sent, follow=True)
+
+    @pytest.mark.parametrize("items", [[""], ["unknown"]])
+    def test_links_an_invoice_that_names_no_order(self, member, seller, order, items):
+        page = self.upload(member, seller, order, nfe_xml(items=items))
+
+        assert [link.invoice.access_key for link in order.invoice_links.all()] == [ACCESS_KEY]
+        assert "The invoice is saved and linked." in said(page)
+
+    def test_links_one_that_names_another_order_to_that_one(self, member, seller, order):
+        other = create_order(seller, orderId="B-2")
+
+        page = self.upload(member, seller, order, nfe_xml(items=["B-2"]))
+
+        assert (order.invoice_links.count(), other.invoice_links.count()) == (0, 1)
+        assert "not to this one" in said(page)
+
+    def test_links_one_that_was_kept_without_an_order(self, member, seller, order):
+        raw = nfe_xml(items=["unknown"])
+        send_invoice(seller, raw.encode())
+
+        self.upload(member, seller, order, raw)
+
+        assert order.invoice_links.count() == 1
+
+    def test_says_what_is_doubtful(self, member, seller, order):
+        page = self.upload(member, seller, order, nfe_xml(status="101").replace(COMPANY, "12345678000195"))
+
+        assert "12.345.678/0001-95" in said(page)
+        assert "denied or cancelled" in said(page)
+        assert order.invoice_links.count() == 0
+
+    def test_refuses_what_is_no_invoice(self, member, seller, order):
+        page = self.upload(member, seller, order, "<a/>")
+
+        assert (order.invoice_links.count(), Invoice.objects.count()) == (0, 0)
+        assert page.status_code == 200
+
+    def test_offers_those_without_an_order_and_links_by_hand(self, member, seller, order):
+        kept = send_invoice(seller, nfe_xml(items=["unknown"]).encode())
+        page = member.get(url("seller_order", seller, order.pk))
+        found = member.get(url("seller_order", seller, order.pk), {"invoice": "123"})
+
+        sent = {"order": order.pk, "from_order": "1"}
+        answer = member.post(url("seller_invoice", seller, kept.pk), sent)
+
+        assert [list(each.context["linkable"]) for each in (page, found)] == [[kept], [kept]]
+        assert answer.url == url("seller_order", seller, order.pk)
+        assert order.invoice_links.count() == 1
 
 
 class TestExport:

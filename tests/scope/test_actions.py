@@ -50,6 +50,7 @@ NOT_CALLED = {
     "delivery.webhooks.feed.read": "test_routes.py",
     "integration.actions.invoices.reason": _PURE,
     "integration.actions.quotes.explain": "tariffs of everybody",
+    "integration.actions.quotes.of_service": "tariffs of everybody",
     "integration.actions.quotes.quote": "tariffs of everybody",
     "integration.actions.quotes.services": "tariffs of everybody",
     "panel.board.cards": "test_routes.py",

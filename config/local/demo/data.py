@@ -20,6 +20,8 @@ SHOP, SELLER, LOGIN = "Demo shop", "Demo seller", "admin"
 PICKUP = "-23.561414,-46.655881"
 # Made up, with correct check digits, and none of those that people type for a test.
 COMPANY = "48.372.915/0001-54"
+# The demo seller's parcels leave from there.
+ORIGIN = "01310-100"
 DRIVERS = [
     ("Ana Souza", VehicleType.MOTORCYCLE),
     ("Bruno Lima", VehicleType.CAR),
@@ -39,7 +41,7 @@ def seed() -> dict[str, str] | None:
         command(
             "create_driver", name, f"--vehicle={vehicle}", f"--phone=+55 11 98888-000{number}", f"--position={PICKUP}"
         )
-    seller = command("create_seller", SELLER, f"--company={COMPANY}")
+    seller = command("create_seller", SELLER, f"--company={COMPANY}", f"--origin={ORIGIN}")
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser(LOGIN, "", password)
     shop = Integrator.objects.get(pk=created["integrator"])

@@ -143,20 +143,21 @@ def _dropoff(number: int) -> Place:
 
 def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Status], at: datetime) -> None:
     """An order that is created at `at` and gets these statuses, and if it has left the seller an invoice."""
-    code = f"PEDIDO-{4000 + number}"
+    code, cost = f"PEDIDO-{4000 + number}", Decimal(90 + 37 * number)
     payload = orders.NewOrder(
         company_document=company,
         code=code,
         tracking_code="",
-        service="base",
-        cost=Decimal(150),
-        items=[{"description": "Cafeteira", "dimensions": "30x20x40,2.5", "quantity": 1, "price": Decimal(150)}],
+        service="next" if number % 3 == 0 else "base",
+        cost=cost,
+        items=[{"description": "Cafeteira", "dimensions": "30x20x40,2.5", "quantity": 1, "price": cost}],
         receiver=RECEIVER,
         invoice=None,
     )
     order = orders.create(seller=seller, payload=payload, by=_BY, at=at)
     if way:
-        invoices.receive(seller=seller, raw=invoice(compact_document(company), code, number).encode(), by=_BY, at=at)
+        xml = invoice(compact_document(company), code, number, value=cost)
+        invoices.receive(seller=seller, raw=xml.encode(), by=_BY, at=at)
     for status in way:
         at += _BETWEEN_STATUSES
         orders.move(order=order, to=status, by=_BY, at=at)

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from stdnum.br import cnpj
@@ -108,13 +109,13 @@ def _access_key(document: str, number: int = 123) -> str:
     return f"352611{document}55001{number:09d}1000000017"
 
 
-def invoice(document: str, code: str, number: int = 123) -> str:
+def invoice(document: str, code: str, number: int = 123, *, value: Decimal = Decimal(150)) -> str:
     """The XML of an invoice of the company for one order."""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="4.00"><NFe><infNFe Id="NFe{_access_key(document, number)}" versao="4.00">
 <ide><mod>55</mod><serie>1</serie><nNF>{number}</nNF><dhEmi>2026-11-20T10:00:00-03:00</dhEmi></ide>
 <emit><CNPJ>{document}</CNPJ><xNome>Loja Demonstração</xNome></emit>
-<det nItem="1"><prod><xProd>Cafeteira</xProd><vProd>150.00</vProd><xPed>{code}</xPed></prod></det>
-<total><ICMSTot><vNF>150.00</vNF></ICMSTot></total>
+<det nItem="1"><prod><xProd>Cafeteira</xProd><vProd>{value:.2f}</vProd><xPed>{code}</xPed></prod></det>
+<total><ICMSTot><vNF>{value:.2f}</vNF></ICMSTot></total>
 </infNFe></NFe></nfeProc>
 """  # noqa: E501  # one tag is one line

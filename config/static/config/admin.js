@@ -37,6 +37,12 @@ document.addEventListener("click", (event) => {
   });
 });
 
+// What a cell of a list cuts off, see lists.css.
+document.addEventListener("pointerover", (event) => {
+  const cell = event.target instanceof Element && event.target.closest(".result-list :is(td, th)");
+  if (cell && cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent.trim().replace(/\s+/g, " ");
+});
+
 // simplebar gives all its scroll containers the same aria-label: number them, because landmarks need unique names.
 // On phones a list shows the heading of each column beside its value, as the model names it: begin it with a capital.
 // An empty header of a column of delete checkboxes or buttons gets a text for screen readers.

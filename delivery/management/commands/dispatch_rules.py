@@ -17,12 +17,12 @@ class Command(JSONCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--set", nargs="+", default=[], action="extend", metavar="RULE=VALUE", dest="values")
 
-    def run(self, options: dict[str, Any]) -> dict[str, float]:
+    def run(self, options: dict[str, Any]) -> dict[str, float | bool]:
         if not options["values"]:
             return _shown(DispatchRules.current())
         values = {name: value for name, _equals, value in (text.partition("=") for text in options["values"])}
         return _shown(dispatch_rules.change(values=values, by="command dispatch_rules").rules)
 
 
-def _shown(rules: Rules) -> dict[str, float]:
+def _shown(rules: Rules) -> dict[str, float | bool]:
     return {name: float(value) if isinstance(value, Decimal) else value for name, value in asdict(rules).items()}

@@ -15,9 +15,10 @@ class Command(JSONCommand):
         parser.add_argument(
             "--company", action="extend", nargs="+", required=True, metavar="DOCUMENT", help="CNPJ or CPF; repeatable"
         )
+        parser.add_argument("--origin", default="", metavar="CEP", help="where parcels leave from, for their freight")
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         Seller(name=options["name"]).full_clean()  # as the admin does
-        seller = sellers.open_(name=options["name"], documents=options["company"])
+        seller = sellers.open_(name=options["name"], documents=options["company"], origin=options["origin"])
         issued = keys.issue(seller=seller, by="command create_seller", at=clock.now())
         return {"seller": str(seller.pk), "api_key": issued.clear_text, "reference": seller.reference}

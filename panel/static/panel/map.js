@@ -20,7 +20,8 @@ window.rota = Object.assign(window.rota || {}, {
   // Of a tile server, or drawn on canvases from the ranges of the map file: its tiles have the layers of the Protomaps basemap.
   ground({ url, attribution, is_vector, max_zoom: maxDataZoom }) {
     const options = { attribution, minZoom: 1, maxZoom: 19 };
-    if (!is_vector) return L.tileLayer(url, options);
+    // Tile servers require a Referer, which pages whose address is a secret send nobody; without the path everybody may.
+    if (!is_vector) return L.tileLayer(url, { ...options, referrerPolicy: "strict-origin" });
     // Names as they are on signs, in every language of the page. Without a background: where the file has no tile nothing is drawn.
     const layer = protomapsL.leafletLayer({ url, maxDataZoom, flavor: "light", lang: "pt", ...options });
     return Object.assign(layer, { backgroundColor: "" });

@@ -72,7 +72,18 @@ document.addEventListener("htmx:oobAfterSwap", () => {
   for (const box of document.querySelectorAll("input[type=checkbox][form]")) box.checked = ticked.has(box.value);
 });
 
-// Filters apply when an option is chosen; the button is for browsers without scripts.
-document.addEventListener("change", (event) => {
-  if (event.target.matches("form.filters select") && event.target.value !== "range") event.target.form.requestSubmit();
-});
+// Filters apply when an option is chosen, and shortly after the last letter. Empty ones are not in the address.
+{
+  let typing;
+  const apply = ({ target }, delay) => {
+    if (!target.matches("form.filters :is(select, input)[name]") || target.value === "range") return;
+    clearTimeout(typing);
+    typing = setTimeout(() => target.form.requestSubmit(), delay);
+  };
+  document.addEventListener("change", (event) => apply(event, 0));
+  document.addEventListener("input", (event) => { if (event.target.matches("[type=search], [type=text]")) apply(event, 400); });
+  document.addEventListener("htmx:configRequest", ({ target, detail }) => {
+    if (!target.matches("form.filters")) return;
+    for (const [name, value] of [...detail.formData]) if (!value) detail.formData.delete(name);
+  });
+}

@@ -55,7 +55,8 @@ class TestChange:
         ("name", "value"),
         [
             ("road_factor", "0.999"), ("road_factor", "NaN"), ("road_factor", "1e400"), ("road_factor", ""),
-            ("speed_kmh_car", "fast"), ("position_fresh_seconds", "1.5"), ("offer_ttl", "60"), ("id", "2"),
+            ("speed_kmh_car", "fast"), ("position_fresh_seconds", "1.5"), ("streets_from_openstreetmap", "maybe"),
+            ("offer_ttl", "60"), ("id", "2"),
         ],
     )  # fmt: skip  # a list of cases
     def test_refuses_what_is_no_value_of_a_rule(self, name, value):

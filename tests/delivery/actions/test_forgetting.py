@@ -332,7 +332,9 @@ class TestForgettingADriver:
         route = requested(JOAO, name="João Dias")
         page = f"/admin/delivery/delivery/{route.pk}/move/accept/"
         admin_client.post(page, {"driver": str(driver.pk)})
-        admin_client.post("/admin/delivery/driver/", {"action": "go_off_duty", "_selected_action": str(driver.pk)})
+        admin_client.post(
+            "/admin/delivery/driver/", {"action": "go_off_duty", "_selected_action": str(driver.pk), "confirmed": "yes"}
+        )
         deliveries.cancel(delivery=route, reason="", by=BY, at=timezone.now())
         Driver.objects.filter(pk=driver.pk).update(active=False)
         assert LogEntry.objects.filter(object_repr="Maria Lima").exists()

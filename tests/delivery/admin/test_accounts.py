@@ -114,7 +114,10 @@ class TestSuspension:
         ("name", "data"),
         [
             ("token_add", lambda token: {"integrator": token.integrator.pk, "environment": "live"}),
-            ("token_changelist", lambda token: {"action": "rotate", "_selected_action": [token.pk]}),
+            (
+                "token_changelist",
+                lambda token: {"action": "rotate", "_selected_action": [token.pk], "confirmed": "yes"},
+            ),
             ("webhookendpoint_change", lambda _token: {"url": "http://127.0.0.1:9/hook", "enabled": "on"}),
             ("webhookendpoint_changelist", lambda token: _chosen(token, "send_test")),
             ("webhookendpoint_changelist", lambda token: _chosen(token, "rotate_secret")),
@@ -163,7 +166,11 @@ def _save(client, account, **changes):
 
 
 def _chosen(token, action):
-    return {"action": action, "_selected_action": [token.integrator.endpoints.get(environment="live").pk]}
+    return {
+        "action": action,
+        "_selected_action": [token.integrator.endpoints.get(environment="live").pk],
+        "confirmed": "yes",
+    }
 
 
 class TestToken:
@@ -183,7 +190,10 @@ class TestToken:
 
     def test_is_rotated_and_revoked_from_the_list(self, admin_client):
         token = TokenFactory.create()
-        url, chosen = reverse("admin:delivery_token_changelist"), {"_selected_action": [str(token.pk)]}
+        url, chosen = (
+            reverse("admin:delivery_token_changelist"),
+            {"_selected_action": [str(token.pk)], "confirmed": "yes"},
+        )
 
         new = shown(admin_client.post(url, {"action": "rotate", **chosen}))
         assert (works(token.clear_text), works(new)) == (True, True)
@@ -210,7 +220,7 @@ class TestWebhookEndpoint:
     def test_shows_a_rotated_secret_once(self, admin_client, endpoint):
         response = admin_client.post(
             reverse("admin:delivery_webhookendpoint_changelist"),
-            {"action": "rotate_secret", "_selected_action": [str(endpoint.pk)]},
+            {"action": "rotate_secret", "_selected_action": [str(endpoint.pk)], "confirmed": "yes"},
         )
 
         assert shown(response).startswith("whsec_")

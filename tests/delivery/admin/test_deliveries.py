@@ -31,7 +31,7 @@ def page(delivery):
 def press(client, delivery, name, **fields):
     """A button on the delivery's page. Returns what the page says then."""
     url = reverse("admin:delivery_delivery_move", args=[delivery.pk, name])
-    response = client.post(url, fields, follow=True)
+    response = client.post(url, {"confirmed": "yes", **fields}, follow=True)
     return [str(message) for message in response.context["messages"]]
 
 
@@ -41,7 +41,7 @@ def chosen(name, *deliveries):
 
 def choose(client, name, *deliveries, **fields):
     """An action of the list."""
-    response = client.post(LIST, {**chosen(name, *deliveries), **fields}, follow=True)
+    response = client.post(LIST, {**chosen(name, *deliveries), "confirmed": "yes", **fields}, follow=True)
     return [str(message) for message in response.context["messages"]]
 
 
@@ -160,8 +160,11 @@ class TestReasons:
         delivery = DeliveryFactory.create(collected=True)
 
         offer = dispatcher.get(page(delivery)).content.decode()
-        press(dispatcher, delivery, "fail", point="B", preset="Nobody at the address", reason="rang twice")
+        fields = {"point": "B", "preset": "Nobody at the address", "reason": "rang twice"}
+        asked = dispatcher.post(reverse("admin:delivery_delivery_move", args=[delivery.pk, "fail"]), fields)
+        press(dispatcher, delivery, "fail", **fields)
 
+        assert "Reason: Nobody at the address: rang twice" in asked.content.decode()
         assert "<option>Nobody at the address</option>" in offer
         assert delivery.stops.get(index=0).failure_reason == "Nobody at the address: rang twice"
 

@@ -20,7 +20,7 @@ class TestDuty:
         other = DriverFactory.create(on_duty=before)
         url = f"{reverse('admin:delivery_driver_changelist')}?on_duty__exact={int(before)}"
 
-        response = admin_client.post(url, {"action": action, "_selected_action": [str(chosen.pk)]})
+        response = admin_client.post(url, {"action": action, "_selected_action": [str(chosen.pk)], "confirmed": "yes"})
 
         assert Driver.objects.get(pk=chosen.pk).on_duty is not before
         assert Driver.objects.get(pk=other.pk).on_duty is before

@@ -19,7 +19,9 @@ ENDPOINTS, EVENTS = (
 
 
 def post(client, url, action, *chosen):
-    answer = client.post(url, {"action": action, "_selected_action": [str(one.pk) for one in chosen]}, follow=True)
+    answer = client.post(
+        url, {"action": action, "_selected_action": [str(one.pk) for one in chosen], "confirmed": "yes"}, follow=True
+    )
     return [str(message) for message in answer.context["messages"]] if answer.context else [str(answer.status_code)]
 
 

@@ -97,6 +97,21 @@ class TestPlausible:
         assert kept == later[2:]
         assert dropped == {Reason.OUT_OF_ORDER: 2}
 
+    def test_keeps_what_was_found_later_though_the_report_before_took_longer(self):
+        told = [NOW - timedelta(seconds=ago) for ago in (2, 1)]
+        late = Reported(PAULISTA, told[0] + timedelta(seconds=3), 5.0, told[0])
+
+        kept, dropped = filtered(Reported(PAULISTA, told[1], 5.0, told[1]), last=late)
+
+        assert [(each.at, each.told_at) for each in kept] == [(late.at + timedelta(microseconds=1), told[1])]
+        assert not dropped
+
+    def test_believes_no_jump_because_the_phone_tells_of_a_longer_time(self):
+        told = [NOW - timedelta(seconds=ago) for ago in (60, 0)]
+        last = Reported(PAULISTA, NOW - timedelta(seconds=10), 5.0, told[0])
+
+        assert filtered(Reported(NEAR, NOW, 5.0, told[1]), last=last) == ([], {Reason.TOO_FAST: 1})
+
 
 class TestContradictions:
     """FAR is 11 km away, which takes more than three minutes."""

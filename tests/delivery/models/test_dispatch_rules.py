@@ -43,8 +43,10 @@ class TestRow:
     def test_begins_with_the_rules_of_a_new_installation(self):
         assert DispatchRules().rules == Rules()
 
-    def test_has_a_range_for_each_rule(self):
-        assert [*RANGES] == [field.name for field in DispatchRules._meta.concrete_fields[1:]]
+    def test_has_a_range_for_each_figure(self):
+        columns = [field.name for field in DispatchRules._meta.concrete_fields[1:]]
+
+        assert columns == [*RANGES, "streets_from_openstreetmap"]
 
     @pytest.mark.parametrize("name", RANGES)
     def test_holds_values_to_the_ends_of_their_ranges(self, row, name):

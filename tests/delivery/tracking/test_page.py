@@ -277,7 +277,7 @@ class TestOtherPeople:
             str(found.pk), found.pk.hex, str(found.route_id), str(found.integrator_id), str(found.driver_id),
             "Souza", "Lima", "Maria Silva", "97777", "PEDIDO", "Recife", "Dog", "R$",
             f"{found.shipping_value}", f"{found.shipping_value}".replace(".", ","), f"{found.distance_km}",
-            found.integrator.name, found.token.hint,
+            found.integrator.name, str(found.token and found.token.hint),
         ]  # fmt: skip
         for stop in others:
             secrets += [

@@ -13,6 +13,7 @@ from integration.freight import Parameters
 from integration.models import ApiKey, Company, FreightParameters, Invoice, Seller, StatusLog
 from integration.models.freight import _RANGES
 from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
+from tests.previews import save
 
 
 def url(name, *args):
@@ -69,7 +70,10 @@ class TestKeys:
     def test_are_revoked(self, admin_client, seller):
         admin_client.post(url("apikey_add"), {"seller": seller.pk})
 
-        admin_client.post(url("apikey_changelist"), {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]})
+        admin_client.post(
+            url("apikey_changelist"),
+            {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk], "confirmed": "yes"},
+        )
 
         assert ApiKey.objects.get().revoked_by == "user admin"
 
@@ -136,13 +140,13 @@ class TestOrders:
         return client.post(url("order_changelist"), data, follow=True).content.decode()
 
     def test_are_moved_and_logged_as_not_by_the_seller(self, admin_client, order):
-        self.move(admin_client, order, "collected")
+        self.move(admin_client, order, "collected", confirmed="yes")
 
         entry = StatusLog.objects.get(status="collected")
         assert (entry.via_api, entry.by) == (False, "user admin")
 
-    @pytest.mark.parametrize("status", ["out_for_delivery", "cancelled"])
-    def test_are_moved_to_another_status_than_the_next_when_that_is_confirmed(self, admin_client, order, status):
+    @pytest.mark.parametrize("status", ["collected", "out_for_delivery", "cancelled"])
+    def test_are_moved_when_that_is_confirmed(self, admin_client, order, status):
         asked = self.move(admin_client, order, status)
         before = StatusLog.objects.count()
         self.move(admin_client, order, status, confirmed="yes")
@@ -172,7 +176,7 @@ class TestOrders:
         assert 'value="move_to_returned"' not in page
 
     def test_return_to_their_page_after_a_move_from_it(self, admin_client, order):
-        data = {"action": "move_to_collected", "_selected_action": [order.pk], "from_page": "yes"}
+        data = {"action": "move_to_collected", "_selected_action": [order.pk], "from_page": "yes", "confirmed": "yes"}
 
         response = admin_client.post(url("order_changelist"), data)
 
@@ -214,14 +218,16 @@ class TestParameters:
         return client.post(url("freightparameters_change", 1), {**self.FORM, **changes})
 
     def test_are_changed_by_name(self, admin_client, tariff):
-        assert self.change(admin_client, remote_states=["PA", "AC"], handling_days=2).status_code == 302
+        fields = {**self.FORM, "remote_states": ["PA", "AC"], "handling_days": 2}
+
+        assert save(admin_client, url("freightparameters_change", 1), fields).status_code == 302
 
         parameters = FreightParameters.current()
         assert (parameters.handling_days, parameters.quote_service) == (2, "express")
         assert parameters.remote_states == {"AC", "PA"}
 
     def test_need_no_remote_state(self, admin_client, tariff):
-        self.change(admin_client)
+        save(admin_client, url("freightparameters_change", 1), self.FORM)
 
         assert FreightParameters.current().remote_states == frozenset()
 

@@ -41,6 +41,7 @@ class TestOrderDetail:
                 "items": sent["items"],
                 "receiver": sent["receiver"],
                 "invoice": sent["invoice"],
+                "freight": None,
                 "invoices": [],
             },
         }

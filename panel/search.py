@@ -1,0 +1,308 @@
+"""What the search of the panel finds, for one person: only what that person may open, each with its address.
+
+Whole ids, external ids, codes and keys are found by their indexes, whatever their age. Beginnings of them, and the end
+of a delivery's id, which pages show, are looked for among the newest rows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import CharField, Q, QuerySet
+from django.db.models.functions import Cast
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from access.rights import accounts_of, is_account_staff, sellers_of
+from common import formats
+from common.fields import any_of, folded
+from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
+from integration.models import Invoice, Order, SearchCode, Seller
+from integration.models.order import compact_code
+from panel.templatetags.panel import order_names, status_name
+from panel.views.base import user_of
+
+LONGEST = 100  # characters
+_SHORTEST = 2
+# Results of each kind.
+_MOST = 6
+# Rows that are looked at for a beginning: of all accounts together, or of each of a member's accounts.
+_NEWEST, _NEWEST_OF_EACH = 2_000, 500
+# Accounts and sellers of a member in which beginnings are looked for.
+_MOST_OWN = 10
+_SIGNS = str.maketrans("", "", " .-")
+
+# The pages of an account, of a seller and of the service, as their menus name them.
+_PAGES_OF_ACCOUNT = {
+    "overview": gettext_lazy("Overview"),
+    "deliveries": gettext_lazy("Deliveries"),
+    "report": gettext_lazy("Report"),
+    "events": gettext_lazy("Events"),
+    "webhook": gettext_lazy("Webhook"),
+    "tokens": gettext_lazy("Tokens"),
+    "quickstart": gettext_lazy("Quickstart"),
+    "refused_calls": gettext_lazy("Refused calls"),
+    "alerts": gettext_lazy("Alerts"),
+    "team": gettext_lazy("Team"),
+    "activity": gettext_lazy("Activity"),
+}
+_PAGES_OF_SELLER = {
+    "seller_orders": gettext_lazy("Orders"),
+    "seller_invoices": gettext_lazy("Invoices"),
+    "seller_simulator": gettext_lazy("Freight simulator"),
+    "seller": gettext_lazy("API keys"),
+    "seller_quickstart": gettext_lazy("Quickstart"),
+    "seller_refused_calls": gettext_lazy("Refused calls"),
+    "seller_team": gettext_lazy("Team"),
+}
+# With the permission that each requires.
+_PAGES: dict[str, tuple[Any, str]] = {
+    "panel:board": (gettext_lazy("Dispatch board"), "delivery.dispatch_delivery"),
+    "panel:drivers": (gettext_lazy("Drivers"), "delivery.dispatch_delivery"),
+    "panel:home": (gettext_lazy("Accounts"), ""),
+    "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
+    "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
+    "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
+    "panel:freight_simulator": (gettext_lazy("Price simulators"), "integration.view_freightrate"),
+    "panel:personal_data": (gettext_lazy("Personal data"), "access.add_personrequest"),
+    "mfa_index": (gettext_lazy("Log-in security"), ""),
+    "account_change_password": (gettext_lazy("Password"), ""),
+    "usersessions_list": (gettext_lazy("Sessions"), ""),
+    "documentation:first": (gettext_lazy("Documentation"), ""),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """`text` is what it is called, `detail` what tells it from others of that name. `environment`: of a delivery."""
+
+    text: str
+    address: str
+    detail: str = ""
+    environment: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str
+    results: list[Result]
+
+
+class Search:
+    """One search. `groups` has what was found, without empty groups; nothing for less than two characters."""
+
+    def __init__(self, request: HttpRequest, text: str) -> None:
+        self._request, self._user = request, user_of(request)
+        self._text = text.strip()[:LONGEST]
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        if len(self._text) < _SHORTEST:
+            return []
+        found = [
+            Group(_("Deliveries"), self._deliveries()),
+            Group(_("Orders"), self._orders()),
+            Group(_("Invoices"), self._invoices()),
+            Group(_("Drivers"), self._drivers()),
+            Group(_("Accounts and places"), [*self._accounts(), *self._sellers(), *self._pickup_points()][:_MOST]),
+            Group(_("Pages"), self._pages()),
+        ]
+        return [group for group in found if group.results]
+
+    @cached_property
+    def _own_accounts(self) -> list[Integrator]:
+        return list(accounts_of(self._user)[: _MOST_OWN + 1])
+
+    @cached_property
+    def _own_sellers(self) -> list[Seller]:
+        return list(sellers_of(self._user)[: _MOST_OWN + 1])
+
+    def _may_view_in_admin(self, model: Any) -> bool:
+        return self._user.is_staff and self._user.has_perm(f"{model._meta.app_label}.view_{model._meta.model_name}")
+
+    def _address(self, row: Any, page: str, *arguments: Any, is_own: bool) -> str:
+        """Its page in the panel; in the admin for those who see it only there."""
+        if is_own:
+            return reverse(f"panel:{page}", args=arguments)
+        return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
+
+    def _deliveries(self) -> list[Result]:
+        sees_all = is_account_staff(self._user, Integrator)
+        in_admin = self._may_view_in_admin(Delivery)
+        deliveries = Delivery.objects.all()
+        if sees_all or in_admin:
+            newest: QuerySet[Any] = deliveries.order_by("-created_at").values("pk")[:_NEWEST]
+        elif self._own_accounts:
+            deliveries = deliveries.filter(integrator__in=accounts_of(self._user))
+            newest = _newest_of_each(self._own_accounts[:_MOST_OWN])
+        else:
+            return []
+        key = parse_id(self._text)
+        found = deliveries.filter(Q(pk=key) if key else Stop.refers_to("pk", external_id=self._text))
+        shown = list(_with_names(found))
+        if len(shown) < _MOST and key is None:
+            word = self._text.lower()
+            recent = deliveries.filter(any_of("pk", ArraySubquery(newest))).alias(id_text=Cast("pk", CharField()))
+            begun = Stop.objects.filter(delivery__in=newest, external_id__istartswith=self._text).values("delivery")
+            either = Q(id_text__startswith=word) | Q(id_text__endswith=word.lstrip("…")) | Q(pk__in=begun)
+            known = {delivery.pk for delivery in shown}
+            shown += [each for each in _with_names(recent.filter(either)) if each.pk not in known]
+        visible = None if sees_all else {account.pk for account in self._own_accounts}
+        return [
+            Result(
+                order_names(each),
+                self._address(
+                    each,
+                    "delivery",
+                    each.integrator_id,
+                    each.environment,
+                    each.pk,
+                    is_own=visible is None or each.integrator_id in visible,
+                ),
+                f"{each.integrator.name} · {status_name(each.status)} · {formats.short_id(each.pk)}",
+                each.environment,
+            )
+            for each in shown[:_MOST]
+        ]
+
+    def _orders(self) -> list[Result]:
+        orders, newest = self._of_sellers(Order)
+        if orders is None:
+            return []
+        codes = SearchCode.objects.alias(compact=compact_code("value")).filter(
+            compact=self._text.translate(_SIGNS).upper()
+        )
+        if not is_account_staff(self._user, Seller) and not self._may_view_in_admin(Order):
+            codes = codes.filter(seller__in=self._own_sellers)
+        else:
+            codes = codes.filter(seller__in=Seller.objects.order_by().values("pk"))  # the index begins with it
+        whole = list(orders.filter(pk__in=[*codes.values_list("order", flat=True)[:_MOST]]).select_related("seller"))
+        begins = Q(code__istartswith=self._text) | Q(tracking_code__istartswith=self._text)
+        if len(whole) < _MOST:
+            known = {order.pk for order in whole}
+            recent = orders.filter(begins, any_of("pk", ArraySubquery(newest))).select_related("seller")[:_MOST]
+            whole += [order for order in recent if order.pk not in known]
+        return [
+            Result(
+                order.code,
+                self._address(order, "seller_order", order.seller_id, order.pk, is_own=self._owns(order.seller_id)),
+                f"{order.seller.name} · {order.tracking_code} · {order.get_status_display()}",
+            )
+            for order in whole[:_MOST]
+        ]
+
+    def _invoices(self) -> list[Result]:
+        invoices, _newest = self._of_sellers(Invoice)
+        if invoices is None:
+            return []
+        key = "".join(self._text.split()).upper()
+        sellers = Seller.objects if is_account_staff(self._user, Seller) else sellers_of(self._user)
+        if self._may_view_in_admin(Invoice):
+            sellers = Seller.objects
+        by_key = Q(seller__in=sellers.order_by().values("pk"), access_key=key)
+        found = invoices.filter(by_key | Q(number=self._text)).select_related("seller").defer("raw")[:_MOST]
+        return [
+            Result(
+                str(invoice),
+                self._address(
+                    invoice, "seller_invoice", invoice.seller_id, invoice.pk, is_own=self._owns(invoice.seller_id)
+                ),
+                f"{invoice.seller.name} · {invoice.access_key}",
+            )
+            for invoice in found
+        ]
+
+    def _owns(self, seller: int) -> bool:
+        """Whether the seller's pages are open to the person."""
+        return is_account_staff(self._user, Seller) or any(each.pk == seller for each in self._own_sellers)
+
+    def _of_sellers(self, model: Any) -> tuple[QuerySet[Any] | None, QuerySet[Any]]:
+        """The rows of orders or invoices that the person may see, and the keys of the newest of them."""
+        rows = model._default_manager.all()
+        if is_account_staff(self._user, Seller) or self._may_view_in_admin(model):
+            return rows, rows.order_by("-pk").values("pk")[:_NEWEST]
+        own = self._own_sellers[:_MOST_OWN]
+        if not own:
+            return None, rows.none()
+        rows = rows.filter(seller__in=own)
+        moment = "created_at" if model is Order else "received_at"
+        parts = [rows.filter(seller=each).order_by(f"-{moment}", "-pk").values("pk")[:_NEWEST_OF_EACH] for each in own]
+        return rows, parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]
+
+    def _drivers(self) -> list[Result]:
+        if not self._user.has_perm("delivery.dispatch_delivery"):
+            return []
+        found = Driver.objects.filter(active=True, simulated_for=None).matching(self._text)[:_MOST]
+        return [
+            Result(
+                driver.name,
+                reverse("panel:driver", args=[driver.pk]),
+                " · ".join(filter(None, [str(driver.get_vehicle_type_display()), formats.phone(driver.phone)])),
+                driver.environment,
+            )
+            for driver in found
+        ]
+
+    def _accounts(self) -> Iterable[Result]:
+        for account in accounts_of(self._user).filter(name__icontains=self._text)[:_MOST]:
+            address = reverse("panel:overview", args=[account.pk, Environment.LIVE])
+            yield Result(account.name, address, _("Account"))
+
+    def _sellers(self) -> Iterable[Result]:
+        named = Q(name__icontains=self._text) | Q(reference__iexact=self._text)
+        for seller in sellers_of(self._user).filter(named)[:_MOST]:
+            address = reverse("panel:seller_orders", args=[seller.pk])
+            yield Result(seller.name, address, f"{_('Seller')} · {seller.reference}")
+
+    def _pickup_points(self) -> Iterable[Result]:
+        own = PickupPoint.objects.active().filter(integrator__in=accounts_of(self._user), name__icontains=self._text)
+        for point in own.select_related("integrator")[:_MOST]:
+            address = reverse("panel:overview", args=[point.integrator_id, Environment.LIVE])
+            yield Result(point.name, f"{address}#pickups", f"{_('Pickup point')} · {point.integrator.name}")
+
+    def _pages(self) -> list[Result]:
+        word = folded(self._text)
+        return [page for page in pages_of(self._request, self._user) if word in folded(page.text)][: 2 * _MOST]
+
+
+def _newest_of_each(accounts: Sequence[Integrator]) -> QuerySet[Any]:
+    """Keys of the newest deliveries of each of these accounts in each environment, each part by its index."""
+    parts: list[QuerySet[Any]] = [
+        Delivery.objects.within(account, environment).order_by("-created_at", "-pk").values("pk")[:_NEWEST_OF_EACH]
+        for account in accounts
+        for environment in Environment.values
+    ]
+    return parts[0].union(*parts[1:], all=True)
+
+
+def _with_names(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
+    return deliveries.select_related("integrator").prefetch_related("stops").order_by("-created_at")[:_MOST]
+
+
+def pages_of(request: HttpRequest, user: User) -> Iterable[Result]:
+    """The pages that the person may open: of the service, of their accounts and sellers, and of the admin."""
+    for name, (title, permission) in _PAGES.items():
+        if not permission or user.has_perm(permission):
+            yield Result(str(title), reverse(name))
+    for account in accounts_of(user)[:2]:
+        for name, title in _PAGES_OF_ACCOUNT.items():
+            yield Result(str(title), reverse(f"panel:{name}", args=[account.pk, Environment.LIVE]), account.name)
+    for seller in sellers_of(user)[:2]:
+        for name, title in _PAGES_OF_SELLER.items():
+            yield Result(str(title), reverse(f"panel:{name}", args=[seller.pk]), seller.name)
+    if user.is_staff:
+        yield from _pages_of_admin(request)
+
+
+def _pages_of_admin(request: HttpRequest) -> Iterable[Result]:
+    for app in admin.site.get_app_list(request):
+        for model in app["models"]:
+            if model["admin_url"]:
+                yield Result(capfirst(str(model["name"])), model["admin_url"], _("Admin"))

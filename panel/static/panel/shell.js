@@ -1,0 +1,85 @@
+// Keys of every page: Ctrl-K and "/" search, "j" and "k" move over rows, Enter opens, "?" lists them. None while typing.
+"use strict";
+
+{
+  const dialog = document.getElementById("search-dialog");
+  const keys = document.getElementById("keys-dialog");
+  // Rows of lists, cards of the board (whose button is marked), results of a search: what can be focused in each.
+  const ROWS = "[data-row], .route .choose, table.opens a.opens, table.cards td.title a[href]";
+  const TYPING = "input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]";
+
+  const shown = (element) => element.checkVisibility({ visibilityProperty: true });
+
+  function openSearch() {
+    if (!dialog || dialog.open) return;
+    document.querySelector("dialog[open]")?.close();
+    dialog.showModal();
+    const field = dialog.querySelector("input");
+    field.select();
+    htmx.trigger(field, "opened");
+  }
+
+  // The search of the page, such as that of a list or of the board; else the one over everything.
+  function focusSearch() {
+    const own = [...document.querySelectorAll("main input[type=search]")].find(shown);
+    if (own) own.focus();
+    else openSearch();
+  }
+
+  function move(step, within) {
+    const rows = [...within.querySelectorAll(ROWS)].filter(shown);
+    if (!rows.length) return false;
+    const active = document.activeElement;
+    const here = rows.findIndex((row) => row === active || row.closest("[data-row], .route, tr")?.contains(active));
+    const next = rows[here < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, here + step))];
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const { key, target } = event;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && key.toLowerCase() === "k") {
+      if (!dialog) return;
+      event.preventDefault();
+      openSearch();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (dialog?.open && (key === "ArrowDown" || key === "ArrowUp")) {
+      event.preventDefault();
+      const first = dialog.querySelector(ROWS);
+      if (key === "ArrowUp" && document.activeElement === first) dialog.querySelector("input").focus();
+      else move(key === "ArrowDown" ? 1 : -1, dialog);
+      return;
+    }
+    // Enter in the field opens the first result, as soon as it is that of the text.
+    if (dialog?.open && key === "Enter" && target.matches("#search-dialog input")) {
+      const first = dialog.querySelector("#search-found a");
+      if (first && !dialog.querySelector(".htmx-request")) {
+        event.preventDefault();
+        first.click();
+      }
+      return;
+    }
+    if (target.matches(TYPING) || document.querySelector("dialog[open]")) return;
+    const act = {
+      "/": focusSearch,
+      "?": () => keys?.showModal(),
+      j: () => move(1, document.querySelector("main") || document),
+      k: () => move(-1, document.querySelector("main") || document),
+    }[key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-opens-search]");
+    if (link && dialog && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      openSearch();
+    }
+    if (event.target === dialog || event.target === keys) event.target.close(); // beside it
+  });
+}

@@ -1,0 +1,100 @@
+"""The search over everything, and that it finds nothing of others."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from delivery.models import PickupPoint
+from tests.factories import PICKUP, DriverFactory
+from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, send_invoice
+
+SEARCH = reverse("panel:search")
+HREF = re.compile(r'href="([^"]+)" data-row')
+
+
+def addresses(browser, text):
+    """Where the results of the fragment lead to."""
+    response = browser.get(SEARCH, {"q": text}, headers={"HX-Request": "true"})
+    assert response.status_code == 200
+    return HREF.findall(response.content.decode())
+
+
+@pytest.fixture
+def everything(shop):
+    """Something of each kind, by the texts that find it, with the page that it leads to for a member."""
+    DriverFactory.create(name="Mara Pinto", phone="+55 11 97777-0001", at_point=PICKUP)
+    PickupPoint.objects.create(integrator=shop.integrator, name="Loja Centro", latitude=-23.5, longitude=-46.6)
+    order = create_order(shop.seller, orderId="MKT-2026-1", trackingCode="AA123456785BR")
+    invoice = send_invoice(shop.seller, nfe_xml().encode())
+    account, seller = [shop.integrator.pk, "live"], shop.seller.pk
+    delivery = reverse("panel:delivery", args=[*account, shop.delivery.pk])
+    overview = reverse("panel:overview", args=account)
+    return {
+        str(shop.delivery.pk): delivery,
+        str(shop.delivery.pk)[:13]: delivery,
+        str(shop.delivery.pk)[-6:]: delivery,
+        shop.delivery.ordered_stops[0].external_id: delivery,
+        shop.delivery.ordered_stops[0].external_id[:5].upper(): delivery,
+        "MKT-2026-1": (of_order := reverse("panel:seller_order", args=[seller, order.pk])),
+        "mkt-20": of_order,
+        "aa 123456785-br": of_order,
+        ACCESS_KEY: reverse("panel:seller_invoice", args=[seller, invoice.pk]),
+        shop.integrator.name: overview,
+        "loja cen": f"{overview}#pickups",
+        shop.seller.reference: reverse("panel:seller_orders", args=[seller]),
+    }
+
+
+class TestSearch:
+    def test_finds_what_a_member_may_open(self, member, everything):
+        assert [text for text, address in everything.items() if address not in addresses(member, text)] == []
+
+    @pytest.mark.parametrize("role", ["nobody", "stranger"])
+    def test_finds_nothing_of_others(self, as_role, everything, role):
+        browser = as_role(role)
+
+        for text in (*everything, "Mara Pinto"):
+            assert addresses(browser, text) == [], text
+
+    def test_finds_no_driver_for_members_and_everything_for_account_staff(self, member, staff, everything):
+        assert addresses(member, "Mara Pinto") == []
+        assert [text for text, address in everything.items() if address not in addresses(staff, text)] == []
+
+    def test_leads_dispatchers_to_drivers_and_to_the_admin(self, dispatcher, everything, shop):
+        (driver,) = addresses(dispatcher, "mara")
+
+        assert driver.startswith("/panel/drivers/")
+        assert addresses(dispatcher, str(shop.delivery.pk)) == [f"/admin/delivery/delivery/{shop.delivery.pk}/change/"]
+        assert addresses(dispatcher, "MKT-2026-1")[0].startswith("/admin/integration/order/")
+        for page in addresses(dispatcher, "97777-0001"):
+            assert dispatcher.get(page).status_code == 200
+
+    def test_knows_each_page_of_the_menu(self, staff, shop, seller, url):
+        for path in (url("overview"), reverse("panel:seller_orders", args=[seller.pk])):
+            menus = re.findall(r"<nav.*?</nav>", staff.get(path).content.decode(), re.DOTALL)
+            for address, text in re.findall(r'<a\s+href="([^"]+)"[^>]*>(?:<svg.*?</svg>)?([^<]+)</a>', "".join(menus)):
+                if "svg" not in text and address not in {url("overview").replace("live", "sandbox"), "/admin/"}:
+                    assert address in addresses(staff, text.strip()), text
+
+    @pytest.mark.parametrize("text", ["", "a", "%_", "x" * 5000, "…"])
+    def test_answers_any_text(self, member, shop, text):
+        assert addresses(member, text) == []
+
+    def test_is_a_page_without_javascript(self, member, shop):
+        page = member.get(SEARCH, {"q": shop.integrator.name}).content.decode()
+
+        assert "<h1>" in page
+        assert reverse("panel:overview", args=[shop.integrator.pk, "live"]) in page
+
+    def test_asks_as_often_however_many_there_are(self, member, shop):
+        with CaptureQueriesContext(connection) as few:
+            addresses(member, "order")
+        for number in range(5):
+            create_order(shop.seller, orderId=f"order-{number}", trackingCode=f"order-{number}")
+        with CaptureQueriesContext(connection) as many:
+            addresses(member, "order")
+
+        assert len(many) == len(few)
