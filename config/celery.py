@@ -192,7 +192,7 @@ app.conf.beat_schedule = {
     # Delete refused calls older than seven days.
     "prune-refused-deliveries": _every(3600, "delivery.prune_refused_calls"),
     "prune-refused-orders": _every(3600, "integration.prune_refused_calls"),
-    # Delete the answers to calls with an Idempotency-Key after 24 hours.
+    # Delete the answers to calls with an Idempotency-Key after 24 hours; that of area A also uploads that are over.
     "prune-idempotency-a": _every(3600, "delivery.prune_idempotency_records"),
     "prune-idempotency-b": _every(3600, "integration.prune_idempotency_records"),
     # Deletes the places of addresses after 90 days.

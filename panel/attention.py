@@ -172,8 +172,6 @@ def _of_set_up(account: Integrator, environment: str, endpoint: WebhookEndpoint,
         text = _("Every token ends within a day.")
         found.append(Notice(text, "tokens", _("Issue a token"), is_grave=True))
     if not account.allow_any_pickup and not account.pickup_points.active().exists():
-        text = _(
-            "The account has no pickup point, so requests are refused. Ask an administrator of this service to add one."
-        )
-        found.append(Notice(text, "quickstart", _("What a request needs")))
+        text = _("The account has no pickup point in use, so requests are refused.")
+        found.append(Notice(text, "pickup_points", _("Pickup points")))
     return found

@@ -121,6 +121,11 @@ class Draft:
         return self.of("failed")
 
     @property
+    def shown(self) -> list[Row]:
+        """All rows, those with faults first."""
+        return sorted(self.rows, key=lambda row: row.state not in {"wrong", "failed"})
+
+    @property
     def total(self) -> Decimal:
         """The price of all rows that can be requested."""
         return sum((row.price for row in self.priced), Decimal(0))

@@ -67,6 +67,7 @@ class TestAccount:
             "deliveries": f"{base}deliveries/",
             "delivery": f"{base}deliveries/{busy.pk}/",
             "request": f"{base}deliveries/request/?again={busy.pk}",
+            "upload": f"{base}deliveries/upload/",
             "cancel": f"{base}deliveries/{shop_history.collected(shop).pk}/cancel/",
             "receipt": f"{base}deliveries/{busy.pk}/receipt/",
             "pickup-points": f"{base}pickup-points/",

@@ -4,9 +4,11 @@ import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.urls import reverse
 
 from delivery.models import Delivery, Tariff
+from delivery.tasks import prune_idempotency_records
 from tests.factories import DROPOFFS, TariffFactory
 
 HEADER = "Order number;Recipient;Street;latitude;longitude;Weight each (kg);PIN"
@@ -121,3 +123,16 @@ class TestConfirmation:
 
         assert "The price has changed." in advance(page)
         assert Delivery.objects.count() == 1
+
+
+class TestUploadThatIsOver:
+    def test_is_deleted_with_the_people_in_it(self, upload, member):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE cache SET expires = now() - interval '1 second'")
+
+            prune_idempotency_records()
+
+            cursor.execute("SELECT count(*) FROM cache")
+            assert cursor.fetchone() == (0,)
+        assert "This upload is over." in member.get(page, follow=True).content.decode()

@@ -15,7 +15,7 @@ from django.urls import get_resolver
 
 from access.models import Invitation
 from delivery.actions import receivers
-from delivery.models import Stop, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, Stop, WebhookEndpoint, WebhookEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
@@ -126,6 +126,7 @@ class Requests:
             "driver": held["driver"].pk,
             "device": held["device"].pk,
             "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
+            "pickup": account.integrator.pickup_points.get(active=True).pk,
             "point": "B",
             "move": "collect",
             "change": "",
@@ -139,7 +140,8 @@ class Requests:
         if "marketplace" in route:  # without a reference, another seller's order has the key
             return [{"items": "A-2"}, {"items": ""}]
         if "<str:change>" in route:
-            changes = ["resend", "revoke"] if "invitation" in route else ["make-owner", "remove"]
+            of_pickup = ["deactivate", "activate"] if "pickup" in route else ["make-owner", "remove"]
+            changes = ["resend", "revoke"] if "invitation" in route else of_pickup
             return [{"change": change} for change in changes]
         if method == "GET" and "<" not in re.sub(
             "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>)/", "", route
@@ -206,7 +208,7 @@ class Requests:
         elif route.startswith("t/"):
             kept, client, is_json = [(*account.owner, "collected")], Client, False
         elif "accounts/<" in route:
-            kept = [account.owner[:1] if re.search("/(team|setup)/", route) else account.owner]
+            kept = self.of_account(route, account)
             client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
         elif "sellers/<" in route:
             kept, is_json = [("S",)], False
@@ -220,6 +222,12 @@ class Requests:
                 options["content_type"] = "image/jpeg"
         needed = [("delivery_token", str(account.token.pk))] if route.startswith("api/") else []
         return Ask(method, path, kept, data, options, client, needed, values.get("foreign", ""))
+
+    def of_account(self, route: str, account: Account) -> list[Owner]:
+        """Whom a page of an account is about."""
+        if "deliveries/request" in route:  # the estimate is of the nearest free driver
+            return [account.owner, ("free", account.owner[1])]
+        return [account.owner[:1] if re.search("/(team|setup|pickup-points)/", route) else account.owner]
 
     def of_staff(self, route: str, account: Account) -> list[Owner]:
         """Whom a page of staff is about: one delivery or driver, else everybody in the live environment."""
@@ -268,16 +276,23 @@ class Requests:
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
             "sellers/<int:seller>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
             "sellers/<int:seller>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
+            "deliveries/request": lambda: {"step": "price", "vehicle_type": "MOTORCYCLE", "a-point": values["pickup"],
+                                           "a-name": "A", "a-phone": "1", "b-position": "-23.56,-46.65"},
+            "<uuid:delivery>/cancel/": lambda: {"fee": self.fee_of(values)},
+            "pickup-points": lambda: {"name": "New name", "position": "-23.56,-46.65"},
             "team/": lambda: {"email": "new@example.com", "role": "member"},
             "board/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65", "driver": ""},
             "/sandbox/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65"},
-        }
+        }  # fmt: skip  # a table
         found = next((make for name, make in bodies.items() if name in route), None)
         return found() if found else {"name": "New name", "url": "", "step": "place"}
 
     def events_of_others(self) -> list[str]:
         own = self.world.a
         return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint).filter(copy_of=None)]
+
+    def fee_of(self, values: dict[str, Any]) -> str:
+        return str(Delivery.objects.get(pk=values["delivery"]).fee_of_cancelling)
 
     def order_of(self, values: dict[str, Any]) -> str:
         return str(values["seller_row"]["orders"]["sent"].pk)

@@ -29,6 +29,7 @@ NOT_ASKED = {
     "driver/sw.js": "has no objects",
     "panel/map/": "has no objects",
     "panel/accounts/new/": "has no objects yet",
+    "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/": "in the cache, see test_uploads.py",
     "panel/sellers/new/": "has no objects yet",
     "panel/simulators/": "staff names any account; delivery.actions.quotes.explain, see test_actions",
     "panel/personal-data/": "a person's data in every account; access.personal_data.*, see test_actions",
