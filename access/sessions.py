@@ -114,6 +114,13 @@ def end_sessions(people: QuerySet[User]) -> int:
     return ended
 
 
+def end_one(key: str, *, user: Any) -> None:
+    """End the session of this user whose row in the list has this id. Does nothing if there is none."""
+    found = UserSession.objects.filter(user=user, pk=int(key[:18])).first()
+    if found is not None:
+        found.end()
+
+
 def prune() -> None:
     """Delete expired sessions, and the list's rows of sessions that cannot exist any more."""
     now = agreed_now()

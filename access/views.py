@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from access import access_links, enrolment, invitations
+from access import access_links, enrolment, invitations, sessions
 from access.forms import SignUpForm
 from access.models import Invitation, InvitationState
 from common import clock
@@ -73,7 +73,20 @@ class LogOutView(LogoutView):
 
 @method_decorator(reauthentication_required(allow_get=True), name="dispatch")
 class SessionsView(ListUserSessionsView):
-    """The user's own sessions. Ending the others requires a recent authentication."""
+    """The user's own sessions, and ends of one or of all others, which require a recent authentication."""
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        """The page shows this session first, then the latest."""
+        context = super().get_context_data(**more)
+        context["sessions"].sort(key=lambda each: (each.is_current(), each.created_at), reverse=True)
+        return context
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if (key := self.request.POST.get("session", "")).isdecimal():
+            sessions.end_one(key, user=self.request.user)
+            messages.success(self.request, _("The session has ended."))
+            return redirect("usersessions_list")
+        return super().form_valid(form)
 
 
 class AccessView(View):

@@ -11,6 +11,32 @@ from django.http import HttpRequest
 _MAX_LENGTH = 64
 _IPV6_PREFIX = 64  # a provider assigns at least a /64 to each customer
 UNKNOWN = "unknown"
+# What people call their browsers and systems, by a part of the User-Agent header; the first that fits.
+_BROWSERS = {
+    "Edg": "Edge",
+    "SamsungBrowser": "Samsung Internet",
+    "Firefox": "Firefox",
+    "Chrome": "Chrome",
+    "CriOS": "Chrome",
+    "Safari": "Safari",
+}
+_SYSTEMS = {
+    "Android": "Android",
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Windows": "Windows",
+    "Mac OS": "macOS",
+    "Linux": "Linux",
+}
+
+
+def browser_name(agent: str) -> str:
+    """Browser and system as people call them, such as "Chrome, Android"; empty when neither is known.
+
+    `agent`: a User-Agent header.
+    """
+    found = (next((name for part, name in names.items() if part in agent), "") for names in (_BROWSERS, _SYSTEMS))
+    return ", ".join(filter(None, found))
 
 
 def client_address(environ: Mapping[str, Any], *, proxies: int) -> str:

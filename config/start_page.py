@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 
 from common import clock
 from common.formats import age
-from common.webhooks import breaker
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
     Delivery,
@@ -99,10 +98,10 @@ def _routes(*, at: datetime) -> Section:
 
 
 def _endpoints(*, at: datetime) -> Section:
-    """Those that are off or paused after failures, the longest first. Switched off by hand: on purpose, so left out."""
+    """Those that are off or failing, the longest first. Switched off by hand: on purpose, so left out."""
     failing = (
         WebhookEndpoint.objects.exclude(url="")
-        .filter(Q(enabled=False) | Q(failures__gte=breaker.OPENS_AFTER))
+        .filter(Q(enabled=False) | Q(pk__in=WebhookEndpoint.objects.failing().order_by().values("pk")))
         .exclude(off_because=OffBecause.STAFF)
         .select_related("integrator")
         .order_by(F("failing_since").asc(nulls_last=True), "pk")
@@ -110,7 +109,9 @@ def _endpoints(*, at: datetime) -> Section:
     lines = []
     for endpoint in failing[: _MOST_LINES + 1]:
         fact = str(endpoint.get_off_because_display())
-        if endpoint.enabled:
+        if endpoint.enabled and not endpoint.failures:
+            fact = _("events are retried")
+        elif endpoint.enabled:
             since = age(endpoint.failing_since or at, at=at)
             fact = _("%(count)s failures in a row, the first %(age)s") % {"count": endpoint.failures, "age": since}
         url = reverse("panel:webhook", args=endpoint.url_arguments)

@@ -79,8 +79,7 @@ def notices(
 
 def _of_webhooks(endpoints: Sequence[WebhookEndpoint], *, at: datetime) -> list[Notice]:
     recent = WebhookEvent.objects.filter(endpoint__in=endpoints, created_at__gte=at - _DEAD_EVENTS_SINCE)
-    has_failed = any(endpoint.failures for endpoint in endpoints)
-    failing = _counts(recent.in_state(FAILING)) if has_failed else {}
+    failing = _counts(recent.in_state(FAILING))
     dead = _counts(recent.in_state(EventState.DEAD))
     return [
         replace(notice, text=_named(endpoint, notice.text), number=endpoint.number or 1)
@@ -110,7 +109,7 @@ def _of_webhook(endpoint: WebhookEndpoint, failing: int, dead: int) -> list[Noti
             "count": endpoint.failures
         }
         found.append(Notice(text, "webhook", _("See why"), is_grave=True))
-    if failing and endpoint.failures and not found:
+    if failing and not found:
         text = ngettext(
             "%(count)s event failed at its last attempt; it is tried again by itself.",
             "%(count)s events failed at their last attempts; they are tried again by themselves.",

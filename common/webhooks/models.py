@@ -144,9 +144,7 @@ def writes_dead_since(name: str) -> pgtrigger.Trigger:
 IS_DEAD = Q(dead_since__isnull=False)
 # An event that was sent, and is sent again, has not failed before the new queue item was tried. The item's endpoint is
 # the event's: named, so that the events of one endpoint are found without the queue of the others.
-_IS_FAILING = Q(queue_item__endpoint=F("endpoint"), attempts_made__gt=0) & (
-    Q(sent_at=None) | Q(queue_item__tries__gt=0)
-)
+IS_FAILING = Q(queue_item__endpoint=F("endpoint"), attempts_made__gt=0) & (Q(sent_at=None) | Q(queue_item__tries__gt=0))
 
 
 class EventQuerySet(models.QuerySet[E]):
@@ -158,13 +156,13 @@ class EventQuerySet(models.QuerySet[E]):
         if state == EventState.DEAD:
             return self.filter(IS_DEAD)
         if state == FAILING:
-            return self.filter(any_of("pk", ArraySubquery(self.filter(_IS_FAILING).order_by().values("pk"))))
+            return self.filter(any_of("pk", ArraySubquery(self.filter(IS_FAILING).order_by().values("pk"))))
         found = self.filter(state=state)
-        return found.exclude(_IS_FAILING) if state == EventState.PENDING else found
+        return found.exclude(IS_FAILING) if state == EventState.PENDING else found
 
     def failed(self) -> Self:
         """Events that were not received: those retried, those not retried any more, and those without a URL."""
-        return self.filter(Q(state__in=[EventState.DEAD, EventState.UNADDRESSED]) | _IS_FAILING)
+        return self.filter(Q(state__in=[EventState.DEAD, EventState.UNADDRESSED]) | IS_FAILING)
 
 
 class Event(models.Model):

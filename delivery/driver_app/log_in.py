@@ -13,7 +13,7 @@ from django.views.generic import View
 
 from common import attempts, clock
 from common.attempts import Limit, TooManyAttempts
-from common.http_requests import client_address
+from common.http_requests import browser_name, client_address
 from delivery.actions import driver_devices
 from delivery.driver_app import session
 from delivery.errors import LogInLinkUnknown, LogInLinkUnusable
@@ -22,23 +22,6 @@ from delivery.refusals import refusal
 # Of links that nobody issued. Phones in one mobile network often share an address, so others are never refused for it.
 PER_ADDRESS = Limit("log-in link and address", 30, timedelta(minutes=10))
 _LONGEST_AGENT = 300
-# What people call their browsers and systems, by a part of the User-Agent header; the first that fits.
-_BROWSERS = {
-    "Edg": "Edge",
-    "SamsungBrowser": "Samsung Internet",
-    "Firefox": "Firefox",
-    "Chrome": "Chrome",
-    "CriOS": "Chrome",
-    "Safari": "Safari",
-}
-_SYSTEMS = {
-    "Android": "Android",
-    "iPhone": "iPhone",
-    "iPad": "iPad",
-    "Windows": "Windows",
-    "Mac OS": "macOS",
-    "Linux": "Linux",
-}
 
 
 class LogIn(View):
@@ -73,7 +56,7 @@ class LogIn(View):
         now = clock.now()
         _device, text = driver_devices.log_in(
             token=token,
-            phone=_phone(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
+            phone=browser_name(request.headers.get("User-Agent", "")[:_LONGEST_AGENT]),
             language=translation.get_language() or "pt-br",
             at=now,
             former=session.device_of(request, at=now),
@@ -100,9 +83,3 @@ class LogOut(View):
 
 def _refused(request: HttpRequest, reason: str, *, status: int) -> HttpResponse:
     return render(request, "driver_app/link_unusable.html", {"reason": reason}, status=status)
-
-
-def _phone(agent: str) -> str:
-    """Browser and system as people call them, such as "Chrome, Android"; empty when neither is known."""
-    found = (next((name for part, name in names.items() if part in agent), "") for names in (_BROWSERS, _SYSTEMS))
-    return ", ".join(filter(None, found))

@@ -8,7 +8,7 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
-from django.db.models import Aggregate, Count, F, FloatField, Q
+from django.db.models import Aggregate, Count, Exists, F, FloatField, OuterRef, Q
 from django.db.models.functions import TruncHour
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -19,6 +19,7 @@ from common.forgetting import REDACTED, read_only_but_forgotten
 from common.webhooks.models import (
     FAILING,
     IS_DEAD,
+    IS_FAILING,
     Attempt,
     Endpoint,
     Event,
@@ -49,6 +50,11 @@ class WebhookEndpointQuerySet(models.QuerySet["WebhookEndpoint"]):
     def present(self) -> Self:
         """Without those that were removed and whose events are still to be deleted."""
         return self.filter(number__isnull=False)
+
+    def failing(self) -> Self:
+        """Those with a URL whose last request failed, or which have an event that is retried."""
+        retried = WebhookEvent.objects.filter(IS_FAILING, endpoint=OuterRef("pk"))
+        return self.filter(Q(failures__gt=0) | Exists(retried)).exclude(url="")
 
 
 class WebhookEndpoint(Endpoint):

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from common import formats
 from common.accounts import Role
 from common.actors import actor_name
+from common.http_requests import browser_name
 from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
@@ -26,8 +27,8 @@ from panel.refusal_reasons import translated
 register = template.Library()
 
 for _filter in (
-    actor_name, formats.ago, formats.document, formats.moment, formats.money, formats.phone, formats.postcode,
-    formats.short_id, text_of_simulator,
+    actor_name, browser_name, formats.ago, formats.document, formats.moment, formats.money, formats.phone,
+    formats.postcode, formats.short_id, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
 

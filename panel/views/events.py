@@ -57,7 +57,7 @@ class Events(EventsView):
         query = self.request.GET
         shown = listed(EventFilter, query, self.events)
         rows = shown["rows"]
-        prefetch_related_objects(rows, "queue_item")
+        prefetch_related_objects(rows, "queue_item", "delivery__stops")
         attempts = {attempt.event_id: attempt for attempt in WebhookAttempt.objects.last_of(rows)}
         for event in rows:
             event.last_attempt = attempts.get(event.pk)

@@ -57,7 +57,7 @@ def _webhook_states() -> dict[str, Exists]:
     return {
         "has_webhook": Exists(of_account),
         "webhooks_off": Exists(of_account.filter(enabled=False)),
-        "webhooks_fail": Exists(of_account.filter(failures__gt=0)),
+        "webhooks_fail": Exists(of_account.failing()),
     }
 
 

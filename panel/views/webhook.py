@@ -43,8 +43,12 @@ class WebhookView(EndpointView):
         fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
         test = self._test_event(self.request.GET.get("test", ""))
         attempt = test.attempts.last() if test else None
+        failing = set(
+            WebhookEndpoint.objects.of(self.account.pk, self.environment).failing().values_list("pk", flat=True)
+        )
         return self.page(
             "panel/webhook.html",
+            endpoint_states=[(each, each.pk in failing) for each in self.endpoints],
             form=form or UrlForm({"url": self.endpoint.url}),
             filter_form=filter_form or StatusesForm({"statuses": self.endpoint.statuses or STATUSES}),
             fresh_secret=self.endpoint.secret if fresh else None,

@@ -205,7 +205,7 @@ class TestList:
     def test_takes_any_address(self, log_in, address, shown):
         browser = log_in(Client(REMOTE_ADDR=address))
 
-        assert f"<td>{shown}" in browser.get(SESSIONS).content.decode()
+        assert f'<td class="fact">{shown}' in browser.get(SESSIONS).content.decode()
 
     def test_ends_the_others_once_the_password_was_given_again(self, log_in, hours_later):
         browser, other = log_in(), log_in()
@@ -218,6 +218,18 @@ class TestList:
         assert refused.url.startswith(CONFIRM)
         assert is_logged_in(browser)
         assert not is_logged_in(other)
+
+    def test_ends_one_of_them_but_none_of_somebody_else(self, log_in):
+        browser, other, third = log_in(), log_in(), log_in()
+        User.objects.create_user("ana", password=PASSWORD)
+        ana = Client()
+        ana.post(LOG_IN, {"login": "ana", "password": PASSWORD})
+        rows = [UserSession.objects.get(session_key=each.session.session_key).pk for each in (other, ana)]
+
+        for row in rows:
+            browser.post(SESSIONS, {"session": row})
+
+        assert [is_logged_in(each) for each in (browser, other, third, ana)] == [True, False, True, True]
 
     @pytest.mark.parametrize(("minutes", "asks"), [(4, False), (6, True)])
     def test_asks_for_the_password_five_minutes_after_the_log_in(self, log_in, hours_later, minutes, asks):

@@ -66,7 +66,7 @@ class TestMenu:
     def test_leads_to_the_pages_of_the_panels_menu_and_back(self, admin_client):
         """Those of an account, of the own log-in and of languages aside."""
         panel, admin = (page(admin_client, reverse(name)) for name in ("panel:home", "admin:index"))
-        links = {*re.findall(r'href="(/[^"]*)"', panel.partition('class="side-foot"')[2].partition("</nav>")[0])}
+        links = {*re.findall(r'href="(/[^"]*)"', panel.partition('aria-label="Rota"')[2].partition("</header>")[0])}
         found = {*re.findall(r'href="(/[^"]*)"', admin.partition('id="nav-sidebar-apps"')[2].partition("</nav>")[0])}
 
         assert {reverse("panel:board"), reverse("admin:delivery_tariff_changelist")} < links

@@ -47,7 +47,7 @@ class TestStops:
 
         content = member.get(url("delivery", asked.pk)).content.decode()
 
-        shown = re.findall(r'<code id="tracking-[BC]">(.*?)</code>', content)
+        shown = re.findall(r'<code class="unseen" id="tracking-[BC]">(.*?)</code>', content)
         assert shown == list(addresses)
         assert content.count('data-copy="tracking-') == 2
 

@@ -45,6 +45,18 @@ class TestList:
         assert set(newest_first) < set(shown(member, url, q="order-1"))
         assert shown(member, url, q="order") == []
 
+    def test_names_the_orders_and_the_first_words_of_a_failed_answer(self, member, url, events):
+        _sent, dead, _pending = events
+        dead.attempts.all().delete()
+        WebhookEvent.objects.filter(pk=dead.pk).update(attempts_made=1)
+        failed = {"status_code": 503, "response_start": "Out of paper", "milliseconds": 5}
+        WebhookAttempt.objects.create(event=dead, number=1, at=timezone.now(), **failed)
+
+        found = member.get(url("events"), {"state": "dead"}).content.decode()
+
+        assert "Out of paper" in found
+        assert dead.delivery.ordered_stops[0].external_id in found
+
     def test_ignores_malformed_filters(self, member, url, events):
         queries = [{"state": "x"}, {"since": "yesterday"}, {"before": "x|y"}, {"q": "é" * 300}]
 

@@ -165,6 +165,16 @@ class TestSwitch:
 
         assert "Failing since" in member.get(url("webhook")).content.decode()
 
+    def test_says_that_single_events_are_retried(self, member, url, with_url):
+        event = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=timezone.now())
+        WebhookEvent.objects.filter(pk=event.pk).update(attempts_made=1)
+
+        found = member.get(url("webhook")).content.decode()
+
+        assert "1 event is retried; your server takes the others." in found
+        assert "Failures in a row" not in found
+        assert [each.pk for each in WebhookEndpoint.objects.failing()] == [with_url.endpoint.pk]
+
     def test_sends_no_test_while_off(self, member, url, with_url):
         member.post(url("webhook_switch"), {"enabled": "0"})
 
