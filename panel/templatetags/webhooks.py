@@ -70,7 +70,7 @@ _STATUS_ADVICE: dict[int, Any] = {
     405: _("Your server takes no POST at this address. Check the path of the URL."),
     410: _("Your server said that this address is gone for good, so webhooks were switched off. Save the new URL."),
     413: _("Your server refused the size of the body. Raise the limit of it, or of a proxy before it."),
-    422: _("Your server could not read the event. Its log says why; the body is on the page of the attempt."),
+    422: _("Your server read the event and refused its content. Its log says why."),
     429: _("Your server asked for fewer requests. Events are sent more slowly; nothing is lost."),
 }
 
