@@ -14,6 +14,7 @@ from uuid import UUID
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import (
     Aggregate,
+    Case,
     Count,
     DateField,
     DecimalField,
@@ -25,13 +26,14 @@ from django.db.models import (
     Subquery,
     Sum,
     Value,
+    When,
 )
 from django.db.models.functions import Coalesce, Round, TruncDate, TruncMonth
 from django.utils import timezone
 
 from common.fields import any_of
 from common.pagination import Page, page_in_order
-from delivery.lifecycle import Ending, RouteStatus, Status, Trigger
+from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status, Trigger
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop, Transition
 from delivery.models.delivery import ENDED, DeliveryQuerySet
 
@@ -280,11 +282,23 @@ def service_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> list[Ser
     return sorted(named, key=lambda each: (-each.taken, each.of.name, each.of.pk))
 
 
-def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int]]:
-    """Why drop-offs were not delivered, and how often, the most frequent first. Cancelled deliveries do not count."""
+def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, str, int]]:
+    """Why drop-offs were not delivered: code, text and how often, the most frequent first.
+
+    The text is of those without a code that says it. Cancelled deliveries do not count.
+    """
     made = deliveries.ended(period.start, period.end).filter(driver__isnull=False, cancelled_at=None)
     failed = Stop.objects.filter(delivery__in=made.order_by().values("pk"), status=Status.FAILED).order_by()
-    rows = failed.values_list("failure_reason").annotate(count=Count("pk")).order_by("-count", "failure_reason")
+    is_told_by_code = Q(failure_code__isnull=False) & ~Q(failure_code__in=("", FailureCode.OTHER))
+    rows = (
+        failed.values(
+            code=Coalesce("failure_code", Value("")),
+            text=Case(When(is_told_by_code, then=Value("")), default=F("failure_reason")),
+        )
+        .annotate(count=Count("pk"))
+        .order_by("-count", "code", "text")
+        .values_list("code", "text", "count")
+    )
     return list(rows[:_MOST_REASONS])
 
 

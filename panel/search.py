@@ -65,6 +65,7 @@ _PAGES_OF_SELLER = {
     "seller_simulator": gettext_lazy("Freight simulator"),
     "seller": gettext_lazy("API keys"),
     "seller_quickstart": gettext_lazy("Quickstart"),
+    "seller_report": gettext_lazy("Report"),
     "seller_refused_calls": gettext_lazy("Refused calls"),
     "seller_team": gettext_lazy("Team"),
 }

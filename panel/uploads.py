@@ -32,7 +32,7 @@ from panel.delivery_forms import DeliveryForm, PackageForm, Priced, priced
 
 MOST_BYTES = 300_000
 KEPT = timedelta(hours=1)
-_PORTION_SECONDS = 1.0
+_PORTION_SECONDS = 1
 _YES = {"x", "1", "s", "y", "sim", "yes", "true"}
 
 # The columns by the names of the form's fields, with their headings.
@@ -263,7 +263,7 @@ class Work:
                 quote_id=found.quote_id,
                 by=self.by,
                 at=at,
-                simulation_speed=1.0 if form.is_sandbox else None,
+                simulation_speed=1 if form.is_sandbox else None,
                 refuses_repeated=True,
             )
         except ExternalIdInUse as error:

@@ -36,6 +36,7 @@ from django.utils import timezone
 
 from common import credentials
 from common.batches import each
+from common.formats import short_id
 from common.mail import outbox
 from common.mail.models import Kind
 from common.webhooks import breaker
@@ -143,13 +144,19 @@ def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
     prefetch_related_objects(shown, "stops")
     context = {
         **context_of(alerts.endpoint, page="deliveries"),
-        "deliveries": [(delivery, Trouble(delivery.trouble).label) for delivery in shown],
+        "deliveries": [(_names(delivery), Trouble(delivery.trouble).label, delivery.created_at) for delivery in shown],
         "count": len(deliveries),
         "others": len(deliveries) - len(shown),
     }
     tell(alerts, AlertKind.TROUBLE, context, at=at)
     _log.info("account %s: alert about %s deliveries", alerts.endpoint.integrator_id, len(deliveries))
     return True
+
+
+def _names(delivery: Delivery) -> str:
+    """How people know a delivery. Others have written the externalIds."""
+    names = ", ".join(stop.external_id for stop in delivery.ordered_stops if stop.external_id)
+    return outbox.plain(names) or short_id(delivery.pk)
 
 
 @transaction.atomic

@@ -1,18 +1,21 @@
 """What maps of the panel load: the map file, the streets of openstreetmap.org, the places that the geocoder finds."""
 
+import re
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from common import map_file
 from common.actors import actor
 from delivery.actions import dispatch_rules
 from delivery.geo import geocoding
 from panel.views.base import LoggedInView, RequestingView, page_language
+
+# A path of this site, with its query.
+_PAGE = re.compile(r"/(?!/)[!-\[\]-~]{0,2000}")
 
 
 class MapFile(LoggedInView):
@@ -28,8 +31,7 @@ class Streets(LoggedInView, PermissionRequiredMixin):
     def post(self, request: HttpRequest) -> HttpResponse:
         dispatch_rules.change(values={"streets_from_openstreetmap": True}, by=actor(request))
         page = request.POST.get("next", "")
-        is_ours = url_has_allowed_host_and_scheme(page, None)
-        return redirect(page if is_ours else "panel:home")
+        return HttpResponseRedirect(page) if _PAGE.fullmatch(page) else redirect("panel:home")
 
 
 class _Places(LoggedInView):

@@ -94,6 +94,12 @@ def _share(percent: float | None) -> str:
     return "–" if percent is None else f"{round(percent)} %"  # noqa: RUF001  # as in the tables
 
 
+def _reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int]]:
+    """Why drop-offs were not delivered, in the reader's language, and how often."""
+    found = reports.reasons(deliveries, period)
+    return [(words.failure(code, text_of_simulator(text)) or _("No reason"), count) for code, text, count in found]
+
+
 def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) -> dict[str, Any]:
     """The charts of a report, the reasons of failures and the drivers. `lines` are those of `reports.of_days`."""
     by_date, service = {line.of: line for line in lines}, reports.service_of_dates(deliveries, period)
@@ -116,7 +122,7 @@ def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) ->
 
     looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
     drivers = reports.service_of_drivers(deliveries, period)
-    found = reports.reasons(deliveries, period)
+    found = _reasons(deliveries, period)
     return {
         "charts": [
             chart(_("Deliveries"), [Series(words.ENDINGS[each], looks[each]) for each in Ending], counts),
@@ -142,7 +148,7 @@ def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) ->
             ),
         ],
         "service": service,
-        "reasons": [(text_of_simulator(reason) or _("No reason"), count) for reason, count in found],
+        "reasons": found,
         "most_of_a_reason": max((count for _reason, count in found), default=0),
         "by_driver": drivers[:_MOST_LINES],
         "most_of_a_driver": max((each.taken for each in drivers), default=0),
@@ -245,7 +251,7 @@ class AccountExport(AccountView):
         return header, [[each.of.name, each.taken, each.delivered, *_service_row(each)] for each in rows]
 
     def _reasons(self, period: Period) -> _Table:
-        return [_("Reason"), _("Drop-offs")], [list(row) for row in reports.reasons(self.deliveries, period)]
+        return [_("Reason"), _("Drop-offs")], [list(row) for row in _reasons(self.deliveries, period)]
 
 
 def _service_header() -> list[str]:

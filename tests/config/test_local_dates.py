@@ -38,7 +38,12 @@ REVIEWED = {
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
     "common/refused_calls.py": {"self.hour"},  # a column
-    "delivery/reports.py": {"day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)"},  # of a date
+    "delivery/reports.py": {  # of dates
+        "day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)", "self.first.replace(day=1)",
+    },
+    "integration/business_days.py": {"day.year", "day.weekday()"},  # of a date
+    "panel/driver_day.py": {"self.day"},  # a date
+    "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
     "delivery/driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow
     "integration/actions/forgetting.py": {"timezone.make_aware(datetime(year, 1, 1))"},  # the local new year

@@ -47,7 +47,7 @@ class TestPassword:
     def test_does_not_redirect_to_another_site(self, client, maria, target):
         response = log_in(client, next=target)
 
-        assert response.url == "/panel/"
+        assert response.url == "/panel/work/"
 
     def test_there_is_no_page_to_sign_up(self, client, db):
         assert client.get("/account/signup/").status_code == 404

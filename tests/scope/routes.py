@@ -214,7 +214,8 @@ class Requests:
             kept, is_json = [("S",)], False
             client = self.browser("staff" if "/sheet/" in route else "seller")
         else:
-            kept, client, is_json = self.of_staff(route, account), self.browser("staff"), False
+            (kept, person), is_json = self.of_staff(route, account), False
+            client = self.browser(person)
         if method == "POST":
             if is_json:
                 options["content_type"] = "application/json"
@@ -229,15 +230,21 @@ class Requests:
             return [account.owner, ("free", account.owner[1])]
         return [account.owner[:1] if re.search("/(team|setup|pickup-points)/", route) else account.owner]
 
-    def of_staff(self, route: str, account: Account) -> list[Owner]:
-        """Whom a page of staff is about: one delivery or driver, else everybody in the live environment."""
+    def of_staff(self, route: str, account: Account) -> tuple[list[Owner], str]:
+        """Whom a page of staff is about, and who opens it: one delivery or driver, else all of the live environment.
+
+        Members search too, and find what is their account's.
+        """
+        if route == "panel/search/":
+            return [account.owner[:1]], "member"
         if route == "panel/drivers/":
-            return list(set(self.world.ledger.owners.values()))
+            return list(set(self.world.ledger.owners.values())), "staff"
         if "<uuid:driver>" in route:
-            return [(*account.owner, "collected")]
+            return [(*account.owner, "collected")], "staff"
         if "<uuid:delivery>" in route:
-            return [account.owner, ("free", account.owner[1])]
-        return [owner for owner in set(self.world.ledger.owners.values()) if "sandbox" not in owner and len(owner) > 1]
+            return [account.owner, ("free", account.owner[1])], "staff"
+        live = (owner for owner in set(self.world.ledger.owners.values()) if "sandbox" not in owner and len(owner) > 1)
+        return list(live), "staff"
 
     def data(self, route: str, values: dict[str, Any]) -> Any:
         """The body of a POST."""

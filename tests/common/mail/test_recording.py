@@ -66,6 +66,9 @@ class TestRendered:
             **dict.fromkeys(("account", "shop", "inviter", "name"), name),
             "endpoint": WebhookEndpoint(environment="live", failing_since=now, off_since=now, last_success_at=now),
             "day": now.date(),
+            "deliveries": [(outbox.plain(name), "Late", now)],
+            "count": 3,
+            "others": 2,
             "link": outbox.link("/x"),
             "preferences": outbox.link("/y"),
         }

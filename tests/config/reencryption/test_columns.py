@@ -41,6 +41,7 @@ class TestColumns:
         assert places == {
             "delivery/actions/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
+            "panel/uploads.py",  # the cache, for an hour
             "panel/views/sellers.py",  # the session
             "panel/views/setup.py",  # the session
             "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
