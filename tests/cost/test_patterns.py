@@ -126,6 +126,13 @@ TABLE = {
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
     ("common/states.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
+    ("panel/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
+    ("panel/refusal_reasons.py", r"%\((\w+)\)s|\{(\w+)\}"): Bound("the project's own texts", 10_000, "%(name)s"),
+    ("panel/refusal_reasons.py", r"(?<=[.?]) "): Bound("linear: no quantifier", LINEAR, ". ."),
+    ("panel/templatetags/panel.py", r"#([2-9]) ?(.*)"): Bound(
+        "linear: the last quantifier takes the rest", LINEAR, "#2 x"
+    ),
+    ("panel/views/maps.py", r"/(?!/)[!-\[\]-~]{0,2000}"): Bound(COUNTED, LINEAR, "/panel/board/"),
     ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
     ("panel/guide/pages.py", r"^\| \[[^]]+\]\((\S+)\.md\)[^|]* \| (.+) \|$"): Bound(
         "the guide's own list of pages", 2000, "| [Quickstart](quickstart.md) | the first webhook |"

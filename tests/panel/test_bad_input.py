@@ -49,7 +49,7 @@ def test_no_page_has_any_inline_and_log_out_is_in_sight_on_each(world, as_role):
     browser = as_role("superuser")
     # Without photos and tiles.
     answers = {route: browser.get(address(route, world), SPAN) for route in PAGES}
-    contents = {route: answer.content.decode(errors="replace") for route, answer in answers.items()}
+    contents = {route: answer.getvalue().decode(errors="replace") for route, answer in answers.items()}
     pages = {route for route, content in contents.items() if "<html" in content}  # not parts of pages, and no files
 
     inline = {
@@ -73,7 +73,7 @@ def test_scripts_in_every_text_stay_text(world, shop, member):
 
     for route in PAGES:
         if not route.startswith("panel/board/"):
-            assert SCRIPT not in member.get(address(route, world), SPAN).content.decode()
+            assert SCRIPT not in member.get(address(route, world), SPAN).getvalue().decode()
 
 
 @pytest.mark.parametrize("key", ["", "0", "x", "00000000-0000-0000-0000-000000000000"])

@@ -18,7 +18,7 @@ class TestHome:
         existing = Integrator.objects.count() + Seller.objects.count()
         Integrator.objects.bulk_create(Integrator(name=f"Shop {n}") for n in range(count - existing))
 
-        assert ('name="q"' in browser.get(HOME).content.decode()) is has_search
+        assert ('id="q"' in browser.get(HOME).content.decode()) is has_search
 
     @pytest.mark.parametrize("model", [Integrator, Seller])
     @pytest.mark.parametrize(("count", "says_more"), [(100, False), (101, True)])

@@ -209,4 +209,4 @@ def test_a_value_stays_as_it_was_sent():
     with translation.override("pt-br"):
         text = translated("The packages weigh 31.5 kg; this tariff serves up to 30.00 kg.")
 
-    assert text == "Os pacotes pesam 31.5 kg; esta tarifa atende até 30.00 kg."
+    assert text == "Os volumes pesam 31.5 kg; esta tarifa atende até 30.00 kg."

@@ -23,7 +23,7 @@ def delivery(db):
 
 
 def report(delivery, trigger=Trigger.COLLECT, *, ago=0.0, point="", reason="", report_id=None):
-    return Report(report_id or uuid4(), delivery.pk, trigger, NOW - timedelta(seconds=ago), point, reason)
+    return Report(report_id or uuid4(), delivery.pk, trigger, NOW - timedelta(seconds=ago), point, reason=reason)
 
 
 def perform(delivery, trigger=Trigger.COLLECT, *, driver=None, **values):

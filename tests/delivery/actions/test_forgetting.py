@@ -331,7 +331,7 @@ class TestForgettingADriver:
         driver = DriverFactory.create(phone=MARIA, name="Maria Lima", at_point=PICKUP)
         route = requested(JOAO, name="João Dias")
         page = f"/admin/delivery/delivery/{route.pk}/move/accept/"
-        admin_client.post(page, {"driver": str(driver.pk)})
+        admin_client.post(page, {"driver": str(driver.pk), "confirmed": "yes"})
         admin_client.post(
             "/admin/delivery/driver/", {"action": "go_off_duty", "_selected_action": str(driver.pk), "confirmed": "yes"}
         )

@@ -64,6 +64,10 @@ class TestOsrm:
         assert routing.osrm(routing_server.url)([SAO_PAULO, RIO]) == [Leg(1000, 60)]
 
 
+def rounded(way):
+    return [Point(round(point.latitude, 6), round(point.longitude, 6)) for point in way]
+
+
 class TestWay:
     # The example of Google's documentation, which has five places.
     ENCODED = "_p~iF~ps|U_ulLnnqC_mqNvxq`@"
@@ -74,7 +78,7 @@ class TestWay:
 
         way = routing.way("osrm", [SAO_PAULO, RIO], url=routing_server.url, vehicle="CAR")
 
-        assert way == pytest.approx(list(self.LINE))
+        assert rounded(way) == list(self.LINE)
         assert "geometries=polyline6" in routing_server.paths[0]
 
     def test_is_the_shapes_of_valhalla_one_after_the_other(self, routing_server):
@@ -82,7 +86,7 @@ class TestWay:
 
         way = routing.way("valhalla", [SAO_PAULO, RIO, SAO_PAULO], url=routing_server.url, vehicle="MOTORCYCLE")
 
-        assert way == pytest.approx(list(self.LINE) * 2)
+        assert rounded(way) == list(self.LINE) * 2
         assert routing_server.bodies[0]["costing"] == "motorcycle"
 
     @pytest.mark.parametrize("geometry", ["_p~i", "_p~iF", 7, None])
