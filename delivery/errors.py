@@ -104,7 +104,7 @@ class PickupNotLinked(DeliveryError):
     meaning = (
         "pickup.address is not within the radius of an active pickup point of the account. 'detail' names the nearest."
     )
-    remedy = "Compare the coordinates with the pickup points on the panel's overview; the operator adds new ones."
+    remedy = "Compare the coordinates with the pickup points in the panel, where members of the account add new ones."
     example = (
         "pickup.address lies 312 m from the nearest active pickup point, 'Loja Paulista', which accepts at most 150 "
         "m. The panel lists all of them on the account's page."

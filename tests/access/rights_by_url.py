@@ -80,7 +80,7 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     "setup/sheet/": (_SETUP, _SETUP),
 }
 _OF_A_SELLER: dict[str, Row] = {
-    "sheet/": (_SETUP, "LFFFMFM"),
+    "sheet/": (_SETUP, _SETUP),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
@@ -253,7 +253,7 @@ _DRIVER: dict[str, Row] = {
     "day/": (ANYBODY, "MMMMMMM"),  # leads to "" without a session
     **dict.fromkeys(
         (
-            "state/", "duty/", "offers/<uuid:delivery>/accept/", "moves/", "photos/", "positions/",
+            "state/", "duty/", "offers/<uuid:delivery>/accept/", "offers/<uuid:delivery>/decline/", "moves/", "photos/", "positions/",
             "push/",
             "updates/",
         ),

@@ -386,6 +386,8 @@ class TestLogIn:
         admin_.over({"person-without-second-factor": f"/admin/auth/user/{dora.pk}/change/"})
         with admin_.page.expect_navigation():
             admin_.page.click("button.rota-button")
+        with admin_.page.expect_navigation():
+            admin_.page.click(".rota-confirm button")
         code = admin_.page.text_content("code.rota-code")
         admin_.look("enrolment-code")
         log_in(way, "dora")

@@ -96,7 +96,7 @@
   };
   {
     const legend = document.getElementById("legend");
-    legend.open = localStorage.getItem("board-legend") !== "closed" && innerWidth > 820;
+    legend.open = localStorage.getItem("board-legend") === "open" && innerWidth > 820; // closed, it covers no marker
     legend.addEventListener("toggle", () => { if (innerWidth > 820) localStorage.setItem("board-legend", legend.open ? "open" : "closed"); });
   }
 

@@ -64,7 +64,7 @@ FORMS_OF_THE_DRIVER = [
 ]  # fmt: skip  # a list
 # Prices, log-ins of people who work here, and places that belong to no person or address.
 NOT_FILLED = {
-    "delivery.LocatedAddress",
+    "delivery.LocatedAddress", "delivery.ReportedTrouble",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "pghistory.Context",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
