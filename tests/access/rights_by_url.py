@@ -253,8 +253,8 @@ _DRIVER: dict[str, Row] = {
     "day/": (ANYBODY, "MMMMMMM"),  # leads to "" without a session
     **dict.fromkeys(
         (
-            "state/", "duty/", "offers/<uuid:delivery>/accept/", "offers/<uuid:delivery>/decline/", "moves/", "photos/", "positions/",
-            "push/",
+            "state/", "duty/", "offers/<uuid:delivery>/accept/", "offers/<uuid:delivery>/decline/", "moves/",
+            "photos/", "positions/", "push/",
             "updates/",
         ),
         _PHONE,
