@@ -118,7 +118,8 @@ class Search:
             Group(_("Orders"), self._orders()),
             Group(_("Invoices"), self._invoices()),
             Group(_("Drivers"), self._drivers()),
-            Group(_("Accounts and places"), [*self._accounts(), *self._sellers(), *self._pickup_points()][:_MOST]),
+            Group(_("Accounts"), [*self._accounts(), *self._sellers()]),
+            Group(_("Pickup points"), [*self._pickup_points()]),
             Group(_("Pages"), self._pages()),
         ]
         return [group for group in found if group.results]

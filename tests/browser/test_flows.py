@@ -98,3 +98,29 @@ def test_a_driver_is_searched_and_chosen_in_the_admin(dispatcher, shop):
 
     assert Delivery.objects.get(pk=delivery.pk).driver == driver
     assert dispatcher.complaints == []
+
+
+def test_j_and_k_move_over_the_rows_of_a_page(dispatcher, shop):
+    for _ in range(3):
+        DeliveryFactory.create(token=shop)
+    page = dispatcher.go("/panel/board/")
+    page.locator(".route").nth(2).wait_for()
+    at = "selector => [...document.querySelectorAll(selector)].findIndex((row) => row.contains(document.activeElement))"
+
+    def here(row):
+        return page.evaluate(at, row)
+
+    places = []
+    for key in "jjkj":
+        page.keyboard.press(key)
+        places.append(here(".route"))
+    assert places == [0, 1, 0, 1]
+
+    dispatcher.go("/panel/drivers/")
+    DriverFactory.create(name="Ana")
+    DriverFactory.create(name="Bia")
+    page.reload()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert here("tbody tr") == 1
+    assert dispatcher.complaints == []

@@ -4,8 +4,9 @@
 {
   const dialog = document.getElementById("search-dialog");
   const keys = document.getElementById("keys-dialog");
-  // Rows of lists, cards of the board (whose button is marked), results of a search: what can be focused in each.
-  const ROWS = "[data-row], .route .choose, table.opens a.opens, table.cards td.title a[href]";
+  // Rows of lists, cards of the board, results of a search, and what is focused in each.
+  const ROWS = "[data-row], table.opens tr:has(a.opens), table.cards tr:has(td.title a[href])";
+  const TARGET = ".choose, a[href], button";
   const TYPING = "input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]";
 
   const shown = (element) => element.checkVisibility({ visibilityProperty: true });
@@ -26,15 +27,15 @@
     else openSearch();
   }
 
+  const targetOf = (row) => (row.matches(TARGET) ? row : row.querySelector(TARGET));
+
   function move(step, within) {
-    const rows = [...within.querySelectorAll(ROWS)].filter(shown);
-    if (!rows.length) return false;
-    const active = document.activeElement;
-    const here = rows.findIndex((row) => row === active || row.closest("[data-row], .route, tr")?.contains(active));
+    const rows = [...within.querySelectorAll(ROWS)].filter((row) => shown(row) && targetOf(row));
+    if (!rows.length) return;
+    const here = rows.findIndex((row) => row.contains(document.activeElement));
     const next = rows[here < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, here + step))];
-    next.focus();
+    targetOf(next).focus();
     next.scrollIntoView({ block: "nearest" });
-    return true;
   }
 
   document.addEventListener("keydown", (event) => {
