@@ -162,7 +162,8 @@ class Search:
             either = Q(id_text__startswith=word) | Q(id_text__endswith=word.lstrip("…")) | Q(pk__in=begun)
             known = {delivery.pk for delivery in shown}
             shown += [each for each in _with_names(recent.filter(either)) if each.pk not in known]
-        visible = None if sees_all else {account.pk for account in self._own_accounts}
+        # Without the admin, those found are of the person's own accounts.
+        visible = {account.pk for account in self._own_accounts} if in_admin and not sees_all else None
         return [
             Result(
                 order_names(each),

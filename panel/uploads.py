@@ -2,7 +2,8 @@
 
 What was read waits in the cache, encrypted, for an hour. The page has it checked and, after it is confirmed, requested
 in portions of a second, because each row may ask the geocoder and the routing engine. A row is requested once, by the
-digest of what it asks for, so that the same file again and two open pages make no second delivery.
+digest of what it says and of its pickup point, so that the same file again makes no second delivery, unless the first
+one has failed.
 """
 
 import hashlib
@@ -25,14 +26,15 @@ from common import clock, credentials, csv_files
 from common.csv_files import UnreadableFile, comparable, in_every_language
 from delivery.actions import deliveries
 from delivery.errors import DeliveryError, ExternalIdInUse
-from delivery.models import AccountScope, PickupPoint, VehicleType
-from delivery.payload import DeliveryRequest
+from delivery.lifecycle import Status
+from delivery.models import AccountScope, Delivery, Environment, PickupPoint, VehicleType
 from delivery.refusals import refusal
 from panel.delivery_forms import DeliveryForm, PackageForm, Priced, priced
 
 MOST_BYTES = 300_000
 KEPT = timedelta(hours=1)
 _PORTION_SECONDS = 1
+_BUSY_SECONDS = 30  # longer than a portion with its last row
 _YES = {"x", "1", "s", "y", "sim", "yes", "true"}
 
 # The columns by the names of the form's fields, with their headings.
@@ -95,6 +97,7 @@ class Draft:
     environment: str
     name: str
     rows: list[Row]
+    sender: dict[str, str]  # values of A for rows that have none
     is_confirmed: bool = False
 
     def of(self, *states: str) -> list[Row]:
@@ -168,8 +171,11 @@ def find(draft: UUID, *, scope: AccountScope) -> Draft | None:
     return Draft(**{**found, "rows": [Row(**row) for row in found["rows"]]})
 
 
-def read(raw: bytes, name: str, *, scope: AccountScope) -> Draft:
-    """A new draft from the content of a file. Raises UnreadableFile."""
+def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any]) -> Draft:
+    """A new draft from the content of a file. `sender` has the values of A for rows that have none.
+
+    Raises UnreadableFile.
+    """
     header, *records = csv_files.read(csv_files.decoded(raw, most=MOST_BYTES), most=MOST_BYTES)
     columns = _columns(header.cells)
     rows = []
@@ -179,7 +185,8 @@ def read(raw: bytes, name: str, *, scope: AccountScope) -> Draft:
         if len(record.cells) > len(columns):
             row.state, row.faults = "wrong", [("", _("The row has more cells than the file has headings."))]
         rows.append(row)
-    draft = Draft(str(uuid4()), str(scope.integrator_id), scope.environment, name[:200], rows)
+    texts = {key: str(value) for key, value in sender.items() if value}
+    draft = Draft(str(uuid4()), str(scope.integrator_id), scope.environment, name[:200], rows, texts)
     _refuse_repeated_lines(draft.rows)
     draft.save()
     return draft
@@ -216,16 +223,20 @@ def _refuse_repeated_lines(rows: Iterable[Row]) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """Who works on a draft, and what its rows are completed with."""
+    """Who works on a draft."""
 
+    draft: Draft
     scope: AccountScope
     by: str
     points: Sequence[PickupPoint]
-    sender: Mapping[str, Any]  # values of A for rows that have none
 
-    def advance(self, draft: Draft) -> None:
-        """Work on the rows of the present step for about a second, and save the draft. Without a step do nothing."""
-        if not draft.waiting:
+    def advance(self) -> None:
+        """Work on the rows of the present step for about a second, and save the draft.
+
+        Does nothing without a step, or while another page works on the draft.
+        """
+        draft, busy = self.draft, f"{_key(self.draft.id)}:busy"
+        if not draft.waiting or not cache.add(busy, 1, _BUSY_SECONDS):
             return
         ends_at = time.monotonic() + _PORTION_SECONDS
         left, step = (draft.of("priced"), self._request) if draft.is_checked else (draft.of("read"), self._check)
@@ -234,6 +245,7 @@ class Work:
             if time.monotonic() >= ends_at:
                 break
         draft.save()
+        cache.delete(busy)
 
     def _check(self, row: Row, at: datetime) -> None:
         form = self._form(row)
@@ -256,22 +268,29 @@ class Work:
             row.state, row.faults = "failed", [("", _("The price has changed. Upload the file again to see it."))]
             return
         try:
-            delivery, is_earlier = deliveries.request_once(
-                token=self.scope,
-                key=_digest(found.payload),
-                payload=found.payload,
-                quote_id=found.quote_id,
-                by=self.by,
-                at=at,
-                simulation_speed=1 if form.is_sandbox else None,
-                refuses_repeated=True,
-            )
+            delivery, is_earlier = self._request_once(_digest(row, self._point(row)), found, at)
         except ExternalIdInUse as error:
             row.state, row.delivery = "repeated", str(error.delivery_id)
         except DeliveryError as error:
             row.state, row.faults = "failed", [("", refusal(error))]
         else:
             row.state, row.delivery = "repeated" if is_earlier else "requested", str(delivery)
+
+    def _request_once(self, key: str, found: Priced, at: datetime) -> tuple[UUID, bool]:
+        """See `deliveries.request_once`. A delivery that has failed is requested again."""
+        delivery, is_earlier = deliveries.request_once(
+            token=self.scope,
+            key=key,
+            payload=found.payload,
+            quote_id=found.quote_id,
+            by=self.by,
+            at=at,
+            simulation_speed=1 if self.scope.environment == Environment.SANDBOX else None,
+            refuses_repeated=True,
+        )
+        if is_earlier and Delivery.objects.filter(pk=delivery, status=Status.FAILED).exists():
+            return self._request_once(f"row-{delivery}", found, at)
+        return delivery, is_earlier
 
     def _priced(self, form: DeliveryForm, at: datetime) -> Priced | None:
         """None if the form has errors then."""
@@ -283,13 +302,17 @@ class Work:
             form.refuse(error)
             return None
 
+    def _point(self, row: Row) -> str:
+        """The key of the row's pickup point, or what the row has instead."""
+        names = [(str(point.pk), point.name) for point in self.points]
+        return _choice(row.data.get("a-point", ""), names) or self.draft.sender.get("point", "")
+
     def _form(self, row: Row) -> DeliveryForm:
         data = {"vehicle_type": VehicleType.MOTORCYCLE.value, "package1-quantity": "1"}
-        names = [(str(point.pk), point.name) for point in self.points]
-        point = _choice(row.data.get("a-point", ""), names) or self.sender.get("point", "")
+        sender, point = self.draft.sender, self._point(row)
         # The address is that of the sender's own pickup point.
-        kept = self.sender if point == self.sender.get("point") else {key: self.sender.get(key) for key in _CONTACT}
-        data |= {f"a-{name}": str(value) for name, value in kept.items() if value}
+        kept = sender if point == sender.get("point") else {key: sender[key] for key in _CONTACT if key in sender}
+        data |= {f"a-{name}": value for name, value in kept.items()}
         data |= {key: value for key, value in row.data.items() if key not in _FLAGS and key not in _PLACE}
         data |= {key: "on" for key in _FLAGS if comparable(row.data.get(key, "")) in _YES}
         if any(row.data.get(key) for key in _PLACE):
@@ -312,8 +335,8 @@ def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:
     return text
 
 
-def _digest(payload: DeliveryRequest) -> str:
-    return "row-" + hashlib.sha256(json.dumps(asdict(payload), sort_keys=True, default=str).encode()).hexdigest()
+def _digest(row: Row, point: str) -> str:
+    return "row-" + hashlib.sha256(json.dumps([row.data, point], sort_keys=True).encode()).hexdigest()
 
 
 def _faults(form: DeliveryForm) -> Iterator[tuple[str, str]]:

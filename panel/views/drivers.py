@@ -27,6 +27,7 @@ from panel.views.base import DispatcherView
 
 _SHOWN = 20
 _LENGTH_OF_DAY = 10
+_EARLIEST = date(2000, 1, 1)
 
 
 class Drivers(DispatcherView):
@@ -102,7 +103,7 @@ def _day(text: str) -> date:
     """The day of a text such as 2026-11-24, today for another text and for a later day."""
     today = timezone.localdate()
     try:
-        return min(date.fromisoformat(text), today) if len(text) == _LENGTH_OF_DAY else today
+        return min(max(date.fromisoformat(text), _EARLIEST), today) if len(text) == _LENGTH_OF_DAY else today
     except ValueError:
         return today
 

@@ -187,9 +187,10 @@ class Cancel(RequestingView):
 
 def _amount(text: str) -> Decimal | None:
     try:
-        return Decimal(text[:20])
+        amount = Decimal(text[:20])
     except InvalidOperation:
         return None
+    return amount if amount.is_finite() else None
 
 
 class Receipt(RequestingView):

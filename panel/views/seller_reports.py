@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Case, Count, DateField, F, Sum, TextField, Value, When
+from django.db.models import Case, Count, DateField, F, Q, Sum, TextField, Value, When
 from django.db.models.functions import Coalesce, TruncDate, TruncMonth
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
@@ -67,7 +67,11 @@ def _lines(seller: Seller, period: Period) -> list[Line]:
     rows = (
         created.annotate(date=dated, standing=standing)
         .values_list("date", "standing")
-        .annotate(count=Count("pk"), centavos=Coalesce(Sum("freight_centavos"), 0), value=Sum("cost"))
+        .annotate(
+            count=Count("pk"),
+            centavos=Coalesce(Sum("freight_centavos", filter=~Q(status=Status.CANCELLED)), 0),
+            value=Sum("cost"),
+        )
     )
     lines: dict[date, Line] = {}
     for day, name, count, centavos, value in rows:

@@ -38,10 +38,19 @@ class Upload(RequestingView):
             return self._show(csv_files.too_large(MOST_BYTES) if too_large else _("Choose a file."), status=422)
         try:
             csv_files.check_size(sent.size or 0, most=MOST_BYTES)
-            draft = uploads.read(sent.read(), sent.name or "", scope=self.scope)
+            draft = uploads.read(sent.read(), sent.name or "", scope=self.scope, sender=self._sender())
         except UnreadableFile as error:
             return self._show(str(error), status=422)
         return redirect(self.url("upload_draft", draft.id))
+
+    def _sender(self) -> dict[str, Any]:
+        """The values of A of the newest delivery, from one of the pickup points."""
+        points = list(self.account.pickup_points.active())
+        newest = self.deliveries.filter(forgotten_at=None).order_by("-created_at", "-id").first()
+        sender = like_pickup(newest, points)
+        if sender.get("point"):
+            return sender
+        return {"name": sender.get("name"), "phone": sender.get("phone"), "point": _only(points)}
 
     def _show(self, error: str = "", *, status: int = 200) -> HttpResponse:
         return self.page(
@@ -92,12 +101,7 @@ class Advance(Draft):
     def post(self, request: HttpRequest, draft: UUID) -> HttpResponse:
         self.account.check_active()
         found = self.found(draft)
-        points = list(self.account.pickup_points.active())
-        newest = self.deliveries.filter(forgotten_at=None).order_by("-created_at", "-id").first()
-        sender = like_pickup(newest, points)
-        if not sender.get("point"):
-            sender = {"name": sender.get("name"), "phone": sender.get("phone"), "point": _only(points)}
-        Work(self.scope, self.actor, points, sender).advance(found)
+        Work(found, self.scope, self.actor, list(self.account.pickup_points.active())).advance()
         return self.show(found) if request.headers.get("HX-Request") else redirect(self.url("upload_draft", draft))
 
 

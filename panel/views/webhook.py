@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
@@ -78,6 +79,8 @@ class Webhook(WebhookView):
         return self.show()
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        if not self.may_request:  # the URL is sent a token, with which they could request deliveries
+            raise PermissionDenied
         form = UrlForm(request.POST)
         if not form.is_valid():
             return self.show(form, status=422)
@@ -120,6 +123,8 @@ class Add(AccountView):
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        if not self.may_request:  # as above
+            raise PermissionDenied
         form, by, at = NewEndpointForm(request.POST), actor(request), clock.now()
         checked = checked_url(form) if form.is_valid() else None
         if checked is None:

@@ -165,6 +165,8 @@ class TestRequest:
         assert answers == [403] * 4
         assert member.post(url("tokens"), {"name": "x"}).status_code == 403
         assert member.post(url("token_rotate", shop.token.pk)).status_code == 403
+        hook = {"url": "http://127.0.0.1:9/hook", "statuses": ["FAILED"]}  # it would be sent a token
+        assert [member.post(url(page), hook).status_code for page in ("webhook", "webhook_add")] == [403] * 2
         assert url("request") not in member.get(url("deliveries")).content.decode()
         assert Delivery.objects.count() == 1
 

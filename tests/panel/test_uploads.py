@@ -1,15 +1,18 @@
 """Deliveries from an uploaded CSV file."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
+from delivery.actions import deliveries
 from delivery.models import Delivery, Tariff
 from delivery.tasks import prune_idempotency_records
-from tests.factories import DROPOFFS, TariffFactory
+from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
 
 HEADER = "Order number;Recipient;Street;latitude;longitude;Weight each (kg);PIN"
 PLACE = "{};{}".format(*DROPOFFS[0])
@@ -113,6 +116,31 @@ class TestConfirmation:
 
         assert text.count("Requested before") == 2
         assert Delivery.objects.count() == 3
+
+    def test_requests_a_row_again_whose_delivery_has_failed(self, member, upload, advance):
+        for _twice in range(2):
+            page = upload(f";Bia;;{PLACE};;")
+            advance(page)
+            member.post(f"{page}confirm/")
+            text = advance(page)
+            made = Delivery.objects.filter(token=None).latest("created_at")
+            deliveries.cancel(delivery=made, reason="", by=BY, at=timezone.now())
+
+        assert "1 delivery requested" in text
+        assert Delivery.objects.filter(token=None).count() == 2
+
+    def test_has_the_sender_of_the_time_of_the_upload(self, member, upload, advance, shop):
+        page = upload(f";Bia;;{PLACE};;")
+        advance(page)
+        other = validated_payload(stops=1)
+        other = replace(other, pickup=replace(other.pickup, contact_name="Another sender"))
+        DeliveryFactory.create(token=shop.token, payload=other)
+        sender = shop.delivery.contact_name
+
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert Delivery.objects.get(token=None).contact_name == sender
 
     def test_leaves_out_a_row_whose_price_has_changed(self, member, upload, advance):
         page = upload(f"P-1;Ana;;{PLACE};;")
