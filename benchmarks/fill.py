@@ -54,7 +54,9 @@ def deliveries(
     moment = f"now() - {_AGE}"
     later = "(pattern.sequence - 1) * interval '4 minutes'"
     # A number for each event of the endpoint, because the moments of two deliveries' events can be the same.
-    position = f"(1e6 * extract(epoch FROM {moment} + {later}))::bigint + pattern.sequence" if are_read else "NULL"
+    position = (
+        f"(1e6 * extract(epoch FROM {moment} + {later}))::bigint + pattern.sequence" if are_read else "NULL::bigint"
+    )
     # Events for further endpoints keep theirs, and have no place in the feed.
     is_first = "pattern.copy_of IS NULL"
     with _numbered(first, count) as cursor:

@@ -248,22 +248,24 @@ class Service:
         return None if self.waited is None else self.waited.total_seconds() / 60
 
 
-def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
-    """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones."""
+def service(deliveries: DeliveryQuerySet, *, by: str, with_waited: bool = True) -> dict[Any, Service]:
+    """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones.
+
+    `waited` takes longest, because it reads the transitions of each delivery.
+    """
     accepted = Transition.objects.filter(delivery=OuterRef("pk"), trigger=Trigger.ACCEPT).order_by("id")
     waited = ExpressionWrapper(Subquery(accepted.values("at")[:1]) - F("created_at"), DurationField())
     delivered = Q(status=Status.DELIVERED)
     rows = (
         deliveries.filter(driver__isnull=False)
         .with_due()
-        .annotate(waited=waited)
         .order_by()
         .values_list(by)
         .annotate(
             taken=Count("pk"),
             delivered=Count("pk", filter=delivered),
             on_time=Count("pk", filter=delivered & Q(closed_at__lte=F("due_at"))),
-            median=_Median("waited"),
+            median=_Median(waited) if with_waited else Value(None, DurationField()),
         )
     )
     return {row[0]: Service(*row) for row in rows}
@@ -274,9 +276,9 @@ def service_of_dates(deliveries: DeliveryQuerySet, period: Period) -> dict[date,
     return service(_dated(deliveries, period), by="date")
 
 
-def service_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> list[Service]:
+def service_of_drivers(deliveries: DeliveryQuerySet, period: Period, *, with_waited: bool = True) -> list[Service]:
     """That of each driver, who made most first."""
-    found = service(deliveries.ended(period.start, period.end), by="driver")
+    found = service(deliveries.ended(period.start, period.end), by="driver", with_waited=with_waited)
     drivers = Driver.objects.in_bulk(list(found))
     named = [replace(each, of=drivers[key]) for key, each in found.items()]
     return sorted(named, key=lambda each: (-each.taken, each.of.name, each.of.pk))

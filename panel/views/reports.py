@@ -121,7 +121,7 @@ def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) ->
         return lambda day: [getattr(service[day], name) if day in service else None]
 
     looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
-    drivers = reports.service_of_drivers(deliveries, period)
+    drivers = reports.service_of_drivers(deliveries, period, with_waited=False)
     found = _reasons(deliveries, period)
     return {
         "charts": [
