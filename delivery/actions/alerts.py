@@ -34,7 +34,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
-from common import credentials
+from common import clock, credentials
 from common.batches import each
 from common.formats import short_id
 from common.mail import outbox
@@ -389,7 +389,7 @@ def _record_digest(pk: int, *, at: datetime) -> bool:
     endpoint = alerts.endpoint
     alerts.digest_on = local.date()
     alerts.save(update_fields=["digest_on"])
-    figures = _figures(endpoint, until=local.replace(hour=0, minute=0, second=0, microsecond=0))
+    figures = _figures(endpoint, until=clock.midnight(at))
     if not any(figures.values()):
         return False
     day = local.date() - timedelta(days=1)

@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from math import dist, inf
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from common.page_updates import publish_on_commit
 from common.postgresql import prepared
@@ -29,13 +31,16 @@ from delivery.models import (
     Driver,
     DriverPosition,
     Environment,
+    LatestPosition,
     PushSubscription,
 )
-from delivery.models.bases import quoted
+from delivery.models.bases import cartesian, quoted
 from delivery.models.driver import CIRCLES, DriverQuerySet
 from delivery.simulation import steps
 
 _log = logging.getLogger(__name__)
+_MOST_FREE = 1000
+_CANDIDATES = 3  # for each of several deliveries
 
 
 # In SQL, because Django takes longer to compile it than PostgreSQL to write a position. The statuses are constants, so
@@ -84,6 +89,48 @@ def _nearest(
         if len(found) == count:
             break
     return found
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A driver with `latest`. `metres`: from the latest position to A, None without one."""
+
+    driver: Driver
+    metres: float | None
+
+
+def nearest_of_each(deliveries: Sequence[Delivery], *, at: datetime) -> list[tuple[Delivery, list[Candidate]]]:
+    """The offered deliveries of one environment, each with its three nearest eligible drivers who have not declined it.
+
+    The first driver of one is left out of those after it. By two queries, however many deliveries there are, so the
+    rules of `eligible` are applied to the free drivers with the newest positions, at most 1,000. Accepting checks them.
+    """
+    if not deliveries:
+        return []
+    pairs = DeclinedOffer.objects.filter(delivery__in=[each.pk for each in deliveries])
+    declined = set(pairs.values_list("driver", "delivery"))
+    free = Driver.objects.free(deliveries[0].environment).select_related("latest")
+    left, found = list(free.order_by(F("latest__recorded_at").desc(nulls_last=True))[:_MOST_FREE]), []
+    for delivery in deliveries:
+        willing = [driver for driver in left if (driver.pk, delivery.pk) not in declined]
+        nearest = _nearest_of(delivery, willing, at=at)
+        left = [driver for driver in left if not nearest or driver is not nearest[0].driver]
+        found.append((delivery, nearest))
+    return found
+
+
+def _nearest_of(delivery: Delivery, drivers: Sequence[Driver], *, at: datetime) -> list[Candidate]:
+    rules, a, found = DispatchRules.current(), cartesian(delivery.point), []
+    for driver in drivers:
+        latest: LatestPosition | None = getattr(driver, "latest", None)
+        metres = dist((latest.x, latest.y, latest.z), a) if latest else None
+        is_fresh = latest is not None and latest.recorded_at >= at - rules.position_fresh
+        is_too_far = is_fresh and metres is not None and metres > rules.dispatch_radius_m
+        is_for_account = driver.simulated_for_id in {None, delivery.integrator_id}
+        if driver.vehicle_type == delivery.vehicle_type and is_for_account and not is_too_far:
+            found.append(Candidate(driver, metres))
+    found.sort(key=lambda each: (inf if each.metres is None else each.metres, each.driver.name))
+    return found[:_CANDIDATES]
 
 
 def _from_near_to_far(delivery: Delivery, *, at: datetime) -> Iterator[DriverQuerySet]:

@@ -39,7 +39,11 @@ class VehicleType(models.TextChoices):
 class DriverQuerySet(models.QuerySet["Driver"]):
     def free_for(self, *, vehicle_type: str, environment: str) -> Self:
         """On duty in this vehicle and environment, and holding no open route. Their distance is not considered."""
-        return self.filter(active=True, on_duty=True, vehicle_type=vehicle_type, environment=environment).exclude(
+        return self.free(environment).filter(vehicle_type=vehicle_type)
+
+    def free(self, environment: str) -> Self:
+        """On duty in this environment, and holding no open route."""
+        return self.filter(active=True, on_duty=True, environment=environment).exclude(
             deliveries__route_status__in=lifecycle.HELD
         )
 

@@ -165,7 +165,7 @@ class Assign(DispatcherView):
         offered = Delivery.objects.filter(
             pk__in=told, environment=environment, route_status=RouteStatus.AVAILABLE
         ).select_related("integrator")
-        rows = on_duty.candidates(list(offered.order_by("created_at", "pk")), environment, at=now)
+        rows = drivers.nearest_of_each(list(offered.order_by("created_at", "pk")), at=now)
         choices = [
             (delivery, [_option(each.driver, each.metres, at=now) for each in found]) for delivery, found in rows
         ]

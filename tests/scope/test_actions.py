@@ -25,6 +25,7 @@ NOT_CALLED = {
     "common.webhooks.queue.add": _INNER,
     "common.webhooks.queue.add_again": _INNER,
     "common.webhooks.queue.oldest_due_seconds": "of the events of every account",
+    "delivery.actions.drivers.nearest_of_each": "for dispatchers; tests/delivery/actions/test_eligible_drivers.py",
     "delivery.actions.transitions.count_on_commit": _INNER,
     "delivery.actions.endpoints.create": _INNER,
     "delivery.actions.endpoints.remove": "the first one is refused; tests/panel/test_webhook.py removes a further one",

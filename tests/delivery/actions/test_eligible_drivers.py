@@ -12,7 +12,7 @@ from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment, LatestPosition, Rules, dispatch_rules
 from tests.delivery.locking import without_waiting
 from tests.dispatch_rules import known
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 NOW = timezone.now()
 RADIUS_M = 15_000
@@ -228,3 +228,31 @@ def test_a_position_with_a_coordinate_next_to_zero_is_recorded(tiny):
     recorded = position(DriverFactory.create(), Point(tiny, tiny))
 
     assert (recorded.latitude, recorded.longitude) == (0, 0)
+
+
+class TestNearestOfEach:
+    def test_has_the_first_of_the_eligible_ones_who_have_not_declined(self, db):
+        delivery = DeliveryFactory.create()
+        for number, vehicle in enumerate(("MOTORCYCLE", "CAR", "MOTORCYCLE", "MOTORCYCLE", "MOTORCYCLE")):
+            point = Point(PICKUP.latitude + number / 100, PICKUP.longitude)
+            DriverFactory.create(name=f"Driver {number}", vehicle_type=vehicle, at_point=point)
+        DriverFactory.create(name="Far away", at_point=Point(PICKUP.latitude + 1, PICKUP.longitude))
+        DriverFactory.create(name="Off duty", on_duty=False, at_point=PICKUP)
+        DriverFactory.create(name="Busy", at_point=PICKUP)
+        DeliveryFactory.create(accepted=True, driver=Driver.objects.get(name="Busy"))
+        drivers.decline(driver=Driver.objects.get(name="Driver 0"), delivery=delivery, at=timezone.now())
+
+        ((_delivery, found),) = drivers.nearest_of_each([delivery], at=timezone.now())
+
+        expected = drivers.eligible(delivery, at=timezone.now()).not_declining(delivery.pk)[:3]
+        assert [each.driver for each in found] == list(expected)
+        assert [each.driver.name for each in found] == ["Driver 2", "Driver 3", "Driver 4"]
+
+    def test_gives_each_delivery_another_first_driver(self, db):
+        token = TokenFactory.create()
+        deliveries = [DeliveryFactory.create(token=token) for _ in range(2)]
+        DriverFactory.create_batch(2, at_point=PICKUP)
+
+        found = drivers.nearest_of_each(deliveries, at=timezone.now())
+
+        assert len({candidates[0].driver.pk for _delivery, candidates in found}) == 2
