@@ -61,6 +61,11 @@ def now() -> datetime:
     return here if abs(here - counted) <= LARGEST_DIFFERENCE else counted
 
 
+def midnight(at: datetime) -> datetime:
+    """The last midnight before `at` in the service's time zone."""
+    return timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 def agreed_now() -> datetime:
     """The current moment, for whatever expires or is deleted by its age. Raises ClocksDiffer.
 

@@ -305,8 +305,11 @@ UNFOLD: dict[str, Any] = {
     "SHOW_LANGUAGES": True,
     # Unfold would write the colours as an inline style, which the policy forbids; they are in config/admin/colours.css.
     "COLORS": lambda _request: {},
-    "STYLES": [partial(_static, f"config/admin/{name}.css") for name in _STYLES],
-    "SCRIPTS": [partial(_static, "config/admin.js")],
+    "STYLES": [
+        *(partial(_static, f"config/admin/{name}.css") for name in _STYLES),
+        partial(_static, "panel/charts.css"),
+    ],
+    "SCRIPTS": [partial(_static, "config/admin.js"), partial(_static, "panel/charts.js")],
     "DASHBOARD_CALLBACK": "config.start_page.context",
     "SIDEBAR": {"navigation": "config.site.sidebar"},
 }

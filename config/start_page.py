@@ -14,7 +14,9 @@ from django.db.models.functions import TruncDay
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from common import clock
 from common.formats import age
@@ -30,7 +32,7 @@ from delivery.models import (
     WebhookEndpoint,
 )
 from integration.models import FreightParametersChange, FreightPriceChange, RefusedSellerCallCount, Seller
-from panel import plots
+from panel.plots import Chart, Series
 
 _MOST_LINES = 6
 _DAYS = 14
@@ -165,7 +167,7 @@ def _most(counts: QuerySet[Any], account: str) -> Iterable[tuple[Any, str, int]]
 
 
 def _price_changes(*, at: datetime) -> Section:
-    today = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = clock.midnight(at)
     counts = [
         (_("Delivery tariffs"), TariffChange, "admin:delivery_tariffchange_changelist"),
         (_("Freight table"), FreightPriceChange, "admin:integration_freightpricechange_changelist"),
@@ -222,9 +224,8 @@ def _silent_accounts(*, at: datetime) -> Section:
     )
 
 
-def _volume(*, at: datetime) -> plots.DayPlot:
-    today = timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
-    since = today - timedelta(days=_DAYS - 1)
+def _volume(*, at: datetime) -> Chart:
+    since = clock.midnight(at) - timedelta(days=_DAYS - 1)
     rows = (
         Delivery.objects.filter(environment=Environment.LIVE, created_at__gte=since)
         .order_by()
@@ -233,4 +234,12 @@ def _volume(*, at: datetime) -> plots.DayPlot:
         .annotate(count=Count("*"))
     )
     counts = {timezone.localtime(day).date(): count for day, count in rows}
-    return plots.of_days(counts, until=today.date(), count=_DAYS)
+    today = timezone.localdate(at)
+    days = [today - timedelta(days=number) for number in reversed(range(_DAYS))]
+    day_format = pgettext("format of a day without its year", "j M")
+    return Chart.of(
+        _("Live deliveries by day"),
+        heading=_("Day"),
+        series=[Series(_("Deliveries"), "good")],
+        rows=[(date_format(day, day_format), [counts.get(day, 0)]) for day in days],
+    )

@@ -1,14 +1,11 @@
-"""Charts of the pages, and the geometry of the plot of counts by day, in units of the SVG's view box."""
+"""Charts of the pages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from typing import Any
 
 from django.utils.formats import localize
 
-WIDTH, LEFT, RIGHT = 720, 44, 12
-TOP, HEIGHT = 14, 96  # of the upper field, attempts
 # Labels below a chart that have room beside each other on a phone.
 _MOST_LABELS = 6
 
@@ -99,60 +96,3 @@ def _column(
     texts = ["–" if value is None else shown(value) for value in values]  # noqa: RUF001  # as in the tables
     named = [f"{each.name}: {text}" for each, text in zip(series, texts, strict=True)]
     return Column(number + 0.1, label, is_labelled, texts, " · ".join([label, *named]), bars)
-
-
-@dataclass(frozen=True)
-class _Bar:
-    x: float
-    width: float
-
-    @property
-    def middle(self) -> float:
-        return self.x + self.width / 2
-
-
-class _Bars:
-    """The edges of the field with bars."""
-
-    width = WIDTH
-    left = LEFT
-    right_edge = WIDTH - RIGHT
-    top = TOP
-    base = TOP + HEIGHT
-
-
-@dataclass(frozen=True)
-class Day(_Bar):
-    """One day's count and the coordinates of its bar."""
-
-    day: date
-    count: int
-    y: float
-    height: float
-
-
-@dataclass(frozen=True)
-class DayPlot(_Bars):
-    """Bars of counts by day."""
-
-    days: list[Day]
-    most: int
-
-    height = TOP + HEIGHT + 24
-
-    @property
-    def total(self) -> int:
-        return sum(day.count for day in self.days)
-
-
-def of_days(counts: Mapping[date, int], *, until: date, count: int) -> DayPlot:
-    """The plot of the `count` days up to `until`; a day that `counts` lacks has none."""
-    days = [until - timedelta(days=count - 1 - number) for number in range(count)]
-    most = max((counts.get(day, 0) for day in days), default=0) or 1
-    step = (WIDTH - LEFT - RIGHT) / count
-    bars = []
-    for number, day in enumerate(days):
-        height = HEIGHT * counts.get(day, 0) / most
-        x = LEFT + number * step + step * 0.15
-        bars.append(Day(x, step * 0.7, day, counts.get(day, 0), DayPlot.base - height, height))
-    return DayPlot(bars, most)

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from django.utils.translation import get_language, gettext, gettext_noop
 from django.utils.translation.trans_real import catalog
@@ -103,7 +104,8 @@ class _Template:
 @lru_cache(maxsize=4)
 def _templates(_language: str) -> list[_Template]:
     """Those of the active language, the most particular first."""
-    messages = vars(catalog())["_catalog"]  # as JavaScriptCatalog of Django reads it
+    active: Any = catalog()
+    messages = active._catalog  # noqa: SLF001  # as JavaScriptCatalog of Django reads it
     found = []
     for msgid in messages.keys():  # noqa: SIM118  # no mapping
         if isinstance(msgid, str) and len(_PLACEHOLDER.sub("", msgid)) >= _LEAST_LETTERS:

@@ -238,14 +238,19 @@ class Work:
         draft, busy = self.draft, f"{_key(self.draft.id)}:busy"
         if not draft.waiting or not cache.add(busy, 1, _BUSY_SECONDS):
             return
-        ends_at = time.monotonic() + _PORTION_SECONDS
+        try:
+            self._advance()
+        finally:
+            cache.delete(busy)
+
+    def _advance(self) -> None:
+        draft, ends_at = self.draft, time.monotonic() + _PORTION_SECONDS
         left, step = (draft.of("priced"), self._request) if draft.is_checked else (draft.of("read"), self._check)
         for row in left:
             step(row, clock.now())
             if time.monotonic() >= ends_at:
                 break
         draft.save()
-        cache.delete(busy)
 
     def _check(self, row: Row, at: datetime) -> None:
         form = self._form(row)

@@ -39,7 +39,7 @@ class Overview(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        midnight, since = _midnight(now), _first_hour(now)
+        midnight, since = clock.midnight(now), _first_hour(now)
         by_hour = list(self.deliveries.by_hour(since=min(midnight, since)))
         today = _counts(row for row in by_hour if row["hour"] >= midnight)
         return self.page(
@@ -167,10 +167,6 @@ def _hours(since: datetime) -> list[datetime]:
 def _name(hour: datetime) -> str:
     """The hour as the axis shows it."""
     return f"{timezone.localtime(hour):%H:%M}"
-
-
-def _midnight(at: datetime) -> datetime:
-    return timezone.localtime(at).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class Quickstart(AccountView):

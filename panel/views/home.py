@@ -10,13 +10,11 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 
 from access.rights import accounts_of, sellers_of
 from common import clock
 from delivery.lifecycle import Status
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
-from delivery.reports import Period
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Order, Seller
 from panel.views.base import LoggedInView, user_of
@@ -106,15 +104,10 @@ class Home(LoggedInView):
         )
 
 
-def _midnight(at: datetime) -> datetime:
-    today = timezone.localdate(at)
-    return Period(today, today).start
-
-
 def _shops(accounts: Sequence[Integrator], *, at: datetime) -> list[Shop]:
     live = Delivery.objects.filter(integrator__in=accounts, environment=Environment.LIVE).order_by()
     failed, late = Count("pk", filter=Q(status=Status.FAILED)), Count("pk", filter=Q(due_at__lt=at))
-    requested = live.filter(created_at__gte=_midnight(at)).values_list("integrator")
+    requested = live.filter(created_at__gte=clock.midnight(at)).values_list("integrator")
     today = {key: numbers for key, *numbers in requested.annotate(Count("pk"), failed=failed)}
     open_now = live.under_way().with_due().values_list("integrator")
     progress = {key: numbers for key, *numbers in open_now.annotate(Count("pk"), late=late)}
@@ -124,7 +117,7 @@ def _shops(accounts: Sequence[Integrator], *, at: datetime) -> list[Shop]:
 
 def _stores(sellers: Sequence[Seller], *, at: datetime) -> list[Store]:
     own = Order.objects.filter(seller__in=sellers).order_by()
-    created = own.filter(created_at__gte=_midnight(at)).values_list("seller")
+    created = own.filter(created_at__gte=clock.midnight(at)).values_list("seller")
     today = dict(created.annotate(Count("pk")))
     recent = own.filter(created_at__gte=at - _RECENT, status__in=(OrderStatus.PENDING, OrderStatus.DELIVERY_FAILED))
     by_status = recent.values_list("seller", "status").annotate(Count("pk"))

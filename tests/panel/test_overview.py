@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from common import clock
 from delivery.models import Environment, Integrator, WebhookEndpoint
 from integration.models import Seller
-from panel.views.account import _midnight
 from tests.delivery.ended import Ended, insert
 from tests.factories import DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
 from tests.integration.factories import create_order
@@ -21,7 +21,7 @@ from tests.moments import at_each_midnight
 
 @at_each_midnight
 def test_the_day_begins_at_midnight_of_the_services_time_zone(midnight):
-    assert [_midnight(at) for at in (midnight.before, midnight.start, midnight.after)] == [
+    assert [clock.midnight(at) for at in (midnight.before, midnight.start, midnight.after)] == [
         midnight.start - timedelta(days=1), midnight.start, midnight.start,
     ]  # fmt: skip  # a table
 
@@ -37,7 +37,7 @@ class TestDeliveries:
 
         page = admin_client.get(reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE]))
 
-        today = 2 + (_midnight(now) <= now - timedelta(hours=12))
+        today = 2 + (clock.midnight(now) <= now - timedelta(hours=12))
         assert [tile.count for tile in page.context["tiles"]] == [today, 3, 1, 0, 0]
         assert page.context["chart"].totals[1][1] == "3"
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEvent
+from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
 
 B = "b-position"
@@ -167,6 +167,7 @@ class TestRequest:
         assert member.post(url("token_rotate", shop.token.pk)).status_code == 403
         hook = {"url": "http://127.0.0.1:9/hook", "statuses": ["FAILED"]}  # it would be sent a token
         assert [member.post(url(page), hook).status_code for page in ("webhook", "webhook_add")] == [403] * 2
+        assert not WebhookEndpoint.objects.filter(url=hook["url"]).exists()
         assert url("request") not in member.get(url("deliveries")).content.decode()
         assert Delivery.objects.count() == 1
 
