@@ -11,17 +11,17 @@ function showValue(chart, number) {
 
 // Charts may come later, with a fragment of the page.
 function prepareCharts() {
-  for (const input of document.querySelectorAll(".chart input[hidden]")) {
+  for (const input of document.querySelectorAll(".bar-chart input[hidden]")) {
     input.hidden = false;
-    input.setAttribute("aria-valuetext", [...input.closest(".chart").querySelectorAll("g")].at(-1)?.dataset.text || "");
+    input.setAttribute("aria-valuetext", [...input.closest(".bar-chart").querySelectorAll("g")].at(-1)?.dataset.text || "");
   }
 }
 
 document.addEventListener("input", ({ target }) => {
-  if (target.matches(".chart input")) showValue(target.closest(".chart"), Number(target.value));
+  if (target.matches(".bar-chart input")) showValue(target.closest(".bar-chart"), Number(target.value));
 });
 document.addEventListener("focusin", ({ target }) => {
-  if (target.matches(".chart input")) showValue(target.closest(".chart"), Number(target.value));
+  if (target.matches(".bar-chart input")) showValue(target.closest(".bar-chart"), Number(target.value));
 });
 for (const kind of ["pointermove", "pointerdown"]) {
   document.addEventListener(kind, ({ target, clientX }) => {
@@ -31,7 +31,7 @@ for (const kind of ["pointermove", "pointerdown"]) {
     const input = field.querySelector("input");
     const count = Number(input.max) + 1;
     input.value = Math.min(count - 1, Math.max(0, Math.floor(((clientX - left) / width) * count)));
-    showValue(field.closest(".chart"), Number(input.value));
+    showValue(field.closest(".bar-chart"), Number(input.value));
   });
 }
 document.addEventListener("DOMContentLoaded", prepareCharts);
