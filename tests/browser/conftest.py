@@ -248,7 +248,8 @@ def clicks() -> Callable[[Page], Callable[[], int]]:
             counted += 1
 
         page.expose_function("countClick", add)
-        script = "addEventListener('pointerdown', () => countClick(), true)"
+        # Not on the window: there, Playwright stops a click whose target has moved away, and clicks again.
+        script = "document.addEventListener('pointerdown', () => countClick(), true)"
         page.add_init_script(script)
         page.evaluate(script)
         return lambda: counted
