@@ -32,6 +32,11 @@ def money(value: Decimal) -> str:
     return f"R$ {floatformat(value, '2g')}"
 
 
+def number(value: float | Decimal) -> str:
+    """With groups of three digits, and one decimal place if it is not whole: `1.061`, `2,5`."""
+    return floatformat(value, "-1g")
+
+
 def centavos(value: int) -> str:
     """An amount in centavos, written in reais."""
     return money(Decimal(value) / 100)

@@ -62,8 +62,11 @@ _PANEL |= {
     "accounts/new/places/": (_SETUP, "LFFFMFM"),
     "sellers/new/": (_SETUP, _SETUP),
     "reports/": (_SETUP, "LFFFMFM"),
-    "reports/export/": (_SETUP, "LFFFMFM"),
-    "reports/drivers/export/": (_SETUP, "LFFFMFM"),
+    "reports/export/days/": (_SETUP, "LFFFMFM"),
+    "reports/export/drivers/": (_SETUP, "LFFFMFM"),
+    "reports/export/reasons/": (_SETUP, "LFFFMFM"),
+    "reports/export/accounts/": (_SETUP, "LFFFMFM"),
+    "reports/export/earnings/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
 }
 _READ: Row = (OWN, "LNNMMNM")
