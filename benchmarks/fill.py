@@ -67,6 +67,7 @@ def deliveries(
             "status": _STATUS, "route_status": _ROUTE, "driver_id": _DRIVER,
             "closed_at": f"CASE WHEN {_ACTIVE} THEN NULL ELSE {moment} + interval '20 minutes' END",
             "offer_expires_at": f"{moment} + interval '1 hour'",
+            "accepted_at": f"CASE WHEN {_DRIVER} IS NOT NULL THEN {moment} + interval '1 minute' * (1 + n % 9) END",
         })  # fmt: skip  # a table reads as one
         stops, transitions = Stop.objects.filter(delivery=pattern), Transition.objects.filter(delivery=pattern)
         events = WebhookEvent.objects.filter(delivery=pattern)

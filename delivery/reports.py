@@ -23,7 +23,6 @@ from django.db.models import (
     F,
     OuterRef,
     Q,
-    Subquery,
     Sum,
     Value,
     When,
@@ -33,8 +32,8 @@ from django.utils import timezone
 
 from common.fields import any_of
 from common.pagination import Page, page_in_order
-from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status, Trigger
-from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop, Transition
+from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
+from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
 from delivery.models.delivery import ENDED, DeliveryQuerySet
 
 _DAY = timedelta(days=1)
@@ -248,13 +247,9 @@ class Service:
         return None if self.waited is None else self.waited.total_seconds() / 60
 
 
-def service(deliveries: DeliveryQuerySet, *, by: str, with_waited: bool = True) -> dict[Any, Service]:
-    """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones.
-
-    `waited` takes longest, because it reads the transitions of each delivery.
-    """
-    accepted = Transition.objects.filter(delivery=OuterRef("pk"), trigger=Trigger.ACCEPT).order_by("id")
-    waited = ExpressionWrapper(Subquery(accepted.values("at")[:1]) - F("created_at"), DurationField())
+def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
+    """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones."""
+    waited = ExpressionWrapper(F("accepted_at") - F("created_at"), DurationField())
     delivered = Q(status=Status.DELIVERED)
     rows = (
         deliveries.filter(driver__isnull=False)
@@ -265,7 +260,7 @@ def service(deliveries: DeliveryQuerySet, *, by: str, with_waited: bool = True) 
             taken=Count("pk"),
             delivered=Count("pk", filter=delivered),
             on_time=Count("pk", filter=delivered & Q(closed_at__lte=F("due_at"))),
-            median=_Median(waited) if with_waited else Value(None, DurationField()),
+            median=_Median(waited),
         )
     )
     return {row[0]: Service(*row) for row in rows}
@@ -276,9 +271,9 @@ def service_of_dates(deliveries: DeliveryQuerySet, period: Period) -> dict[date,
     return service(_dated(deliveries, period), by="date")
 
 
-def service_of_drivers(deliveries: DeliveryQuerySet, period: Period, *, with_waited: bool = True) -> list[Service]:
+def service_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> list[Service]:
     """That of each driver, who made most first."""
-    found = service(deliveries.ended(period.start, period.end), by="driver", with_waited=with_waited)
+    found = service(deliveries.ended(period.start, period.end), by="driver")
     drivers = Driver.objects.in_bulk(list(found))
     named = [replace(each, of=drivers[key]) for key, each in found.items()]
     return sorted(named, key=lambda each: (-each.taken, each.of.name, each.of.pk))
