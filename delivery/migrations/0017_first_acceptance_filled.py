@@ -37,7 +37,8 @@ WHERE closed_at IS NOT NULL
 
 
 def fill(apps: Any, schema_editor: Any) -> None:  # noqa: ARG001  # as Django calls it
-    connection, last = schema_editor.connection, UUID(int=0)
+    connection = schema_editor.connection
+    last: UUID | None = UUID(int=0)
     while last:
         with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute(_PERMIT)

@@ -112,7 +112,7 @@ def _figures(
     `lines` are those of `reports.of_days`; `files` has the address of each table's file.
     """
     by_date, service = {line.of: line for line in lines}, reports.service_of_dates(deliveries, period)
-    dates = period.dates(until=timezone.localdate())
+    dates = [day for day in period.dates if day <= timezone.localdate()]
     heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[date], list[Any]], **options: Any) -> Chart:

@@ -102,7 +102,7 @@ class Report(SellerView):
 
 def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
     by_date = {line.of: line for line in lines}
-    dates = period.dates(until=timezone.localdate())
+    dates = [day for day in period.dates if day <= timezone.localdate()]
     heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[Line], list[Any]], **options: Any) -> Chart:
