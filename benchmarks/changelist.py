@@ -20,7 +20,7 @@ _REFUSED, _ENTRIES = 84_000, 100_000
 _MOST_MILLISECONDS = 150
 _ID_LENGTH = 36
 # Prices and values from 5 to 55, so that the order by them is not that of the age.
-_PRICE = "5 + n * 7919 % 5000 / 100.0"
+_PRICE = "5 + n % 5000 * 7919 % 5000 / 100.0"
 # The newest orders are under way, most others delivered.
 _STATUS = """CASE WHEN n <= 300 THEN 'pending' WHEN n <= 500 THEN 'collected' WHEN n <= 900 THEN 'in_transit'
     WHEN n % 1000 = 7 THEN 'returned' WHEN n % 50 = 1 THEN 'cancelled' WHEN n % 200 = 3 THEN 'delivery_failed'
