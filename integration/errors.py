@@ -83,8 +83,6 @@ class InvalidStatusReport(IntegrationError):
     code = "invalid_status_report"
     status = 422
     message = "Dados inválidos"
-    meaning = "The reason, the place or the moment of a change of status does not fit it."
-    remedy = "See errors, which names the key."
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)

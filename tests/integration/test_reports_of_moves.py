@@ -82,5 +82,7 @@ class TestReport:
             for each, at in ((order, order.created_at + DAY), (create_order(seller, orderId="A-2"), None))
         ]
 
-        assert None not in kept
-        assert kept[0] < kept[1]
+        early, late = kept
+        assert early is not None
+        assert late is not None
+        assert early < late
