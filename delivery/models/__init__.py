@@ -22,6 +22,7 @@ from delivery.models.driver import (
     DriverLogInLink,
     DriverMove,
     DriverPosition,
+    DutyChange,
     LatestPosition,
     PushSubscription,
     VehicleType,
