@@ -9,6 +9,7 @@ const PIN = /^[0-9]{4}$/u;
 // A second tap of the finger that opened a sheet does not confirm it.
 const UNTOUCHED = 400; // milliseconds
 const OTHER = "OTHER"; // the code of a failure that needs a text
+const OF_PIN = new Set(["pin", "wrong_pin", "pin_locked"]); // codes of what is wrong with it
 
 export const isSheetOpen = () => document.querySelector("dialog[open]") !== null;
 
@@ -50,9 +51,11 @@ export function openNavigation(point) {
   openSheet("navigate", navigation(point.coordinates));
 }
 
+// Shows what is wrong, instead of what was wrong before: about the PIN at its keys, else at the end of the sheet.
 function explainIn(sheet) {
-  const problem = sheet.querySelector(".content > .problem");
-  return (message) => {
+  return (message, code = "") => {
+    for (const each of sheet.querySelectorAll(".content > .problem, .pin .problem")) each.textContent = "";
+    const problem = sheet.querySelector(OF_PIN.has(code) ? ".pin .problem" : ".content > .problem");
     problem.textContent = message;
     if (message) problem.scrollIntoView({ block: "nearest" });
   };
@@ -64,10 +67,10 @@ async function confirm(sheet, move, explain) {
   document.body.setAttribute("aria-busy", "true");
   try {
     explain("");
-    const refused = await outcome(await add(move));
+    const refused = await outcome(await add(move), move);
     if (refused && sheet.isConnected) {
       await dismiss(refused);
-      explain(refused.refused.detail);
+      explain(refused.refused.detail, refused.refused.code);
       return true;
     }
     sheet.closest("dialog")?.close();
@@ -80,9 +83,11 @@ async function confirm(sheet, move, explain) {
   return false;
 }
 
-/** For `collect` and `return`. */
+/** For `collect` and `return`, with what is to be collected, or what was not delivered. */
 export function openStep(route, { trigger, point }) {
-  const sheet = openSheet(trigger, { address: place(point) }, {
+  const stops = route.points.slice(1).filter(({ status }) => status !== "DELIVERED");
+  const goods = stops.map(({ label, externalId, contacts }) => part("goods", { label, order: externalId, person: contacts.name }));
+  const sheet = openSheet(trigger, { address: place(point), goods }, {
     confirm: () => confirm(sheet, { deliveryId: route.deliveryId, trigger }, explain),
   });
   const explain = explainIn(sheet);
@@ -111,6 +116,7 @@ async function photosIn(sheet, { move, required, photos, entered, explain }) {
     confirm: async (values) => {
       const isRefused = await confirm(sheet, { ...move, ...values, photos: photos.map((photo) => photo.id) }, explain);
       if (isRefused) shown.keepOnly((await draft(deliveryId, point)).photos);
+      return isRefused;
     },
   };
 }
@@ -140,8 +146,8 @@ export async function openProof(route, point) {
     confirm: async () => {
       const pin = point.needsPin ? sheet.querySelector("[name=pin]").value : "";
       if (point.needsPhoto && !photos.length) taken.fail(text("error.needs_photo"));
-      else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"));
-      else await taken.confirm({ receivedBy: name.value.trim(), pin });
+      else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"), "pin");
+      else if (await taken.confirm({ receivedBy: name.value.trim(), pin }) && point.needsPin) sheet.querySelector("[name=pin]").value = "";
     },
   });
   const explain = explainIn(sheet);
