@@ -263,7 +263,8 @@ def _driver(driver: Driver) -> Iterator[str]:
         "active": driver.active,
         "phones": [device.name for device in driver.devices.all()],
         "duty": [
-            {"onDuty": change.on_duty, "at": change.at.isoformat()} for change in driver.duty_changes.order_by("at", "pk")
+            {"onDuty": change.on_duty, "at": change.at.isoformat()}
+            for change in driver.duty_changes.order_by("at", "pk")
         ],
     }
     yield _text(known).removesuffix("}")

@@ -10,6 +10,9 @@ from django.db.models.functions import Coalesce
 from delivery.models import Driver
 from delivery.reports import Period
 
+# Changes that are read: a driver may press the button for ever.
+_MOST_CHANGES = 5_000
+
 
 @dataclass(frozen=True)
 class Span:
@@ -39,7 +42,7 @@ def _spans(driver: Driver, start: datetime, end: datetime) -> Iterator[Span]:
     before = changes.filter(at__lt=start).order_by("-at").values("at")[:1]
     since = changes.filter(at__gte=Coalesce(Subquery(before), start)).order_by("at", "pk")
     began = None
-    for on_duty, at in since.values_list("on_duty", "at"):
+    for on_duty, at in since.values_list("on_duty", "at")[:_MOST_CHANGES]:
         if on_duty:
             began = began or at
         elif began:

@@ -1,4 +1,4 @@
-"""A day of a driver: hours, the routes with their moments, the gaps between them, and the way; how many were on time."""
+"""A day of a driver: hours, routes with their moments, the gaps between them, and the way; how many were on time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

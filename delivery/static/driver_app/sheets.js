@@ -51,36 +51,38 @@ export function openNavigation(point) {
   openSheet("navigate", navigation(point.coordinates));
 }
 
-// Shows what is wrong, instead of what was wrong before: about the PIN at its keys, else at the end of the sheet.
+// Shows what is wrong, instead of what was wrong before: about the PIN at its keys, without the wrong one, else at the end.
 function explainIn(sheet) {
   return (message, code = "") => {
     for (const each of sheet.querySelectorAll(".content > .problem, .pin .problem")) each.textContent = "";
     const problem = sheet.querySelector(OF_PIN.has(code) ? ".pin .problem" : ".content > .problem");
     problem.textContent = message;
+    if (code === "wrong_pin") sheet.querySelector("[name=pin]").value = "";
     if (message) problem.scrollIntoView({ block: "nearest" });
   };
 }
 
 // Keeps the move and closes the sheet when it is done, or waits for a connection. The sheet stays open with what was
-// entered, and says why, when the phone cannot keep the move or the service refuses it. True if it was refused.
-async function confirm(sheet, move, explain) {
+// entered, and says why, when the phone cannot keep the move or the service refuses it, which is said last: the button can be
+// pressed again then.
+async function confirm(sheet, move, explain, afterRefusal = () => {}) {
   document.body.setAttribute("aria-busy", "true");
   try {
     explain("");
     const refused = await outcome(await add(move), move);
     if (refused && sheet.isConnected) {
       await dismiss(refused);
+      await afterRefusal();
       explain(refused.refused.detail, refused.refused.code);
-      return true;
+    } else {
+      sheet.closest("dialog")?.close();
     }
-    sheet.closest("dialog")?.close();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
     explain(text("error.kept"));
   } finally {
     document.body.removeAttribute("aria-busy");
   }
-  return false;
 }
 
 /** For `collect` and `return`, with what is to be collected, or what was not delivered. */
@@ -113,11 +115,9 @@ async function photosIn(sheet, { move, required, photos, entered, explain }) {
   sheet.querySelector("[data-slot=photos]").append(shown.element);
   return {
     fail: shown.fail,
-    confirm: async (values) => {
-      const isRefused = await confirm(sheet, { ...move, ...values, photos: photos.map((photo) => photo.id) }, explain);
-      if (isRefused) shown.keepOnly((await draft(deliveryId, point)).photos);
-      return isRefused;
-    },
+    confirm: (values) => confirm(sheet, { ...move, ...values, photos: photos.map((photo) => photo.id) }, explain, async () => {
+      shown.keepOnly((await draft(deliveryId, point)).photos);
+    }),
   };
 }
 
@@ -147,7 +147,7 @@ export async function openProof(route, point) {
       const pin = point.needsPin ? sheet.querySelector("[name=pin]").value : "";
       if (point.needsPhoto && !photos.length) taken.fail(text("error.needs_photo"));
       else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"), "pin");
-      else if (await taken.confirm({ receivedBy: name.value.trim(), pin }) && point.needsPin) sheet.querySelector("[name=pin]").value = "";
+      else await taken.confirm({ receivedBy: name.value.trim(), pin });
     },
   });
   const explain = explainIn(sheet);
