@@ -1,13 +1,13 @@
 // Amounts, addresses and telephone numbers as people read them.
 
 const language = document.documentElement.lang;
-const reais = new Intl.NumberFormat(language, { style: "currency", currency: "BRL" });
+const reais = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 const dayAndTime = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
 const COUNTRY = "55";
 const NATIONAL = new Set([10, 11]); // digits with area code: landline, mobile
 
-export const money = (value) => (value === null ? "" : reais.format(value));
+export const money = (value) => (value === null ? "" : `R$\u00A0${reais.format(value)}`);
 export const km = (value) => (value === null ? "" : `${kilometres.format(value)} km`);
 
 /** `3 · 2,5 kg · 40 × 30 × 20 cm`: how many, the weight of all, and the largest, as far as they are known. */
