@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices, drivers
-from delivery.models import Driver, DriverDevice, DutyChange
+from delivery.models import DriverDevice, DutyChange
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 
@@ -142,10 +142,10 @@ class TestDay:
         return now
 
     def test_has_the_hours_the_routes_with_their_moments_the_gaps_and_the_way(self, now, dispatcher):
-        ana = DriverFactory.create(on_duty=False)
+        ana = DriverFactory.create()
+        ana.duty_changes.all().delete()  # recorded by the clock of the database
         DutyChange.objects.create(driver=ana, on_duty=True, at=now - timedelta(minutes=95))
         DutyChange.objects.create(driver=ana, on_duty=False, at=now - timedelta(minutes=5))
-        Driver.objects.filter(pk=ana.pk).update(on_duty=True)
         finished(ana, now - timedelta(minutes=200), minutes=130)
         finished(ana, now - timedelta(minutes=50))
         for seconds in (60, 50, 0):
