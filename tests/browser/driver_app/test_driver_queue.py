@@ -110,13 +110,13 @@ class TestSummary:
         DeliveryFactory.create(stops=1, collected=True, driver=ana.driver)
         ana.page.get_by_role("button", name="Delivered", exact=True).wait_for()
         held = []
-        ana.page.route("**/driver/state/", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks the function
+        hold = lambda route: held.append(route)  # noqa: E731, PLW0108  # Playwright marks the function
+        ana.page.route("**/driver/state/", hold, times=1)
         ana.page.evaluate("dispatchEvent(new Event('online'))")
         until(ana.page, lambda: held)
         deliver(ana)
         ana.go_on_after_route()
 
-        ana.page.unroute("**/driver/state/")
         with ana.page.expect_response("**/driver/state/") as answered:
             held[0].continue_()
         shown(ana.page, answered.value)
