@@ -79,6 +79,12 @@ def ago(value: datetime) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), text)
 
 
+def duration(value: timedelta) -> str:
+    """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`."""
+    hours, minutes = divmod(value // _MINUTE, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
 def document(value: str) -> str:
     """A CNPJ or CPF with its mask; another text itself."""
     if len(value) == _CNPJ_LENGTH and value.isalnum():

@@ -63,12 +63,14 @@ class Tab:
         if _KEEPS_SCREENSHOTS:
             self.page.screenshot(path=SHOTS / f"{name}.png")
 
-    def findings(self, name: str, **rules: bool) -> list[str]:
-        """What axe-core finds wrong, WCAG 2.2 AA, and besides with these rules."""
+    def findings(self, name: str, *, only: str = "", **rules: bool) -> list[str]:
+        """What axe-core finds wrong, WCAG 2.2 AA, and besides with these rules. `only`: the one rule that is asked."""
         levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         # The rules that need style sheets to be fetched again are none of these levels.
         options: dict[str, Any] = {"runOnly": levels, "resultTypes": ["violations"], "preload": {"assets": ["media"]}}
         options["rules"] = {rule.replace("_", "-"): {"enabled": enabled} for rule, enabled in rules.items()}
+        if only:
+            options["runOnly"] = {"type": "rule", "values": [only]}
         # As a trusted script of the page's own world: the policy of the page allows no injected one. Not by `Axe.run`,
         # which also has Playwright hand over what is right, and that takes longer than axe-core itself.
         self.page.evaluate(_AXE.axe_script)

@@ -83,6 +83,8 @@ class TestStates:
         way.over({f"tracking-{name}": path for name, path in paths.items() if name != "ended"})
         way.over({"tracking-ended": paths["ended"]}, status=410)
         way.over({"tracking-unknown": "/t/nothing/"}, status=404)
+        way.page.emulate_media(color_scheme="dark")
+        way.over({f"tracking-{name}-dark": paths[name] for name in ("to-you", "failed")})
 
         assert way.problems == []
 

@@ -12,7 +12,7 @@ from config.local.demo.orders import RECEIVER, invoice
 from delivery.actions import deliveries, drivers, moves
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import Driver, Token
+from delivery.models import Driver, DutyChange, Token
 from delivery.payload import DeliveryRequest, Package, Place
 from integration.actions import invoices, orders
 from integration.lifecycle import Status
@@ -113,6 +113,8 @@ def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
     `company`: the document of one of the seller's companies.
     """
     team = list(Driver.objects.order_by("pk"))
+    began = at - timedelta(minutes=_ROUTES[0][0])
+    DutyChange.objects.bulk_create([DutyChange(driver=driver, on_duty=True, at=began) for driver in team])
     for number, (minutes, count, steps) in enumerate(_ROUTES):
         requested = at - timedelta(minutes=minutes)
         _write_route(token, team[number % len(team)], number=number, count=count, steps=steps, at=requested)

@@ -155,7 +155,7 @@ class TestFirstAcceptance:
         assert moments == [delivery.transitions.filter(trigger="accept").earliest("id").at] * 4
 
     def test_of_earlier_deliveries_is_filled_from_their_histories(self, monkeypatch):
-        migration = import_module("delivery.migrations.0017_first_acceptance_filled")
+        migration = import_module("delivery.migrations.0018_first_acceptance_filled")
         monkeypatch.setattr(migration, "_BATCH", 1)
         offered, taken, ended = (DeliveryFactory.create(stops=1, accepted=accepted) for accepted in (False, True, True))
         do(deliveries.release, taken)

@@ -48,7 +48,7 @@ def fill(apps: Any, schema_editor: Any) -> None:  # noqa: ARG001  # as Django ca
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("delivery", "0016_first_acceptance")]
+    dependencies = [("delivery", "0017_first_acceptance")]
 
     operations = [
         migrations.RunPython(fill, migrations.RunPython.noop),

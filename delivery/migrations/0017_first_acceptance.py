@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("delivery", "0015_delivery_alerts")]
+    dependencies = [("delivery", "0016_duty_hours")]
 
     operations = [
         migrations.AddField(
