@@ -144,6 +144,7 @@ urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("search/", search.SearchPage.as_view(), name="search"),
     path("work/", home.Work.as_view(), name="work"),
+    path("deliveries/<uuid:delivery>/", deliveries.AnyDelivery.as_view(), name="any_delivery"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),

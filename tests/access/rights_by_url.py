@@ -37,6 +37,7 @@ _PANEL: dict[str, Row] = {
     "work/": (_LOGGED_IN, "LMMMMMM"),
     "simulators/freight/": ("LFFF+F+", "LFFFMFM"),
     "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
+    "deliveries/<uuid:delivery>/": ("LNN++++", "LMMMMMM"),
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
     "map/<str:version>.pmtiles": ("LNNNNNN", "LMMMMMM"),  # 404 without a file, see tests/panel/test_map_file.py

@@ -81,6 +81,7 @@ _ROUTES = [
 ]
 _BETWEEN_MOVES = timedelta(minutes=8)
 _REASONS = {"cancel": "Cliente desistiu", "fail": "Tocou três vezes"}
+_BETWEEN_POSITIONS = 4  # minutes
 # Where the drivers are at the end.
 _PLACES = [
     Point(-23.5601, -46.6650), Point(-23.5617, -46.6560), Point(-23.5640, -46.6522), Point(-23.5563, -46.6601),
@@ -119,7 +120,10 @@ def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
         requested = at - timedelta(minutes=minutes)
         _write_route(token, team[number % len(team)], number=number, count=count, steps=steps, at=requested)
     for driver, place in zip(team, _PLACES, strict=True):
-        drivers.set_position(driver=driver, point=place, by=_BY, at=at)
+        for minutes in range(60, -1, -_BETWEEN_POSITIONS):
+            left = minutes / 60  # of the way that began at the shop an hour ago
+            point = Point(*(end + (start - end) * left for start, end in zip(_SHOP.point, place, strict=True)))
+            drivers.set_position(driver=driver, point=point, by=_BY, at=at - timedelta(minutes=minutes))
     for number, way in enumerate(_ORDERS, start=1):
         _write_order(seller, company, number=number, way=way, at=at - _BETWEEN_ORDERS * (len(_ORDERS) + 1 - number))
 
