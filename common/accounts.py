@@ -27,6 +27,13 @@ def validate_name(text: str) -> None:
         raise ValidationError(gettext("A name contains no web address."))
 
 
+class Environment(models.TextChoices):
+    """What credentials of one environment make is not visible in the other."""
+
+    LIVE = "live", _("Live")
+    SANDBOX = "sandbox", _("Sandbox")
+
+
 class Role(models.TextChoices):
     """Both may do everything with the account; owners also decide who else may."""
 

@@ -10,7 +10,8 @@ from django.conf import settings
 
 # Beginnings of the credentials of both APIs: tokens of immediate delivery, and keys of order integration.
 LIVE_TOKEN, SANDBOX_TOKEN = "rota_live_", "rota_test_"
-API_KEY = "rota_key_"  # pragma: allowlist secret  # a prefix
+LIVE_KEY, SANDBOX_KEY = "rota_key_", "rota_testkey_"
+KEYS = (LIVE_KEY, SANDBOX_KEY)
 _RANDOM_BYTES = 32  # 256 bits
 _HINT_TAIL = 4
 

@@ -77,6 +77,18 @@ class InvalidDocument(CompanyNotFound):
     remedy = "Correct company_document."
 
 
+class InvalidStatusReport(IntegrationError):
+    """The reason, place or moment of a change does not fit it. `field` has the name of the key."""
+
+    code = "invalid_status_report"
+    status = 422
+    message = "Dados inválidos"
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.fields = (field,)
+
+
 class DuplicateOrder(IntegrationError):
     """The seller already has an order with this code or this tracking code, which `fields` names."""
 

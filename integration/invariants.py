@@ -48,16 +48,16 @@ _ORDERS = (
     ),
     Invariant(
         "orders_are_unique",
-        "no seller has two orders with one orderId",
+        "no seller has two orders with one orderId in one environment",
         "integration_order",
-        "SELECT min(id) AS id FROM integration_order GROUP BY seller_id, code HAVING count(*) > 1",
+        "SELECT min(id) AS id FROM integration_order GROUP BY seller_id, environment, code HAVING count(*) > 1",
     ),
     Invariant(
         "tracking_codes_are_unique",
-        "orders have a tracking code, no seller has one twice",
+        "orders have a tracking code, no seller has one twice in one environment",
         "integration_order",
         """
-        SELECT min(id) AS id FROM integration_order GROUP BY seller_id, tracking_code
+        SELECT min(id) AS id FROM integration_order GROUP BY seller_id, environment, tracking_code
         HAVING count(*) > 1 OR tracking_code = ''""",
     ),
     Invariant(
@@ -72,29 +72,29 @@ _ORDERS = (
     ),
     Invariant(
         "search_code_of_its_seller",
-        "search codes belong to the seller of their order",
+        "search codes belong to the seller and the environment of their order",
         "integration_searchcode",
         """
         SELECT s.id FROM integration_searchcode s JOIN integration_order o ON o.id = s.order_id
-        WHERE s.seller_id <> o.seller_id""",
+        WHERE (s.seller_id, s.environment) <> (o.seller_id, o.environment)""",
     ),
 )
 
 _INVOICES = (
     Invariant(
         "invoices_are_unique",
-        "no seller has an invoice twice",
+        "no seller has an invoice twice in one environment",
         "integration_invoice",
-        "SELECT min(id) AS id FROM integration_invoice GROUP BY seller_id, access_key HAVING count(*) > 1",
+        "SELECT min(id) AS id FROM integration_invoice GROUP BY seller_id, environment, access_key HAVING count(*) > 1",
     ),
     Invariant(
         "invoice_link_within_a_seller",
-        "invoices are linked to orders of the same seller",
+        "invoices are linked to orders of the same seller and environment",
         "integration_invoicelink",
         """
         SELECT l.id FROM integration_invoicelink l
         JOIN integration_invoice v ON v.id = l.invoice_id JOIN integration_order o ON o.id = l.order_id
-        WHERE v.seller_id <> o.seller_id""",
+        WHERE (v.seller_id, v.environment) <> (o.seller_id, o.environment)""",
     ),
     Invariant(
         "invoice_reference_of_its_seller",

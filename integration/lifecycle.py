@@ -23,7 +23,24 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
 
 
+class Reason(StrEnum):
+    """Why a parcel was not delivered, or came back. OTHER needs a text."""
+
+    ABSENT = "ABSENT"
+    REFUSED = "REFUSED"
+    ADDRESS_NOT_FOUND = "ADDRESS_NOT_FOUND"
+    ADDRESS_INCOMPLETE = "ADDRESS_INCOMPLETE"
+    CLOSED = "CLOSED"
+    DAMAGED = "DAMAGED"
+    LOST = "LOST"
+    AREA_AT_RISK = "AREA_AT_RISK"
+    OTHER = "OTHER"
+
+
 _S = Status
+
+# The statuses that may have a reason.
+WITH_REASON = (_S.DELIVERY_FAILED, _S.RETURNED)
 
 TABLE: dict[Status, tuple[Status, ...]] = {
     _S.PENDING: (_S.COLLECTED, _S.IN_TRANSIT, _S.OUT_FOR_DELIVERY, _S.DELIVERED, _S.CANCELLED),

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from django_stubs_ext import StrPromise
 
-from integration.lifecycle import Status
+from integration.lifecycle import Reason, Status
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for collection"),
@@ -15,6 +15,17 @@ STATUSES: dict[str, StrPromise] = {
     Status.DELIVERY_FAILED: _("Delivery failed"),
     Status.RETURNED: _("Returned"),
     Status.CANCELLED: pgettext_lazy("order", "Cancelled"),
+}
+REASONS: dict[Reason, StrPromise] = {
+    Reason.ABSENT: _("Nobody there"),
+    Reason.REFUSED: _("Refused by the receiver"),
+    Reason.ADDRESS_NOT_FOUND: _("Address not found"),
+    Reason.ADDRESS_INCOMPLETE: _("Address incomplete"),
+    Reason.CLOSED: _("Place closed"),
+    Reason.DAMAGED: _("Goods damaged"),
+    Reason.LOST: _("Lost"),
+    Reason.AREA_AT_RISK: _("Area at risk"),
+    Reason.OTHER: _("Another reason"),
 }
 # Of a status' badge: good, info, warn, bad; empty for grey.
 COLOURS: dict[str, str] = {

@@ -25,7 +25,7 @@ from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
 from delivery.models.webhook import WebhookEventQuerySet
 from integration import words
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, Seller, compact_document
+from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, compact_document
 from panel.templatetags.panel import status_name
 
 _SEARCH = forms.TextInput({"type": "search"})
@@ -326,18 +326,18 @@ def _page(filters: ListFilter, cursor: str, limit: int, *, without: Sequence[str
         return _page(filters, "", limit, without=without)
 
 
-def find_orders(orders: QuerySet[Order], seller: Seller, text: str) -> QuerySet[Order]:
-    """Those of a seller's orders that have `text` as a search code, or else as the receiver's document.
+def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> QuerySet[Order]:
+    """Those of a seller's orders in an environment that have `text` as a search code, or as the receiver's document.
 
     If there are none, those of the newest whose `orderId`, tracking code or receiver's name contains it, in any case
     and with or without accents.
     """
     text = text.strip()
-    codes = SearchCode.objects.filter(seller=seller, value=text)
+    codes = SearchCode.objects.filter(**scope, value=text)
     if codes.exists():
         return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
     document = compact_document(text)
-    if document and Order.objects.filter(seller=seller, receiver_document=document).exists():
+    if document and Order.objects.filter(**scope, receiver_document=document).exists():
         return orders.filter(receiver_document=document)
     contains = Q(receiver_plain__contains=folded(text)) | Q(code__icontains=text) | Q(tracking_code__icontains=text)
     newest: QuerySet[Order] = _among_newest(orders, "created_at")
@@ -350,11 +350,11 @@ def _among_newest(rows: QuerySet[Any], moment: str) -> QuerySet[Any]:
 
 
 class _OfSeller(PeriodFilter):
-    """Filters that look something up among the rows of one seller."""
+    """Filters that look something up among the rows of `scope`: of one seller and environment."""
 
-    def __init__(self, *args: Any, seller: Seller, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, scope: dict[str, Any], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._seller = seller
+        self._scope = scope
 
 
 class OrderFilter(_OfSeller):
@@ -368,7 +368,7 @@ class OrderFilter(_OfSeller):
     status = django_filters.ChoiceFilter(label=_("Status"), choices=list(words.STATUSES.items()), empty_label=_("All"))
 
     def filter_q(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
-        return find_orders(orders, self._seller, value)
+        return find_orders(orders, self._scope, value)
 
 
 class InvoiceFilter(_OfSeller):
@@ -385,13 +385,14 @@ class InvoiceFilter(_OfSeller):
     def filter_q(self, invoices: QuerySet[Invoice], _name: str, value: str) -> QuerySet[Invoice]:
         """Whole values, each of which an index finds."""
         text = value.strip()
-        own = Invoice.objects.filter(seller=self._seller)
+        own = Invoice.objects.filter(**self._scope)
+        named = Order.objects.filter(**self._scope, code=text).order_by()
         key = "".join(text.split())
         found = own.filter(access_key=key).values("pk").order_by()
         found = found.union(
             own.filter(number=text).values("pk").order_by(),
-            InvoiceReference.objects.filter(seller=self._seller, value=text).values("invoice").order_by(),
-            InvoiceLink.objects.filter(order__seller=self._seller, order__code=text).values("invoice").order_by(),
+            InvoiceReference.objects.filter(seller=self._scope["seller"], value=text).values("invoice").order_by(),
+            InvoiceLink.objects.filter(order__in=named).values("invoice").order_by(),
         )
         return invoices.filter(any_of("pk", ArraySubquery(found)))
 

@@ -186,7 +186,8 @@ class Search:
         if orders is None:
             return []
         codes = SearchCode.objects.alias(compact=compact_code("value")).filter(
-            compact=self._text.translate(_SIGNS).upper()
+            environment__in=Environment.values,  # the index has it after the seller
+            compact=self._text.translate(_SIGNS).upper(),
         )
         if not is_account_staff(self._user, Seller) and not self._may_view_in_admin(Order):
             codes = codes.filter(seller__in=self._own_sellers)
@@ -215,7 +216,7 @@ class Search:
         sellers = Seller.objects if is_account_staff(self._user, Seller) else sellers_of(self._user)
         if self._may_view_in_admin(Invoice):
             sellers = Seller.objects
-        by_key = Q(seller__in=sellers.order_by().values("pk"), access_key=key)
+        by_key = Q(seller__in=sellers.order_by().values("pk"), environment__in=Environment.values, access_key=key)
         found = invoices.filter(by_key | Q(number=self._text)).select_related("seller").defer("raw")[:_MOST]
         return [
             Result(

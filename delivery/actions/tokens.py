@@ -95,7 +95,7 @@ def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[Token], N
 
 def _unknown(clear_text: str) -> str:
     """What to do about a text that is no token, by its kind."""
-    if clear_text.startswith(credentials.API_KEY):
+    if clear_text.startswith(credentials.KEYS):
         return (
             "This is an API key, for order integration (/api/integration/). Immediate delivery takes a token, which "
             "begins with rota_live_ or rota_test_."

@@ -1,5 +1,6 @@
 """Models of area A, by subject. Imported from here by all but each other."""
 
+from common.accounts import Environment
 from common.webhooks.models import FAILING, STATE_NAMES, EventState, OffBecause
 from delivery.models.alert import (
     CHOSEN,
@@ -29,7 +30,6 @@ from delivery.models.driver import (
 from delivery.models.integrator import (
     AuditAction,
     AuditEntry,
-    Environment,
     Integrator,
     IntegratorMembership,
     PickupPoint,

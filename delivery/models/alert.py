@@ -2,9 +2,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.accounts import Environment
 from common.fields import CiphertextField, one_of
 from delivery.models.delivery import Delivery
-from delivery.models.integrator import Environment, IntegratorMembership
+from delivery.models.integrator import IntegratorMembership
 from delivery.models.webhook import WebhookEndpoint
 
 

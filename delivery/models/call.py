@@ -2,11 +2,12 @@
 
 from django.db import models
 
+from common.accounts import Environment
 from common.fields import one_of
 from common.idempotency import IdempotencyRecord as AbstractRecord
 from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
-from delivery.models.integrator import Environment, Integrator
+from delivery.models.integrator import Integrator
 
 _KEYS = Keys(
     codes=frozenset(

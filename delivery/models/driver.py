@@ -11,7 +11,7 @@ from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.accounts import validate_name
+from common.accounts import Environment, validate_name
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import CiphertextField, one_of
@@ -20,7 +20,7 @@ from delivery import lifecycle
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models.bases import Identified, Located, cartesian, cartesian_columns, distance_m, on_earth, quoted
-from delivery.models.integrator import Environment, Integrator
+from delivery.models.integrator import Integrator
 
 _X, _Y, _Z = cartesian_columns()
 # What a driver may report. An acceptance is no report: it needs the answer at once.

@@ -13,6 +13,7 @@ from django.db.models import Func, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.accounts import (
+    Environment,
     LimitedAccount,
     Membership,
     Role,
@@ -30,13 +31,6 @@ from delivery.models.bases import Identified, Located, on_earth
 LARGEST_RADIUS_M = 5_000
 # A degree of latitude is at least 110.57 km long, so a box of this height contains every circle of that radius.
 _LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
-
-
-class Environment(models.TextChoices):
-    """Deliveries, drivers and tokens of one environment are not visible in the other."""
-
-    LIVE = "live", _("Live")
-    SANDBOX = "sandbox", _("Sandbox")
 
 
 class Integrator(Identified, Suspendable, LimitedAccount):

@@ -8,11 +8,12 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.accounts import Environment
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import CiphertextField, one_of
 from delivery.models.bases import Identified
-from delivery.models.integrator import Environment, Integrator
+from delivery.models.integrator import Integrator
 
 
 class TokenQuerySet(models.QuerySet["Token"]):

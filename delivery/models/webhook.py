@@ -13,6 +13,7 @@ from django.db.models.functions import TruncHour
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.forgetting import REDACTED, read_only_but_forgotten
@@ -33,7 +34,7 @@ from delivery import words
 from delivery.lifecycle import Status
 from delivery.models.bases import Identified
 from delivery.models.delivery import Delivery
-from delivery.models.integrator import Environment, Integrator
+from delivery.models.integrator import Integrator
 
 MOST_ENDPOINTS = 5
 

@@ -25,11 +25,11 @@ _DAY = timedelta(hours=24)
 _MB = 1024 * 1024  # like Django's filesizeformat
 # At most two orders are read for each reference, however many begin with it.
 _BEGINNING_WITH = """
-    SELECT id, seller_id, code, invoice_key, invoice_data FROM integration_order WHERE id = ANY(ARRAY(
+    SELECT id, seller_id, environment, code, invoice_key, invoice_data FROM integration_order WHERE id = ANY(ARRAY(
         SELECT min(alike.id)
         FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
             SELECT id FROM integration_order
-            WHERE seller_id = %s AND left(code, %s) = reference.value
+            WHERE seller_id = %s AND environment = %s AND left(code, %s) = reference.value
             LIMIT 2
         ) alike
         GROUP BY reference.value
@@ -61,6 +61,7 @@ class Doubt:
 def receive(
     *,
     seller: Seller,
+    environment: str,
     raw: bytes,
     by: str,
     at: datetime,
@@ -76,19 +77,20 @@ def receive(
 
     `on_doubts` is called with what is doubtful about the invoice before anything is committed; what it raises undoes
     all of it. Raises AccountSuspended, InvalidInvoice, InvoiceUnreferenced (without `order`), InvoiceTooLarge,
-    InvoiceStorageFull, TooManyInvoices, or OrderNotFound for an `order` of another seller, and then writes nothing.
+    InvoiceStorageFull, TooManyInvoices, or OrderNotFound for an `order` of another seller or environment, and then
+    writes nothing.
     """
-    if order is not None and order.seller_id != seller.pk:
+    if order is not None and (order.seller_id, order.environment) != (seller.pk, environment):
         raise OrderNotFound
     read = nfe.read(raw)
     with transaction.atomic():
         locked = seller.locked()
         locked.check_active()
-        stored = Invoice.objects.filter(seller=seller, access_key=read.access_key).first()
+        stored = Invoice.objects.of(seller, environment).filter(access_key=read.access_key).first()
         if stored is not None and bytes(stored.raw) != raw:
             on_doubts([Doubt(DoubtCode.OTHER_INVOICE_STORED)])
             return stored
-        invoice = stored or _store(locked, read, raw, order=order, by=by, at=at)
+        invoice = stored or _store(locked, environment, read, raw, order=order, by=by, at=at)
         orders = [] if invoice.is_void else _orders_of(invoice, references=read.references)
         if order is not None and not orders and not invoice.is_void and not invoice.is_linked:
             orders = [order]
@@ -119,28 +121,31 @@ def _doubts(seller: Seller, read: Nfe, orders: Collection[Order]) -> Iterator[Do
 
 
 def link_by_hand(*, invoice: Invoice, order: Order, by: str, at: datetime) -> None:
-    """Link an order of the same seller that the invoice does not name. Idempotent.
+    """Link an order of the same seller and environment that the invoice does not name. Idempotent.
 
-    Raises OrderNotFound for an order of another seller, InvalidInvoice for one that was denied or cancelled.
+    Raises OrderNotFound for another order, InvalidInvoice for one that was denied or cancelled.
     """
     if invoice.is_void:
         raise InvalidInvoice("A nota fiscal foi denegada ou cancelada pela SEFAZ")
-    if order.seller_id != invoice.seller_id:
+    if (order.seller_id, order.environment) != (invoice.seller_id, invoice.environment):
         raise OrderNotFound
     with transaction.atomic():
         link([(invoice, order)], by=by, at=at)
 
 
-def _store(seller: Seller, read: Nfe, raw: bytes, *, order: Order | None, by: str, at: datetime) -> Invoice:
+def _store(
+    seller: Seller, environment: str, read: Nfe, raw: bytes, *, order: Order | None, by: str, at: datetime
+) -> Invoice:
     if (
         order is None
         and not read.references
-        and not Order.objects.filter(seller=seller, invoice_key=read.access_key).exists()
+        and not Order.objects.of(seller, environment).filter(invoice_key=read.access_key).exists()
     ):
         raise InvoiceUnreferenced
     _check_quotas(seller, size=len(raw), at=at)
     invoice = Invoice.objects.create(
         seller=seller,
+        environment=environment,
         access_key=read.access_key,
         issuer_document=read.issuer_document,
         number=read.number,
@@ -176,7 +181,7 @@ def link(pairs: Iterable[tuple[Invoice, Order]], *, by: str, at: datetime) -> No
     )
     SearchCode.objects.bulk_create(
         [
-            SearchCode(seller_id=order.seller_id, order=order, kind=which, value=value)
+            SearchCode(seller_id=order.seller_id, environment=order.environment, order=order, kind=which, value=value)
             for invoice, order in pairs
             for which, value in ((kind.INVOICE_KEY, invoice.access_key), (kind.INVOICE_NUMBER, invoice.number))
             if value
@@ -191,11 +196,11 @@ def _orders_of(invoice: Invoice, *, references: Collection[str]) -> Collection[O
     A reference of CUT_REFERENCE characters that is no order's whole code also names the order whose code begins with
     it, if there is exactly one. `orders.create` finds by the same rules for a new order.
     """
-    orders = Order.objects.filter(seller=invoice.seller_id)
+    orders = Order.objects.of(invoice.seller_id, invoice.environment)
     found = list(orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key)))
     cut = [value for value in references if len(value) == CUT_REFERENCE]
     if cut:
-        found += Order.objects.raw(_BEGINNING_WITH, [cut, invoice.seller_id, CUT_REFERENCE])
+        found += Order.objects.raw(_BEGINNING_WITH, [cut, invoice.seller_id, invoice.environment, CUT_REFERENCE])
     return {order.pk: order for order in found}.values()
 
 

@@ -8,11 +8,13 @@ from datetime import datetime
 from django.db import transaction
 
 from common import credentials
+from common.accounts import Environment
 from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
 MOST_VALID = 20  # of one seller
+_PREFIXES = {Environment.LIVE: credentials.LIVE_KEY, Environment.SANDBOX: credentials.SANDBOX_KEY}
 
 
 @dataclass(frozen=True)
@@ -24,18 +26,22 @@ class Issued:
 
 
 @transaction.atomic
-def issue(*, seller: Seller, by: str, at: datetime, name: str = "") -> Issued:
-    """Issue one more key. `name` is for people. Raises AccountSuspended or TooManyKeys."""
+def issue(
+    *, seller: Seller, by: str, at: datetime, name: str = "", environment: Environment = Environment.LIVE
+) -> Issued:
+    """Issue one more key, of either environment. `name` is for people. Raises AccountSuspended or TooManyKeys."""
     # Serialises with a suspension and with the issue of other keys, so that neither condition changes meanwhile.
     seller.locked().check_active()
     if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
         raise TooManyKeys
-    text = credentials.random_token(credentials.API_KEY)
+    prefix = _PREFIXES[environment]
+    text = credentials.random_token(prefix)
     key = ApiKey.objects.create(
         seller=seller,
+        environment=environment,
         name=name,
         digest=credentials.digest(text),
-        hint=credentials.hint(credentials.API_KEY, text),
+        hint=credentials.hint(prefix, text),
         created_at=at,
         created_by=by,
     )

@@ -1,7 +1,7 @@
 """Creating orders and changing their status. The status and its log entry are written in one transaction."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NotRequired, TypedDict
 
@@ -17,9 +17,9 @@ from common.fields import any_of
 from common.postgresql import prepared
 from integration import business_days, freight, lifecycle, tracking_codes
 from integration.actions import invoices, quotes
-from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument
+from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument, InvalidStatusReport
 from integration.freight import ORDER_SERVICES, Price
-from integration.lifecycle import Status
+from integration.lifecycle import Reason, Status
 from integration.models import (
     Company,
     Invoice,
@@ -31,8 +31,10 @@ from integration.models import (
     compact_document,
     is_document,
 )
-from integration.models.order import CUT_REFERENCE
+from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON
 
+# How far back the moment of a report may be, and how far a carrier's clock may be ahead.
+_OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
 # A larger freight is one of sides or a value that are mistakes.
 _MOST_CENTAVOS = 10**11
 _SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
@@ -81,6 +83,32 @@ class InvoiceData(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class Report:
+    """What is reported of a change of status beside the status. `happened_at`: None is the moment of the change."""
+
+    reason_code: str = ""
+    reason: str = ""
+    place: str = ""
+    happened_at: datetime | None = None
+
+    def check(self, status: Status) -> None:
+        """Raises InvalidStatusReport unless it fits this status. The texts are stored as they are."""
+        if self.reason_code and self.reason_code not in _REASON_CODES:
+            raise InvalidStatusReport(f"code é um destes: {', '.join(_REASON_CODES)}.", "code")
+        if (self.reason_code or self.reason) and status not in lifecycle.WITH_REASON:
+            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", "code")
+        if self.reason_code == Reason.OTHER and not self.reason.strip():
+            raise InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason")
+        for name, text, most in (("reason", self.reason, LONGEST_REASON), ("place", self.place, LONGEST_PLACE)):
+            if len(text) > most or "\0" in text:
+                raise InvalidStatusReport(f"{name} tem no máximo {most} caracteres.", name)
+
+
+NOTHING_MORE = Report()
+_REASON_CODES = [reason.value for reason in Reason]
+
+
+@dataclass(frozen=True)
 class NewOrder:
     """A valid order create request. An empty `tracking_code` is generated. `cost` in BRL."""
 
@@ -108,7 +136,7 @@ class NewOrder:
         return self.cost if value is None else value
 
 
-def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order:
+def create(*, seller: Seller, environment: str, payload: NewOrder, by: str, at: datetime) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
     Raises CompanyNotFound, InvalidDocument, ForeignCompany or DuplicateOrder, and then writes nothing.
@@ -123,11 +151,12 @@ def create(*, seller: Seller, payload: NewOrder, by: str, at: datetime) -> Order
                 raise ForeignCompany
             raise CompanyNotFound if is_document(document) else InvalidDocument
         company_id, origin, order_id, tracking_number = numbers
-        tracking_code, naming = _checked(seller, payload, tracking_number)
+        tracking_code, naming = _checked(seller, environment, payload, tracking_number)
         price = _freight(payload, origin) if origin else None
         order = Order(
             pk=order_id,
             seller_id=seller.pk,
+            environment=environment,
             company_id=company_id,
             code=payload.code,
             tracking_code=tracking_code,
@@ -157,26 +186,43 @@ def cancel(*, order: Order, by: str, at: datetime) -> Order:
 
 
 @transaction.atomic
-def move(*, order: Order, to: Status, by: str, at: datetime, via_api: bool = False) -> Order:
-    """Change the status to `to` and log it. No other function writes a status.
+def move(
+    *, order: Order, to: Status, by: str, at: datetime, via_api: bool = False, report: Report = NOTHING_MORE
+) -> Order:
+    """Change the status to `to` and log it with what is reported of it. No other function writes a status.
 
     The first one after the collection sets the promised day of an order with a freight.
 
-    Raises MoveRefused if `lifecycle.TABLE` does not allow it.
+    Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the report does not fit it.
     """
     locked = Order.objects.select_for_update(of=("self",)).get(pk=order.pk)
     locked.status = lifecycle.move(Status(locked.status), to).value
+    entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
+    happened_at = entry.occurred_at
+    if report.happened_at is not None:
+        _check_moment(locked, happened_at, at=at)
     if to is Status.DELIVERED:
-        locked.delivered_at = at
+        locked.delivered_at = happened_at
     # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.
     if locked.promised_on is None and locked.freight_days is not None and to is not Status.CANCELLED:
-        locked.promised_on = business_days.after(timezone.localdate(at), locked.freight_days)
+        locked.promised_on = business_days.after(timezone.localdate(happened_at), locked.freight_days)
     locked.save(update_fields=["status", "promised_on", "delivered_at"])
-    _log_entry(locked, to, via_api=via_api, by=by, at=at).save(force_insert=True)
+    entry.save(force_insert=True)
     return locked
 
 
-def _checked(seller: Seller, payload: NewOrder, number: int | None) -> tuple[str, list[Invoice]]:
+def _check_moment(order: Order, happened_at: datetime, *, at: datetime) -> None:
+    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before the entry before it."""
+    if not at - _OLDEST_REPORT <= happened_at <= at + _CLOCK_ERROR:
+        raise InvalidStatusReport("occurredAt fica entre 30 dias atrás e agora.", "occurredAt")
+    last = order.status_log.latest("pk").occurred_at
+    if happened_at < last:
+        raise InvalidStatusReport(
+            f"occurredAt é anterior ao último evento do pedido, de {last.isoformat()}.", "occurredAt"
+        )
+
+
+def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, list[Invoice]]:
     """The tracking code, the payload's or one made of `number` that the seller has not used, and the invoices to link.
 
     An invoice's reference that is as long as the NF-e layout allows names the order too, if no other order's code
@@ -190,6 +236,7 @@ def _checked(seller: Seller, payload: NewOrder, number: int | None) -> tuple[str
         code = payload.tracking_code if number is None else tracking_codes.encode(number)
         (found,) = _FACTS.all(
             seller=seller.pk,
+            environment=environment,
             code=payload.code,
             tracking_code=code,
             cut=payload.code[:CUT_REFERENCE],
@@ -214,7 +261,11 @@ def _freight(payload: NewOrder, origin: str) -> Price | None:
     return price if price and price.amount <= _MOST_CENTAVOS else None
 
 
-def _log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: datetime) -> StatusLog:
+def _log_entry(
+    order: Order, status: Status, *, via_api: bool, by: str, at: datetime, report: Report = NOTHING_MORE
+) -> StatusLog:
+    """The unsaved entry. Raises InvalidStatusReport if the report does not fit the status."""
+    report.check(status)
     return StatusLog(
         order=order,
         company_id=order.company_id,
@@ -223,6 +274,10 @@ def _log_entry(order: Order, status: Status, *, via_api: bool, by: str, at: date
         by=by,
         created_at=at,
         updated_at=at,
+        reason_code=report.reason_code,
+        reason=report.reason,
+        place=report.place,
+        happened_at=report.happened_at,
     )
 
 
@@ -236,7 +291,7 @@ def _search_codes(order: Order, payload: NewOrder) -> list[SearchCode]:
         kind.INVOICE_NUMBER: payload.invoice_number,
     }
     return [
-        SearchCode(seller_id=order.seller_id, order=order, kind=kind, value=value)
+        SearchCode(seller_id=order.seller_id, environment=order.environment, order=order, kind=kind, value=value)
         for kind, value in values.items()
         if value
     ]
@@ -256,21 +311,21 @@ _LOCK = """
 
 
 def _facts() -> QuerySet[Seller]:
-    seller = Parameter("seller")
-    orders = Order.objects.filter(seller=seller).order_by()
+    seller, environment = Parameter("seller"), Parameter("environment")
+    orders = Order.objects.of(seller, environment).order_by()
     return (
         Seller.objects.filter(pk=seller)
         .only("pk")
         .annotate(
             has_code=Exists(orders.filter(code=Parameter("code"))),
             has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
-            naming=ArraySubquery(_naming(seller, orders).values("texts")),
+            naming=ArraySubquery(_naming(seller, environment, orders).values("texts")),
         )
         .order_by()
     )
 
 
-def _naming(seller: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
+def _naming(seller: Parameter, environment: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
     """The seller's invoices, but void ones, that name the order or whose access key it names, with their `texts`."""
     # The length stands in the text, because a statement planned for any parameters cannot use the index otherwise.
     begins = Func("code", template=f"LEFT(%(expressions)s, {CUT_REFERENCE})", output_field=TextField())
@@ -289,6 +344,7 @@ def _naming(seller: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
         any_of("pk", ArraySubquery(named.values("invoice")))
         | any_of("pk", ArraySubquery(named_in_part.values("invoice")))
         | Q(seller=seller, access_key=Parameter("invoice_key")),  # no invoice has an empty access key
+        environment=environment,
         is_void=False,
     )
     return found.annotate(texts=texts).order_by()

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from integration import postcodes
-from integration.errors import CompanyTaken, InvalidDocument
+from integration.errors import CompanyTaken, InvalidDocument, SellerNotFound
 from integration.models import Company, Seller, compact_document
 
 _log = logging.getLogger(__name__)
@@ -28,6 +28,15 @@ def open_(*, name: str, documents: Sequence[str], origin: str = "") -> Seller:
     for document in documents:
         _register(seller, document, postcode)
     return seller
+
+
+def find(text: str) -> Seller:
+    """The seller with this id or reference. Raises SellerNotFound."""
+    is_id = text.isascii() and text.isdigit() and len(text) < len(str(2**63))
+    found = Seller.objects.filter(**({"pk": int(text)} if is_id else {"reference": text})).first()
+    if found is None:
+        raise SellerNotFound(f"No seller has the id or reference '{text}'.")
+    return found
 
 
 def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:

@@ -1,5 +1,6 @@
 """Finding orders of a seller."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -26,8 +27,8 @@ class TrackedOrder:
     status_log: list[StatusLog]
 
 
-def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -> list[TrackedOrder]:
-    """At most MOST_RESULTS orders of the seller, newest first.
+def find(seller: Seller, environment: str, *, value: str, by_document: bool, document: str = "") -> list[TrackedOrder]:
+    """At most MOST_RESULTS orders of the seller in the environment, newest first.
 
     `value` is compared with the receiver's document if `by_document`, otherwise with every search code: first those
     that are equal, then those that are equal without regard to case, spaces, dots and dashes. An order must also have
@@ -35,18 +36,20 @@ def find(seller: Seller, *, value: str, by_document: bool, document: str = "") -
     """
     if "\0" in value + document:
         return []  # PostgreSQL refuses NUL in a query, and no stored text holds it
-    rows = _status_logs(seller.pk, value, by_document=by_document, document=document)
+    rows = _status_logs(
+        {"seller": seller.pk, "environment": environment}, value, by_document=by_document, document=document
+    )
     found = [list(entries) for _key, entries in groupby(rows, key=lambda entry: entry.order_id)]
     return [TrackedOrder(entries[0].tracking_code, entries) for entries in found[:MOST_RESULTS]]
 
 
-def get(seller: Seller, *, code: str) -> Order:
+def get(seller: Seller, environment: str, *, code: str) -> Order:
     """The seller's order with this `orderId`, with its company, status log and linked invoices without their files.
 
     Raises OrderNotFound.
     """
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    orders = seller.orders.select_related("company")
+    orders = Order.objects.of(seller, environment).select_related("company")
     found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(code=code)
     # Not by `first`, which sorts: PostgreSQL might then read sorted orders until one has the code.
     order = None if "\0" in code else next(iter(found.order_by()), None)  # PostgreSQL refuses NUL in a query
@@ -55,30 +58,32 @@ def get(seller: Seller, *, code: str) -> Order:
     return order
 
 
-def _status_logs(seller_id: int, value: str, *, by_document: bool, document: str) -> list[Any]:
+def _status_logs(owner: dict[str, Any], value: str, *, by_document: bool, document: str) -> list[Any]:
     """The entries, each with the `tracking_code` of its order."""
     if not by_document and not document:
-        return _BY_CODE.all(seller=seller_id, value=value)
+        return _BY_CODE.all(**owner, value=value)
     wanted = {compact_document(text) for text in ([value] if by_document else []) + ([document] if document else [])}
     compact = wanted.pop()
     if wanted or not compact:
         return []  # two documents, or one without a digit
     if by_document:
-        return _BY_DOCUMENT.all(seller=seller_id, document=compact)
-    return _BY_BOTH.all(seller=seller_id, value=value, document=compact)
+        return _BY_DOCUMENT.all(**owner, document=compact)
+    return _BY_BOTH.all(**owner, value=value, document=compact)
 
 
-def by_code(seller: Any, value: Any) -> QuerySet[StatusLog]:
-    return _with_code(SearchCode.objects.filter(seller=seller), value)
+def by_code(seller: Any, environment: Any, value: Any) -> QuerySet[StatusLog]:
+    return _with_code(SearchCode.objects.filter(seller=seller, environment=environment), value)
 
 
-def by_document(seller: Any, document: Any) -> QuerySet[StatusLog]:
-    orders = _newest(Order.objects.filter(seller=seller, receiver_document=document).order_by("-pk").values("pk"))
+def by_document(seller: Any, environment: Any, document: Any) -> QuerySet[StatusLog]:
+    received = Order.objects.of(seller, environment).filter(receiver_document=document)
+    orders = _newest(received.order_by("-pk").values("pk"))
     return _status_logs_of(any_of("order", orders)).order_by("-order_id", "pk")
 
 
-def by_both(seller: Any, value: Any, document: Any) -> QuerySet[StatusLog]:
-    return _with_code(SearchCode.objects.filter(seller=seller, order__receiver_document=document), value)
+def by_both(seller: Any, environment: Any, value: Any, document: Any) -> QuerySet[StatusLog]:
+    codes = SearchCode.objects.filter(seller=seller, environment=environment, order__receiver_document=document)
+    return _with_code(codes, value)
 
 
 def _with_code(codes: QuerySet[SearchCode], value: Any) -> QuerySet[StatusLog]:
@@ -104,6 +109,10 @@ def _status_logs_of(condition: Any) -> QuerySet[StatusLog]:
     return shown.filter(condition).annotate(tracking_code=F("order__tracking_code"))
 
 
-_BY_CODE = CompiledQuery(lambda: by_code(Parameter("seller"), Parameter("value")))
-_BY_DOCUMENT = CompiledQuery(lambda: by_document(Parameter("seller"), Parameter("document")))
-_BY_BOTH = CompiledQuery(lambda: by_both(Parameter("seller"), Parameter("value"), Parameter("document")))
+def _compiled(query: Callable[..., QuerySet[StatusLog]], *names: str) -> "CompiledQuery[StatusLog]":
+    return CompiledQuery(lambda: query(*(Parameter(name) for name in ("seller", "environment", *names))))
+
+
+_BY_CODE = _compiled(by_code, "value")
+_BY_DOCUMENT = _compiled(by_document, "document")
+_BY_BOTH = _compiled(by_both, "value", "document")

@@ -58,7 +58,7 @@ class InvoiceForm(forms.ModelForm[Invoice]):
             raise forms.ValidationError(
                 _("The tax office has denied or cancelled this invoice, so no order is linked to it.")
             )
-        order = Order.objects.filter(seller=self.instance.seller_id, code=code).first()
+        order = Order.objects.of(self.instance.seller_id, self.instance.environment).filter(code=code).first()
         if order is None:
             raise forms.ValidationError(_("This seller has no such order."))
         return order

@@ -51,15 +51,15 @@ def _key_in(header: bytes) -> str:
     is what HTTP clients send.
     """
     scheme, texts = _parts(header)
-    return _beginning_with(credentials.API_KEY, texts) if scheme == b"basic" else ""
+    return _beginning_with(credentials.KEYS, texts) if scheme == b"basic" else ""
 
 
 def _other_credential(header: bytes) -> str:
     """What to do about a header without a key that holds another credential, or one with another scheme."""
     _scheme, texts = _parts(header)
-    if _beginning_with(credentials.API_KEY, texts):
+    if _beginning_with(credentials.KEYS, texts):
         return "Envie a chave com o esquema Basic: Authorization: Basic <API_KEY>"
-    if any(_beginning_with(prefix, texts) for prefix in (credentials.LIVE_TOKEN, credentials.SANDBOX_TOKEN)):
+    if _beginning_with((credentials.LIVE_TOKEN, credentials.SANDBOX_TOKEN), texts):
         return (
             "Isto é um token da entrega imediata (/api/). A integração de pedidos recebe uma chave, que começa com "
             "rota_key_: Authorization: Basic <API_KEY>"
@@ -74,8 +74,8 @@ def _parts(header: bytes) -> tuple[bytes, list[str]]:
     return scheme.lower(), [sent.decode(), *_decoded(sent)] if sent.isascii() else []
 
 
-def _beginning_with(prefix: str, texts: Iterable[str]) -> str:
-    return next((text for text in texts if text.startswith(prefix) and text.isascii()), "")
+def _beginning_with(prefixes: tuple[str, ...], texts: Iterable[str]) -> str:
+    return next((text for text in texts if text.startswith(prefixes) and text.isascii()), "")
 
 
 def _decoded(sent: bytes) -> list[str]:

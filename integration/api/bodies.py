@@ -170,6 +170,19 @@ class Freight(TypedDict):
     promisedDate: str | None
 
 
+class StatusReport(StatusEntry, TypedDict):
+    """An entry with what was reported of it.
+
+    `code`: why the parcel was not delivered or came back, null otherwise. `reason`: in words.
+    `place`: where it happened. `occurredAt`: when, which may be before it was recorded.
+    """
+
+    code: Annotated[str, one_of(words.REASONS)] | None
+    reason: str | None
+    place: str | None
+    occurredAt: str
+
+
 class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
@@ -181,7 +194,7 @@ class OrderDetail(OrderSummary, TypedDict):
     invoice: dict[str, Any] | None
     freight: Freight | None
     invoices: list[LinkedInvoice]
-    status_log: list[StatusEntry]
+    status_log: list[StatusReport]
 
 
 class InvoiceSummary(TypedDict):
@@ -234,7 +247,7 @@ def order_shown(order: Order) -> OrderShown:
         "invoice": {**sent, "value": _number(sent.get("value"))} if sent else None,
         "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
-        "status_log": [status_entry(entry) for entry in order.status_log.all()],
+        "status_log": [status_report(entry) for entry in order.status_log.all()],
     }
     return {"success": True, "data": detail}
 
@@ -256,6 +269,16 @@ def _invoice_summary(invoice: Any) -> InvoiceSummary:
         "linked": invoice.is_linked,
         "orders": invoice.order_codes,
         "createdAt": utc(invoice.received_at),
+    }
+
+
+def status_report(entry: StatusLog) -> StatusReport:
+    return {
+        **status_entry(entry),
+        "code": entry.reason_code or None,
+        "reason": entry.reason or None,
+        "place": entry.place or None,
+        "occurredAt": utc(entry.occurred_at),
     }
 
 

@@ -55,7 +55,8 @@ from integration.errors import (
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, IdempotencyRecord, InvoiceLink
+from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Order
+from integration.models.order import OrderQuerySet
 
 Row = TypeVar("Row", bound=Model)
 _ORDERS = KeyedEndpoint(
@@ -87,6 +88,11 @@ class SellerViewSet(ApiView, ViewSet):
         return self.request.auth
 
     @property
+    def orders(self) -> OrderQuerySet:
+        """The orders that the key may see: those of its seller and environment."""
+        return Order.objects.of(self.key.seller_id, self.key.environment)
+
+    @property
     def actor(self) -> str:
         """The caller's name for status logs."""
         return f"key {self.key.hint}"
@@ -100,7 +106,7 @@ class SellerViewSet(ApiView, ViewSet):
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
-                scope=[scope, str(self.key.seller_id), *query.sent],
+                scope=[scope, str(self.key.seller_id), self.key.environment, *query.sent],
                 **options,
             )
         except pagination.InvalidCursor as error:
@@ -159,9 +165,9 @@ class OrderViewSet(SellerViewSet):
     def list(self, request: Request) -> Response:
         """Find orders.
 
-        The orders of the key's seller, the newest first, in pages.
+        The orders of the key's seller and environment, the newest first, in pages.
         """
-        page = self.page(self.key.seller.orders.all(), scope="orders")
+        page = self.page(self.orders, scope="orders")
         prefetch_related_objects(page.rows, "company")
         return Response(bodies.orders_listed(page.rows, page.next_cursor))
 
@@ -189,14 +195,19 @@ class OrderViewSet(SellerViewSet):
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
         serializer = self.read_body(OrderSerializer(data=request.data))
-        seller, payload, at = self.key.seller, serializer.payload, clock.now()
+        key, payload, at = self.key, serializer.payload, clock.now()
 
         def create(_nothing: None) -> Response:
-            order = orders.create(seller=seller, payload=payload, by=self.actor, at=at)
+            order = orders.create(seller=key.seller, environment=key.environment, payload=payload, by=self.actor, at=at)
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
         return _ORDERS.once(
-            request, scope={"seller_id": seller.pk}, at=at, prepare=lambda: None, act=create, refuse=answers.refused
+            request,
+            scope={"seller_id": key.seller_id, "environment": key.environment},
+            at=at,
+            prepare=lambda: None,
+            act=create,
+            refuse=answers.refused,
         )
 
     @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
@@ -206,7 +217,7 @@ class OrderViewSet(SellerViewSet):
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return Response(bodies.order_shown(trackings.get(self.key.seller, code=order_id)))
+        return Response(bodies.order_shown(trackings.get(self.key.seller, self.key.environment, code=order_id)))
 
     @extend_schema(
         operation_id="cancel-order",
@@ -223,7 +234,7 @@ class OrderViewSet(SellerViewSet):
         Cancels an order that is neither delivered nor cancelled.
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
-        order = self.key.seller.orders.filter(code=serializer.validated_data["orderId"]).first()
+        order = self.orders.filter(code=serializer.validated_data["orderId"]).first()
         if order is None:
             raise OrderNotFound
         orders.cancel(order=order, by=self.actor, at=clock.now())
@@ -263,6 +274,7 @@ class OrderViewSet(SellerViewSet):
         self.check_query(serializer.errors, known=("value", *serializer.fields))
         found = trackings.find(
             self.key.seller,
+            self.key.environment,
             value=value,
             by_document=serializer.validated_data["type"] == "document",
             document=serializer.validated_data.get("document", ""),
@@ -286,7 +298,7 @@ class InvoiceViewSet(SellerViewSet):
         """
         links = InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id")
         page = self.page(
-            self.key.seller.invoices.all(),
+            Invoice.objects.of(self.key.seller_id, self.key.environment),
             scope="invoices",
             order="-received_at",
             without=["raw"],
@@ -330,7 +342,14 @@ class InvoiceViewSet(SellerViewSet):
             found = [PayloadWarning(("nfe",), each.code, values=(("about", each.about),)) for each in doubts]
             self.check_body({}, found)
 
-        invoices.receive(seller=self.key.seller, raw=raw, by=self.actor, at=clock.now(), on_doubts=check)
+        invoices.receive(
+            seller=self.key.seller,
+            environment=self.key.environment,
+            raw=raw,
+            by=self.actor,
+            at=clock.now(),
+            on_doubts=check,
+        )
         return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
 
 

@@ -1,14 +1,17 @@
 from decimal import Decimal
+from typing import Any, Self
 
 import pgtrigger
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.accounts import Environment
+from common.fields import one_of
 from common.forgetting import NO_BYTES, SET_ONCE, read_only_but_forgotten
 from common.formats import short_id
 from integration.models.order import LONGEST_CODE, Order
-from integration.models.seller import Seller
+from integration.models.seller import Seller, environment_field
 
 _COUNT_BYTES = """
 IF TG_OP = 'INSERT' THEN
@@ -32,12 +35,19 @@ RETURN NULL;
 """
 
 
+class InvoiceQuerySet(models.QuerySet["Invoice"]):
+    def of(self, seller: Any, environment: Any) -> Self:
+        """The invoices of a seller, or the expression of one, in an environment."""
+        return self.filter(seller=seller, environment=environment)
+
+
 class Invoice(models.Model):
     """An NF-e that a seller sent: its unchanged bytes, and the data parsed from them."""
 
     seller = models.ForeignKey(
         Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices", db_index=False
     )
+    environment = environment_field()
     access_key = models.CharField(_("access key"), max_length=44)
     issuer_document = models.CharField(_("issuer"), max_length=14, blank=True)
     number = models.CharField(_("number"), max_length=9, blank=True)
@@ -57,20 +67,28 @@ class Invoice(models.Model):
         Order, through="InvoiceLink", related_name="invoices", verbose_name=_("orders")
     )
 
+    objects = InvoiceQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("invoice")
         verbose_name_plural = _("invoices")
         ordering = ["-id"]
-        constraints = [models.UniqueConstraint(fields=["seller", "access_key"], name="one_invoice_per_access_key")]
+        constraints = [
+            # Of expressions, as those of orders.
+            models.UniqueConstraint(
+                "seller", "environment", "access_key", name="one_invoice_of_environment_per_access_key"
+            ),
+            one_of("invoice_environment", "environment", Environment.values),
+        ]
         indexes = [
-            models.Index(fields=["seller", "-received_at"], name="invoice_received"),
+            models.Index(fields=["seller", "environment", "-received_at"], name="invoice_newest"),
             # It ends with the primary key, so that a page's keys are read from the index alone.
-            models.Index(fields=["seller", "is_linked", "-received_at", "-id"], name="invoice_of_seller_linked"),
+            models.Index(fields=["seller", "environment", "is_linked", "-received_at", "-id"], name="invoice_linked"),
             models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
             models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller"]),
+            pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "environment"]),
             read_only_but_forgotten("invoice_forgotten", {"raw": NO_BYTES, "forgotten_at": SET_ONCE}),
             pgtrigger.Trigger(
                 name="invoice_bytes_of_seller",

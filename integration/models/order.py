@@ -1,5 +1,6 @@
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import pgtrigger
 from django.core.serializers.json import DjangoJSONEncoder
@@ -9,12 +10,14 @@ from django.db.models.functions import Left
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common.accounts import Environment
+from common.fields import one_of
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
-from integration import words
+from integration import lifecycle, words
 from integration.freight import Package, Price, package_of
-from integration.lifecycle import Status
-from integration.models.seller import Company, Seller
+from integration.lifecycle import Reason, Status
+from integration.models.seller import Company, Seller, environment_field
 
 if TYPE_CHECKING:
     from integration.models.invoice import Invoice
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
 CUT_REFERENCE = 15
+LONGEST_REASON, LONGEST_PLACE = 255, 120
 # Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
 _FORGOTTEN = {
     "receiver_name": EMPTY,
@@ -34,6 +38,12 @@ _FORGOTTEN = {
 _MOVED = ["status", "promised_on", "delivered_at"]
 
 
+class OrderQuerySet(models.QuerySet["Order"]):
+    def of(self, seller: Any, environment: Any) -> Self:
+        """The orders of a seller, or the expression of one, in an environment."""
+        return self.filter(seller=seller, environment=environment)
+
+
 class Order(models.Model):
     """A purchase to be shipped. The integer id is the shipping id, and the `order_id` of status logs.
 
@@ -44,6 +54,7 @@ class Order(models.Model):
     seller = models.ForeignKey(
         Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="orders", db_index=False
     )
+    environment = environment_field()
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
     code = models.CharField(_("orderId"), max_length=LONGEST_CODE)
     tracking_code = models.CharField(_("tracking code"), max_length=LONGEST_CODE)
@@ -68,13 +79,19 @@ class Order(models.Model):
     created_by = models.CharField(_("created by"), max_length=200)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
+    objects = OrderQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("order")
         verbose_name_plural = _("orders")
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["seller", "code"], name="one_order_per_code"),
-            models.UniqueConstraint(fields=["seller", "tracking_code"], name="one_order_per_tracking_code"),
+            # Of expressions, so that they are indexes alone, which a migration can make while the table is in use.
+            models.UniqueConstraint("seller", "environment", "code", name="one_order_of_environment_per_code"),
+            models.UniqueConstraint(
+                "seller", "environment", "tracking_code", name="one_order_of_environment_per_tracking_code"
+            ),
+            one_of("order_environment", "environment", Environment.values),
             models.CheckConstraint(name="order_cost_not_negative", condition=models.Q(cost__gte=0)),
             models.CheckConstraint(
                 name="order_freight_is_whole",
@@ -84,12 +101,12 @@ class Order(models.Model):
         ]
         indexes = [
             # They end with the primary key, so that a page's keys are read from the index alone.
-            models.Index(fields=["seller", "-created_at", "-id"], name="order_of_seller"),
-            models.Index(fields=["seller", "status", "-created_at", "-id"], name="order_of_seller_status"),
-            models.Index(fields=["seller", "cost", "id"], name="order_of_seller_cost"),
-            models.Index(fields=["seller", "receiver_document", "-id"], name="order_of_receiver"),
-            models.Index(fields=["seller", "invoice_key"], name="order_of_invoice_key"),
-            models.Index("seller", Left("code", CUT_REFERENCE), name="order_cut_code"),
+            models.Index(fields=["seller", "environment", "-created_at", "-id"], name="order_newest"),
+            models.Index(fields=["seller", "environment", "status", "-created_at", "-id"], name="order_with_status"),
+            models.Index(fields=["seller", "environment", "cost", "id"], name="order_cost"),
+            models.Index(fields=["seller", "environment", "receiver_document", "-id"], name="order_receiver"),
+            models.Index(fields=["seller", "environment", "invoice_key"], name="order_invoice_key"),
+            models.Index("seller", "environment", Left("code", CUT_REFERENCE), name="order_beginning_of_code"),
             models.Index(fields=["status", "-id"], name="order_by_status"),  # the filter of the admin's list
             models.Index(fields=["created_at"], name="order_to_forget", condition=Q(forgotten_at__isnull=True)),
             models.Index(phone_key("receiver__phone"), name="order_phone", condition=Q(receiver__has_key="phone")),
@@ -161,17 +178,39 @@ class StatusLog(models.Model):
     by = models.CharField(_("by"), max_length=200)
     created_at = models.DateTimeField(_("created at"))
     updated_at = models.DateTimeField(_("updated at"))
+    reason_code = models.CharField(
+        _("reason"),
+        max_length=18,
+        choices=[(code.value, text) for code, text in words.REASONS.items()],
+        blank=True,
+        db_default="",
+    )
+    reason = models.CharField(_("reason in words"), max_length=LONGEST_REASON, blank=True, db_default="")
+    place = models.CharField(_("place"), max_length=LONGEST_PLACE, blank=True, db_default="")
+    # When it happened; None if that is when it was recorded.
+    happened_at = models.DateTimeField(_("happened at"), null=True)
 
     class Meta:
         verbose_name = _("status log entry")
         verbose_name_plural = _("status log")
         ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                name="status_log_reason_of_a_failure",
+                condition=Q(reason_code="", reason="") | Q(status__in=[s.value for s in lifecycle.WITH_REASON]),
+            ),
+            one_of("status_log_reason_code", "reason_code", ["", *(code.value for code in Reason)]),
+        ]
         triggers = [
             pgtrigger.Protect(name="status_log_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
         ]
 
     def __str__(self) -> str:
         return self.get_status_display()
+
+    @property
+    def occurred_at(self) -> datetime:
+        return self.happened_at or self.created_at
 
 
 def compact_code(code: Any) -> Func:
@@ -191,6 +230,7 @@ class SearchCode(models.Model):
         OTHER = "other", _("Auxiliary code")
 
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
+    environment = environment_field()  # the order's
     order = models.ForeignKey(
         Order, verbose_name=_("order"), on_delete=models.CASCADE, related_name="codes", db_index=False
     )
@@ -203,8 +243,8 @@ class SearchCode(models.Model):
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["order", "kind", "value"], name="one_search_code")]
         indexes = [
-            models.Index(fields=["seller", "value", "-order"], name="search_code_value"),
-            models.Index("seller", compact_code("value"), F("order").desc(), name="search_code_compact"),
+            models.Index(fields=["seller", "environment", "value", "-order"], name="search_code_equal"),
+            models.Index("seller", "environment", compact_code("value"), F("order").desc(), name="search_code_alike"),
         ]
 
     def __str__(self) -> str:

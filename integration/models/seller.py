@@ -12,6 +12,7 @@ from stdnum.br import cnpj, cpf
 
 from common import credentials, fields, formats
 from common.accounts import (
+    Environment,
     LimitedAccount,
     Membership,
     Role,
@@ -25,6 +26,19 @@ from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.states import region_of
 from integration.errors import AccountSuspended
+
+
+def environment_field() -> "models.CharField[str, str]":
+    """The column of a row that belongs to one environment of its seller."""
+    return models.CharField(
+        _("environment"),
+        max_length=7,
+        choices=Environment,
+        default=Environment.LIVE,
+        db_default=Environment.LIVE,
+        editable=False,
+    )
+
 
 # Without 0, 1, I and O, which are easily confused.
 _ALPHABET = "23456789ABCDEFGHJKMNPQRSTVWXYZ"  # pragma: allowlist secret  # an alphabet
@@ -171,6 +185,14 @@ class ApiKey(Credential):
     """An API key of a seller. Only the digest of its text is stored; the text is shown once."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.CASCADE, related_name="keys")
+    environment = models.CharField(
+        _("environment"),
+        max_length=7,
+        choices=Environment,
+        default=Environment.LIVE,
+        db_default=Environment.LIVE,
+        help_text=_("A test key sees, and makes, orders of the sandbox only, which a simulated carrier moves."),
+    )
     name = models.CharField(
         _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
     )
@@ -180,6 +202,7 @@ class ApiKey(Credential):
         verbose_name = _("API key")
         verbose_name_plural = _("API keys")
         ordering = ["-created_at"]
+        constraints = [one_of("api_key_environment", "environment", Environment.values)]
 
     @property
     def title(self) -> str:
@@ -198,7 +221,7 @@ class ApiKey(Credential):
 
 # What authentication and the calls need of them.
 _NEEDED = [
-    "digest", "hint", "revoked_at", "last_used_at", "seller__reference", "seller__suspended_at",
+    "digest", "environment", "hint", "revoked_at", "last_used_at", "seller__reference", "seller__suspended_at",
     "seller__rate_limit_per_second", "seller__rate_limit_per_hour",
 ]  # fmt: skip  # a list of names
 _BY_DIGEST = CompiledQuery(

@@ -26,7 +26,9 @@ from delivery.models import AccountScope, Delivery, Environment, Integrator, Web
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.refusals import refusal
 from integration.errors import AccountSuspended as SellerSuspended
-from integration.models import Seller
+from integration.models import Invoice, Order, Seller
+from integration.models.invoice import InvoiceQuerySet
+from integration.models.order import OrderQuerySet
 
 _log = logging.getLogger(__name__)
 
@@ -189,6 +191,7 @@ class SellerView(LoggedInView):
     """A page of one seller."""
 
     seller: Seller
+    environment = Environment.LIVE
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -207,6 +210,19 @@ class SellerView(LoggedInView):
 
     def frame(self) -> dict[str, Any]:
         return {"seller": self.seller}
+
+    @property
+    def orders(self) -> OrderQuerySet:
+        return Order.objects.of(self.seller, self.environment)
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        """The condition of all rows that its lists show."""
+        return {"seller": self.seller, "environment": self.environment}
+
+    @property
+    def invoices(self) -> InvoiceQuerySet:
+        return Invoice.objects.of(self.seller, self.environment)
 
 
 class DispatcherView(LoggedInView, PermissionRequiredMixin):

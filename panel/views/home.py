@@ -116,7 +116,7 @@ def _shops(accounts: Sequence[Integrator], *, at: datetime) -> list[Shop]:
 
 
 def _stores(sellers: Sequence[Seller], *, at: datetime) -> list[Store]:
-    own = Order.objects.filter(seller__in=sellers).order_by()
+    own = Order.objects.filter(seller__in=sellers, environment=Environment.LIVE).order_by()
     created = own.filter(created_at__gte=clock.midnight(at)).values_list("seller")
     today = dict(created.annotate(Count("pk")))
     recent = own.filter(created_at__gte=at - _RECENT, status__in=(OrderStatus.PENDING, OrderStatus.DELIVERY_FAILED))

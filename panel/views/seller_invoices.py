@@ -18,7 +18,7 @@ from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import Doubt, DoubtCode
 from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge
-from integration.models import Invoice, Order, Seller
+from integration.models import Invoice, Order
 from panel.filters import InvoiceFilter, all_rows, find_orders, listed
 from panel.views.base import SellerView
 
@@ -32,13 +32,12 @@ class Invoices(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        own = Invoice.objects.filter(seller=self.seller)
-        shown = listed(InvoiceFilter, request.GET, own, without=["raw"], seller=self.seller)
+        shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], scope=self.scope)
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
         return self.page("panel/seller_invoices.html", **shown)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        stored = keep_uploaded(request, self.seller)
+        stored = keep_uploaded(request, self)
         if stored is None:
             return redirect("panel:seller_invoices", self.seller.pk)
         return redirect("panel:seller_invoice", self.seller.pk, stored.pk)
@@ -62,7 +61,7 @@ _DOUBTS = {
 }
 
 
-def keep_uploaded(request: HttpRequest, seller: Seller, *, order: Order | None = None) -> Invoice | None:
+def keep_uploaded(request: HttpRequest, page: SellerView, *, order: Order | None = None) -> Invoice | None:
     """Keep the invoice of the form, and say what became of it. None if it was refused. Raises AccountSuspended.
 
     `order`: on whose page it was uploaded, see `invoices.receive`.
@@ -71,7 +70,13 @@ def keep_uploaded(request: HttpRequest, seller: Seller, *, order: Order | None =
     try:
         raw = _uploaded(request)
         stored = invoices.receive(
-            seller=seller, raw=raw, by=actor(request), at=clock.now(), order=order, on_doubts=doubts.extend
+            seller=page.seller,
+            environment=page.environment,
+            raw=raw,
+            by=actor(request),
+            at=clock.now(),
+            order=order,
+            on_doubts=doubts.extend,
         )
     except AccountSuspended:
         raise
@@ -113,8 +118,7 @@ class InvoicesExport(SellerView):
         return csv_files.response("invoices", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
-        own = Invoice.objects.filter(seller=self.seller)
-        portions = all_rows(InvoiceFilter, self.request.GET, own, without=["raw"], seller=self.seller)
+        portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], scope=self.scope)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
             yield from map(_row, found)
@@ -133,7 +137,7 @@ class InvoicePage(SellerView):
     """What was read from an invoice, what was linked and why, and a search for an order to link."""
 
     def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
-        found = get_object_or_404(Invoice, seller=self.seller, pk=invoice)
+        found = get_object_or_404(self.invoices, pk=invoice)
         words = request.GET.get("q", "").strip()
         prefetch_related_objects([found], "links__order__invoice_links")
         linked = list(found.links.all())
@@ -152,10 +156,11 @@ class InvoicePage(SellerView):
     def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
         """Link an order of the same seller."""
         self.seller.check_active()
-        found = get_object_or_404(Invoice, seller=self.seller, pk=invoice)
+        found = get_object_or_404(self.invoices, pk=invoice)
         key = request.POST.get("order", "")
-        orders = self.seller.orders.all()
-        order = orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
+        order = (
+            self.orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
+        )
         if order is None or found.is_void:
             raise Http404
         invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
@@ -168,7 +173,7 @@ class InvoicePage(SellerView):
         """The newest orders that fit the words, without those that are linked already."""
         if not words or "\0" in words:
             return []
-        orders = find_orders(self.seller.orders.all(), self.seller, words[:_LONGEST_WORDS])
+        orders = find_orders(self.orders, self.scope, words[:_LONGEST_WORDS])
         fitting = orders.exclude(pk__in=[link.order_id for link in linked])
         return list(fitting.order_by("-created_at", "-pk")[:_MOST_FOUND])
 
@@ -185,7 +190,7 @@ class InvoiceFile(SellerView):
     """The original bytes as a download, never displayed by the browser, because they are untrusted markup."""
 
     def get(self, request: HttpRequest, invoice: int) -> HttpResponse:
-        found = get_object_or_404(Invoice, seller=self.seller, pk=invoice, forgotten_at=None)
+        found = get_object_or_404(self.invoices, pk=invoice, forgotten_at=None)
         return HttpResponse(
             bytes(found.raw),
             content_type="application/octet-stream",

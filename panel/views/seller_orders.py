@@ -38,7 +38,7 @@ def _links() -> "Prefetch[Any]":
 class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(OrderFilter, request.GET, self.seller.orders.all(), seller=self.seller)
+        shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
         prefetch_related_objects(shown["rows"], "company", _links())
         return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
 
@@ -56,8 +56,7 @@ class OrdersExport(SellerView):
         return csv_files.response("orders", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
-        own = self.seller.orders.all()
-        for found, _searched_until in all_rows(OrderFilter, self.request.GET, own, seller=self.seller):
+        for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, scope=self.scope):
             prefetch_related_objects(found, "company")
             yield from map(_row, found)
 
@@ -99,7 +98,7 @@ class OrderPage(SellerView):
     """One order: its way as tracking shows it, freight, parcels, receiver and invoices, and what can be done now."""
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
-        rows = self.seller.orders.select_related("company").prefetch_related("status_log", _links())
+        rows = self.orders.select_related("company").prefetch_related("status_log", _links())
         found = get_object_or_404(rows, pk=order)
         words = request.GET.get("invoice", "").strip()
         return self.page(
@@ -115,11 +114,11 @@ class OrderPage(SellerView):
 
     def _linkable(self, order: Order, words: str) -> QuerySet[Invoice]:
         """Invoices to link by hand: those that fit the words, or the newest without an order."""
-        own = Invoice.objects.filter(seller=self.seller)
+        own = self.invoices
         if words:
             query = QueryDict(mutable=True)
             query["q"] = words[:_LONGEST_WORDS]
-            chosen = InvoiceFilter(query, queryset=own, seller=self.seller).qs if "\0" not in words else own.none()
+            chosen = InvoiceFilter(query, queryset=own, scope=self.scope).qs if "\0" not in words else own.none()
         else:
             chosen = own.filter(is_linked=False)
         linked = [link.invoice_id for link in order.invoice_links.all()]
@@ -147,7 +146,7 @@ def _shipment(order: Order) -> str:
 
 class CancelOrder(SellerView):
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
-        found = get_object_or_404(self.seller.orders, pk=order)
+        found = get_object_or_404(self.orders, pk=order)
         self.seller.check_active()
         try:
             orders.move(order=found, to=Status.CANCELLED, by=actor(request), at=clock.now())
@@ -162,8 +161,8 @@ class OrderInvoice(SellerView):
     """The upload of an invoice on the page of an order, which need not name the order."""
 
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
-        found = get_object_or_404(self.seller.orders, pk=order)
-        stored = keep_uploaded(request, self.seller, order=found)
+        found = get_object_or_404(self.orders, pk=order)
+        stored = keep_uploaded(request, self, order=found)
         if stored is not None and not stored.is_void and not stored.links.filter(order=found).exists():
             text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
             messages.warning(request, text % {"invoice": stored})

@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Case, Count, DateField, F, Q, Sum, TextField, Value, When
+from django.db.models import Case, Count, DateField, F, Q, QuerySet, Sum, TextField, Value, When
 from django.db.models.functions import Coalesce, TruncDate, TruncMonth
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
@@ -22,7 +22,7 @@ from common.formats import money
 from common.replica import may_be_old
 from delivery.reports import Period
 from integration.lifecycle import Status
-from integration.models import Seller
+from integration.models import Order
 from panel.plots import Chart, Series
 from panel.views.base import SellerView
 from panel.views.reports import PeriodForm, date_name
@@ -51,9 +51,9 @@ class Line:
         return sum(self.counts.values())
 
 
-def _lines(seller: Seller, period: Period) -> list[Line]:
+def _lines(orders: QuerySet[Order], period: Period) -> list[Line]:
     """One for each day of the period on which orders were created, or month if it is long."""
-    created = seller.orders.filter(created_at__gte=period.start, created_at__lt=period.end).order_by()
+    created = orders.filter(created_at__gte=period.start, created_at__lt=period.end).order_by()
     dated = TruncDate("created_at") if period.is_by_day else TruncMonth("created_at", output_field=DateField())
     # An order without a promised day is on time whenever it arrives.
     is_late = When(status=Status.DELIVERED, delivered_at__date__gt=F("promised_on"), then=Value("late"))
@@ -94,7 +94,7 @@ class Report(SellerView):
         form = PeriodForm.of(request.GET)
         context: dict[str, Any] = {"form": form, "period": form.period}
         if period := form.period:
-            lines = _lines(self.seller, period)
+            lines = _lines(self.orders, period)
             context |= {"lines": lines, "total": _total(lines), "charts": _charts(lines, period)}
             context |= {"before": period.month_before, "after": period.month_after, "names": _SERIES.values()}
         return self.page("panel/seller_report.html", **context)
@@ -129,5 +129,5 @@ class ReportExport(SellerView):
         _log.info("%s exported the report of seller %s", actor(request), self.seller.reference)
         header = [_("Day") if period.is_by_day else _("Month"), *(str(each.name) for each in _SERIES.values())]
         header += [_("Freight"), _("Value of the orders")]
-        rows = ([line.of, *line.counts.values(), line.freight, line.value] for line in _lines(self.seller, period))
+        rows = ([line.of, *line.counts.values(), line.freight, line.value] for line in _lines(self.orders, period))
         return csv_files.response(f"orders-{period.first}-{period.last}", header=header, rows=rows)

@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.accounts import Environment
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
@@ -105,7 +106,7 @@ def an_invoice(caller: Caller, at: Any) -> str:
             create_order(seller, orderId=code)
     key = f"{ACCESS_KEY[:-3]}{seller.invoices.count():03}"
     raw = nfe_xml(key=key, items=("A-1", "A-2", "A-1")).encode()
-    return invoices.receive(seller=seller, raw=raw, by=BY, at=at).access_key
+    return invoices.receive(seller=seller, environment=Environment.LIVE, raw=raw, by=BY, at=at).access_key
 
 
 def an_entry(caller: Caller, at: Any) -> int:

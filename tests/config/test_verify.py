@@ -94,17 +94,17 @@ BREAKS = {
     ],
     "order_of_its_company": ["UPDATE integration_company SET seller_id = seller_id + 1000"],
     "orders_are_unique": [
-        _NO_CONSTRAINT.format("integration_order", "one_order_per_code"),
+        _NO_INDEX.format("one_order_of_environment_per_code"),
         "UPDATE integration_order SET code = 'A-1'",
     ],
     "tracking_codes_are_unique": [
-        _NO_CONSTRAINT.format("integration_order", "one_order_per_tracking_code"),
+        _NO_INDEX.format("one_order_of_environment_per_tracking_code"),
         "UPDATE integration_order SET tracking_code = 'T-1'",
     ],
     "order_is_found_by_its_codes": ["DELETE FROM integration_searchcode WHERE kind = 'shipping'"],
     "search_code_of_its_seller": ["UPDATE integration_searchcode SET seller_id = seller_id + 1000"],
     "invoices_are_unique": [
-        _NO_CONSTRAINT.format("integration_invoice", "one_invoice_per_access_key"),
+        _NO_INDEX.format("one_invoice_of_environment_per_access_key"),
         """INSERT INTO integration_invoice (seller_id, access_key, issuer_document, number, series, layout, raw,
                                             received_at, received_by)
            SELECT seller_id, access_key, '', '', '', '', '', now(), '' FROM integration_invoice""",

@@ -11,7 +11,7 @@ from tests.factories import payload
 from tests.integration.factories import order_body
 
 # Bearer tokens, API keys and signing secrets. What is logged of them is shorter.
-_SECRET = re.compile(r"(rota_(live|test|key)_|whsec_)[\w+/=-]{20,}")
+_SECRET = re.compile(r"(rota_(live|test|key|testkey)_|whsec_)[\w+/=-]{20,}")
 _PERSONAL = {"name", "phoneNumber", "phone", "cellphone", "email", "document", "street"}
 # Shorter values, such as "Rua 1", could be a part of anything.
 _SHORTEST = 6

@@ -1,6 +1,7 @@
 """Sellers, orders and invoices, made through the actions and serializers of the product."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.accounts import Environment
 from integration.actions import invoices, keys, orders, sellers
 from integration.api.serializers import OrderSerializer
 from integration.models import Invoice, Order, Seller
@@ -38,8 +40,8 @@ def load_tariff() -> None:
     DEFAULT_TARIFF.load(apps, None)
 
 
-def key_of(seller: Seller) -> str:
-    return keys.issue(seller=seller, by=BY, at=timezone.now()).clear_text
+def key_of(seller: Seller, environment: Environment = Environment.LIVE) -> str:
+    return keys.issue(seller=seller, environment=environment, by=BY, at=timezone.now()).clear_text
 
 
 def order_body(**changes: Any) -> dict[str, Any]:
@@ -89,17 +91,19 @@ def order_with(path: str, value: Any) -> dict[str, Any]:
     return body
 
 
-def create_order(seller: Seller, **changes: Any) -> Order:
+def create_order(seller: Seller, environment: Any = Environment.LIVE, **changes: Any) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
     # Numbers are integers, because the parser yields integers and Decimals and no floats.
     changes = {"trackingCode": None, "invoice": None, "orderCost": 150, "items": _whole_items(), **changes}
     serializer = OrderSerializer(data=order_body(**changes))
     serializer.is_valid(raise_exception=True)
-    return orders.create(seller=seller, payload=serializer.payload, by=BY, at=timezone.now())
+    return orders.create(seller=seller, environment=environment, payload=serializer.payload, by=BY, at=timezone.now())
 
 
-def send_invoice(seller: Seller, raw: bytes) -> Invoice:
-    return invoices.receive(seller=seller, raw=raw, by=BY, at=timezone.now())
+def send_invoice(
+    seller: Seller, raw: bytes, *, environment: str = Environment.LIVE, at: datetime | None = None
+) -> Invoice:
+    return invoices.receive(seller=seller, environment=environment, raw=raw, by=BY, at=at or timezone.now())
 
 
 def upload(api: APIClient, raw: bytes, *, prefer: str = "") -> Any:

@@ -53,6 +53,7 @@ def arguments(world: World) -> dict[str, list[tuple[list[Any], list[Owner]]]]:
             (["--integrator", account, *anywhere], [("A",)]),
             (["--integrator", account, "--environment", "live", *anywhere], [("A", "live")]),
         ],
+        "issue_key": [([s["seller"].reference], [("S",)]), ([str(s["seller"].pk), "--sandbox"], [("S",)])],
         "order": [
             (["A-1", "collected", "--seller", s["seller"].reference], [("S", "new")]),
             (["A-1", "collected", "--seller", str(s["seller"].pk)], [("S", "new")]),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from common.accounts import Environment
 from config.local.demo.orders import RECEIVER, invoice
 from delivery.actions import deliveries, drivers, moves
 from delivery.geo.distance import Point
@@ -164,10 +165,10 @@ def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Sta
         receiver=RECEIVER,
         invoice=None,
     )
-    order = orders.create(seller=seller, payload=payload, by=_BY, at=at)
+    order = orders.create(seller=seller, environment=Environment.LIVE, payload=payload, by=_BY, at=at)
     if way:
         xml = invoice(compact_document(company), code, number, value=cost)
-        invoices.receive(seller=seller, raw=xml.encode(), by=_BY, at=at)
+        invoices.receive(seller=seller, environment=Environment.LIVE, raw=xml.encode(), by=_BY, at=at)
     for status in way:
         at += _BETWEEN_STATUSES
         orders.move(order=order, to=status, by=_BY, at=at)

@@ -2,11 +2,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from common import clock
+from common.accounts import Environment
 from common.commands import JSONCommand
-from integration.actions import orders
-from integration.errors import MoveRefused, OrderNotFound, SellerNotFound
-from integration.lifecycle import Status
-from integration.models import Order, Seller
+from integration.actions import orders, sellers
+from integration.errors import MoveRefused, OrderNotFound
+from integration.lifecycle import Reason, Status
+from integration.models import Order
 
 
 class Command(JSONCommand):
@@ -18,11 +19,18 @@ class Command(JSONCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("order", metavar="ORDER_ID")
         parser.add_argument("status", metavar="STATUS", help=", ".join(Status))
+        parser.add_argument("--code", default="", help=f"why it failed or came back: {', '.join(Reason)}")
+        parser.add_argument("--reason", default="", metavar="TEXT", help="the reason in words; OTHER needs it")
+        parser.add_argument("--place", default="", metavar="TEXT", help="where it happened")
+        parser.add_argument("--sandbox", action="store_true", help="an order of a test key")
         parser.add_argument("--seller", required=True, metavar="ID", help="the seller's id, or its reference")
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
-        order = _find(options["seller"], options["order"])
-        moved = orders.move(order=order, to=_status(options["status"]), by="command order", at=clock.now())
+        environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
+        order = _find(options["seller"], environment, options["order"])
+        report = orders.Report(reason_code=options["code"], reason=options["reason"], place=options["place"])
+        status = _status(options["status"])
+        moved = orders.move(order=order, to=status, by="command order", at=clock.now(), report=report)
         return {"order": moved.code, "status": moved.status}
 
 
@@ -33,12 +41,9 @@ def _status(text: str) -> Status:
         raise MoveRefused(f"There is no status '{text}'. Possible: {', '.join(Status)}.") from error
 
 
-def _find(seller: str, code: str) -> Order:
-    is_id = seller.isascii() and seller.isdigit() and len(seller) < len(str(2**63))
-    found = Seller.objects.filter(**({"pk": int(seller)} if is_id else {"reference": seller})).first()
-    if found is None:
-        raise SellerNotFound(f"No seller has the id or reference '{seller}'.")
-    order = Order.objects.filter(seller=found, code=code).first()
+def _find(seller: str, environment: Environment, code: str) -> Order:
+    found = sellers.find(seller)
+    order = Order.objects.of(found, environment).filter(code=code).first()
     if order is None:
         raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.")
     return order

@@ -6,10 +6,9 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
-from integration.actions import invoices
 from integration.errors import InvoiceStorageFull, TooManyInvoices
 from integration.models import Invoice, InvoiceReference, Seller
-from tests.integration.factories import ACCESS_KEY, BY, nfe_xml, send_invoice, upload
+from tests.integration.factories import ACCESS_KEY, nfe_xml, send_invoice, upload
 
 MB = 1024 * 1024
 HOUR = timedelta(hours=1)
@@ -108,11 +107,11 @@ class TestNumber:
     @pytest.mark.parametrize(("seconds", "retry_after"), [(86_398.5, 2), (86_399, 1), (86_399.9, 1)])
     def test_counts_the_last_24_hours(self, seller, seconds, retry_after):
         for number in (1, 2):
-            invoices.receive(seller=seller, raw=xml(number), by=BY, at=NOW + (number - 1) * HOUR)
+            send_invoice(seller, xml(number), at=NOW + (number - 1) * HOUR)
 
         with pytest.raises(TooManyInvoices) as caught:
-            invoices.receive(seller=seller, raw=xml(3), by=BY, at=NOW + timedelta(seconds=seconds))
-        invoices.receive(seller=seller, raw=xml(3), by=BY, at=NOW + 24 * HOUR)
+            send_invoice(seller, xml(3), at=NOW + timedelta(seconds=seconds))
+        send_invoice(seller, xml(3), at=NOW + 24 * HOUR)
 
         assert caught.value.retry_after == retry_after
         assert Invoice.objects.count() == 3

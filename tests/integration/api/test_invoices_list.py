@@ -11,7 +11,7 @@ from tests.integration.factories import ACCESS_KEY, BY, COMPANY, create_order, n
 from tests.tables import renew
 
 URL = "/api/integration/invoices"
-LISTED = "invoice_of_seller_linked"
+LISTED = "invoice_linked"
 
 
 def keys(response):
@@ -31,7 +31,7 @@ def made(seller):
     at = timezone.now() - timedelta(hours=1)
     for number, items in enumerate([("X",), ("A-1", "A-2"), ("Y",), ("A-2",)]):
         raw = nfe_xml(key=numbered(number), items=items).encode()
-        invoices.receive(seller=seller, raw=raw, by=BY, at=at + timedelta(minutes=number))
+        send_invoice(seller, raw, at=at + timedelta(minutes=number))
     return [numbered(number) for number in range(4)]
 
 
@@ -118,7 +118,7 @@ class TestInvoicesList:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE integration_invoice")
 
-        for query, index in [({}, "invoice_received"), ({"linked": "true"}, LISTED), ({"linked": "false"}, LISTED)]:
+        for query, index in [({}, "invoice_newest"), ({"linked": "true"}, LISTED), ({"linked": "false"}, LISTED)]:
             with CaptureQueriesContext(connection) as captured:
                 api.get(URL, query)
             listed = next(row["sql"] for row in captured if 'FROM "integration_invoice"' in row["sql"])

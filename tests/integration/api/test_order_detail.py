@@ -20,7 +20,9 @@ class TestOrderDetail:
         sent = order_body()
         api.post(URL, sent)
         order = Order.objects.get()
-        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+        orders.move(
+            order=order, to=Status.COLLECTED, by=BY, at=timezone.now(), report=orders.Report(place="CD Cajamar")
+        )
 
         response = get(api, "A-1")
 
@@ -46,7 +48,12 @@ class TestOrderDetail:
             },
         }
         tracked = api.get(f"{URL}/tracking", {"type": "order_number", "value": "A-1"}).json()["data"][0]
-        assert log == tracked["status_log"]
+        reported = [{name: entry.pop(name) for name in ("code", "reason", "place", "occurredAt")} for entry in log]
+        assert log == tracked["status_log"]  # which has no more than the specification's keys
+        assert reported == [
+            {"code": None, "reason": None, "place": place, "occurredAt": entry["created_at"]}
+            for entry, place in zip(log, (None, "CD Cajamar"), strict=True)
+        ]
         assert [entry["status"] for entry in log] == ["pending", "collected"]
 
     def test_shows_the_invoices_that_were_linked(self, api, seller):

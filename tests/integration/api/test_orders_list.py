@@ -188,10 +188,10 @@ class TestQueryPlan:
     @pytest.mark.usefixtures("many")
     def test_uses_an_index(self, api):
         for query, index in [
-            ({}, "order_of_seller"),
-            ({"status": "pending"}, "order_of_seller_status"),
-            ({"orderId": "C-70"}, "one_order_per_code"),
-            ({"trackingCode": "T-70"}, "one_order_per_tracking_code"),
+            ({}, "order_newest"),
+            ({"status": "pending"}, "order_with_status"),
+            ({"orderId": "C-70"}, "one_order_of_environment_per_code"),
+            ({"trackingCode": "T-70"}, "one_order_of_environment_per_tracking_code"),
         ]:
             with CaptureQueriesContext(connection) as captured:
                 api.get(URL, query)

@@ -149,9 +149,9 @@ class TestQueryPlan:
         code, document = Value("C-77"), "00000000077"
 
         for found, indexes in (
-            (tracking.by_code(seller.pk, code), ["search_code_value", "search_code_compact"]),
-            (tracking.by_both(seller.pk, code, document), ["search_code_value", "search_code_compact"]),
-            (tracking.by_document(seller.pk, document), ["order_of_receiver"]),
+            (tracking.by_code(seller.pk, "live", code), ["search_code_equal", "search_code_alike"]),
+            (tracking.by_both(seller.pk, "live", code, document), ["search_code_equal", "search_code_alike"]),
+            (tracking.by_document(seller.pk, "live", document), ["order_receiver"]),
         ):
             plan = found.explain()
 

@@ -1,0 +1,88 @@
+"""What is reported of a change of status: reason, place and moment."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from integration.actions import orders
+from integration.actions.orders import Report
+from integration.errors import InvalidStatusReport
+from integration.lifecycle import Reason, Status
+from integration.models import Company, StatusLog
+from tests.integration.factories import BY, create_order, load_tariff
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def order(seller):
+    """Out for delivery."""
+    load_tariff()
+    Company.objects.update(postcode="01310100")
+    order = create_order(seller)
+    at = timezone.now()
+    for status in (Status.COLLECTED, Status.OUT_FOR_DELIVERY):
+        order = orders.move(order=order, to=status, by=BY, at=at, report=Report(happened_at=None))
+    return order
+
+
+def report(order, to, **values):
+    return orders.move(order=order, to=to, by=BY, at=timezone.now(), report=Report(**values))
+
+
+class TestReport:
+    @pytest.mark.parametrize("code", list(Reason))
+    def test_has_a_reason_for_a_failure(self, order, code):
+        report(order, Status.DELIVERY_FAILED, reason_code=code, reason="Portão azul", place="São Paulo")
+
+        entry = StatusLog.objects.latest("pk")
+        assert (entry.reason_code, entry.reason, entry.place) == (code, "Portão azul", "São Paulo")
+        assert entry.occurred_at == entry.created_at
+
+    @pytest.mark.parametrize(
+        ("to", "values", "field"),
+        [
+            (Status.DELIVERED, {"reason_code": "ABSENT"}, "code"),
+            (Status.IN_TRANSIT, {"reason": "Chuva"}, "code"),
+            (Status.DELIVERY_FAILED, {"reason_code": "absent"}, "code"),
+            (Status.DELIVERY_FAILED, {"reason_code": "OTHER"}, "reason"),
+            (Status.DELIVERY_FAILED, {"reason_code": "OTHER", "reason": "  "}, "reason"),
+            (Status.DELIVERY_FAILED, {"reason_code": "ABSENT", "reason": "x" * 256}, "reason"),
+            (Status.DELIVERED, {"place": "x" * 121}, "place"),
+            (Status.DELIVERED, {"place": "a\0b"}, "place"),
+        ],
+    )
+    def test_that_does_not_fit_is_refused(self, order, to, values, field):
+        with pytest.raises(InvalidStatusReport) as caught:
+            report(order, to, **values)
+
+        assert caught.value.fields == (field,)
+        order.refresh_from_db()
+        assert (order.status, StatusLog.objects.count()) == ("out_for_delivery", 3)
+
+    def test_has_a_moment_after_the_entry_before_it(self, order):
+        last = StatusLog.objects.latest("pk").created_at
+
+        for moment in (last - timedelta(seconds=1), last - 31 * DAY, timezone.now() + timedelta(minutes=5)):
+            with pytest.raises(InvalidStatusReport) as caught:
+                report(order, Status.DELIVERED, happened_at=moment)
+            assert caught.value.fields == ("occurredAt",)
+        moved = report(order, Status.DELIVERED, happened_at=last + timedelta(microseconds=1))
+
+        assert moved.delivered_at == last + timedelta(microseconds=1)
+
+    def test_dates_the_promise_by_the_moment_of_the_collection(self, seller):
+        load_tariff()
+        Company.objects.update(postcode="01310100")
+        order = create_order(seller)
+        now = order.created_at + 20 * DAY
+        kept = [
+            orders.move(order=each, to=Status.COLLECTED, by=BY, at=now, report=Report(happened_at=at)).promised_on
+            for each, at in ((order, order.created_at + DAY), (create_order(seller, orderId="A-2"), None))
+        ]
+
+        early, late = kept
+        assert early is not None
+        assert late is not None
+        assert early < late
