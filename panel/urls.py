@@ -164,6 +164,7 @@ urlpatterns = [
     path("reports/", reports.AllAccounts.as_view(), name="reports"),
     path("reports/export/", reports.AllAccountsExport.as_view(), name="reports_export"),
     path("reports/drivers/export/", reports.DriversExport.as_view(), name="drivers_export"),
+    path("alerts/", alerts.AllAlerts.as_view(), name="all_alerts"),
     path("accounts/new/", setup.NewAccount.as_view(), name="setup_new"),
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),
     path("sellers/new/", sellers.NewSeller.as_view(), name="seller_new"),

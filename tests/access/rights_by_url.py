@@ -65,6 +65,7 @@ _PANEL |= {
     "reports/export/": (_SETUP, "LFFFMFM"),
     "reports/drivers/export/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
+    "alerts/": (_SETUP, "LFFFMFM"),
 }
 _READ: Row = (OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", OWN)
