@@ -33,6 +33,11 @@ def money(value: Decimal) -> str:
     return f"R$ {floatformat(value, '2g')}"
 
 
+def number(value: float | Decimal) -> str:
+    """With groups of three digits, and one decimal place if it is not whole: `1.061`, `2,5`."""
+    return floatformat(value, "-1g")
+
+
 def centavos(value: int) -> str:
     """An amount in centavos, written in reais."""
     return money(Decimal(value) / 100)
@@ -94,6 +99,12 @@ def ahead(value: datetime) -> SafeString:
 
 def _element(value: datetime, text: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), text)
+
+
+def duration(value: timedelta) -> str:
+    """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`."""
+    hours, minutes = divmod(value // _MINUTE, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
 
 
 def document(value: str) -> str:

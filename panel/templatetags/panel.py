@@ -27,8 +27,8 @@ from panel.refusal_reasons import translated
 register = template.Library()
 
 for _filter in (
-    actor_name, browser_name, formats.ago, formats.ahead, formats.document, formats.moment, formats.money,
-    formats.phone, formats.postcode, formats.short_id, text_of_simulator,
+    actor_name, browser_name, formats.ago, formats.ahead, formats.day_and_month, formats.document, formats.duration,
+    formats.moment, formats.money, formats.phone, formats.postcode, formats.short_id, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
 

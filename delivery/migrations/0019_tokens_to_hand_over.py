@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('delivery', '0015_delivery_alerts'),
+        ('delivery', '0018_first_acceptance_filled'),
     ]
 
     operations = [
