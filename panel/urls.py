@@ -164,6 +164,7 @@ urlpatterns = [
     path("drivers/<uuid:driver>/link/", drivers.Link.as_view(), name="driver_link"),
     path("drivers/<uuid:driver>/phones/<uuid:device>/end/", drivers.EndSession.as_view(), name="driver_phone_end"),
     path("reports/", reports.AllAccounts.as_view(), name="reports"),
+    path("alerts/", alerts.AllAlerts.as_view(), name="all_alerts"),
     *(
         path(
             f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"

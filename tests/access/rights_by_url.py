@@ -69,6 +69,7 @@ _PANEL |= {
     "reports/export/accounts/": (_SETUP, "LFFFMFM"),
     "reports/export/earnings/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
+    "alerts/": (_SETUP, "LFFFMFM"),
 }
 _READ: Row = (OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", OWN)
