@@ -24,6 +24,7 @@ from integration.models import (
     Company,
     Invoice,
     InvoiceReference,
+    ManifestEntry,
     Order,
     SearchCode,
     Seller,
@@ -208,6 +209,9 @@ def move(
         locked.promised_on = business_days.after(timezone.localdate(happened_at), locked.freight_days)
     locked.save(update_fields=["status", "promised_on", "delivered_at"])
     entry.save(force_insert=True)
+    if to is Status.CANCELLED:
+        # It is not handed over. A closed manifest keeps it: there it was.
+        ManifestEntry.objects.filter(order=locked, manifest__closed_at=None).delete()
     return locked
 
 
