@@ -7,7 +7,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from access import invitations, teams
@@ -178,7 +177,7 @@ class _OfSeller(SellerView, _Team):
         return self.seller
 
     def team_url(self) -> str:
-        return reverse("panel:seller_team", args=[self.seller.pk])
+        return self.url("seller_team")
 
 
 class AccountTeam(_OfAccount, TeamPage):

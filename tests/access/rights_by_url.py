@@ -262,7 +262,7 @@ _DRIVER: dict[str, Row] = {
 }  # fmt: skip  # a table
 
 _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
-_IN_A_SELLER = "panel/sellers/<int:seller>/"
+_IN_A_SELLER = "panel/sellers/<int:seller>/<environment:environment>/"
 OF_AN_ACCOUNT = _pages(_IN_AN_ACCOUNT, _OF_AN_ACCOUNT)
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
