@@ -68,6 +68,7 @@ from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, 
 from integration.models.order import OrderQuerySet
 from integration.simulation import by_hand
 
+_TARGETS = [status.value for status in Status if status is not Status.PENDING]  # which no order returns to
 Row = TypeVar("Row", bound=Model)
 _ORDERS = KeyedEndpoint(
     IdempotencyRecord,
@@ -324,7 +325,7 @@ class SandboxOrderViewSet(SellerViewSet):
     lookup_value_converter = "path"  # as in the paths of orders
     path_parameters = {
         "order_id": {"description": "The orderId sent at creation."},
-        "status": {"description": "The status to move to.", "schema": {"type": "string", "enum": [*Status]}},
+        "status": {"description": "The status to move to.", "schema": {"type": "string", "enum": _TARGETS}},
     }
 
     @extend_schema(
@@ -343,8 +344,8 @@ class SandboxOrderViewSet(SellerViewSet):
         if self.key.environment != Environment.SANDBOX:
             raise SandboxOnly
         order = trackings.get(self.key.seller, self.key.environment, code=order_id)
-        if status not in [*Status]:
-            raise ValidationError({"status": [f"Deve ser um destes: {', '.join(Status)}."]})
+        if status not in _TARGETS:
+            raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
         report = self.read_body(ReportSerializer(data=request.data)).report
         by_hand.perform(order=order, to=Status(status), report=report, by=self.actor, at=clock.now())
         return self.shown(order_id)

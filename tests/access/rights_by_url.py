@@ -81,6 +81,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
 }
 _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
+    # Members and staff in the sandbox; the order of this table is live. See tests/panel/test_seller_sandbox.py.
+    "orders/<int:order>/sandbox/": ("LNNMMNM", "LNNNNNN"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
