@@ -361,7 +361,7 @@ class OrderMoveForm(forms.Form):
     code = forms.ChoiceField(
         label=_("Why (if not delivered or returned)"),
         required=False,
-        choices=[("", _("None")), *((code.value, text) for code, text in order_words.REASONS.items())],
+        choices=[("", _("Without a reason")), *((code.value, text) for code, text in order_words.REASONS.items())],
     )
     reason = forms.CharField(label=_("Reason in words"), required=False, max_length=LONGEST_REASON)
     place = forms.CharField(label=_("Place"), required=False, max_length=LONGEST_PLACE)
