@@ -262,6 +262,10 @@ def _driver(driver: Driver) -> Iterator[str]:
         "vehicleType": driver.vehicle_type,
         "active": driver.active,
         "phones": [device.name for device in driver.devices.all()],
+        "duty": [
+            {"onDuty": change.on_duty, "at": change.at.isoformat()}
+            for change in driver.duty_changes.order_by("at", "pk")
+        ],
     }
     yield _text(known).removesuffix("}")
     yield ', "positions": '

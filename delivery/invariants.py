@@ -145,6 +145,16 @@ _OF_HISTORIES = (
         holds=_leads_to_the_statuses,
     ),
     Invariant(
+        "accepted_when_its_history_says",
+        "first acceptances that deliveries have are those of their histories",
+        "delivery_delivery WHERE accepted_at IS NOT NULL",
+        """
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN (SELECT DISTINCT ON (delivery_id) delivery_id, at FROM delivery_transition WHERE trigger = 'accept'
+                   ORDER BY delivery_id, id) AS first ON first.delivery_id = d.id
+        WHERE d.accepted_at IS NOT NULL AND d.accepted_at IS DISTINCT FROM first.at""",
+    ),
+    Invariant(
         "closed_when_its_history_says",
         "deliveries are closed at the moment of their last transition, open ones have no such moment",
         "delivery_delivery",

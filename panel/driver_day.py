@@ -1,4 +1,4 @@
-"""A day of a driver: the routes with their moments, the gaps between them, and the way; and how many were on time."""
+"""A day of a driver: hours, routes with their moments, the gaps between them, and the way; how many were on time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,8 @@ from datetime import date, datetime, time, timedelta
 from django.db.models import Count, F, Prefetch, Q
 from django.utils import timezone
 
-from delivery import lifecycle
+from delivery import duty, lifecycle
+from delivery.duty import Duty
 from delivery.models import Delivery, Driver, Transition
 from panel import maps
 
@@ -40,6 +41,7 @@ class Day:
     """`way`: latitudes and longitudes in order. `first_seen` and `last_seen`: the moments of its ends."""
 
     day: date
+    duty: Duty
     routes: list[Route] = field(default_factory=list)
     way: list[tuple[float, float]] = field(default_factory=list)
     first_seen: datetime | None = None
@@ -60,7 +62,7 @@ class Day:
         return {"way": self.way, "points": [point for route in routes for point in route["points"]]}
 
 
-def of(driver: Driver, day: date) -> Day:
+def of(driver: Driver, day: date, *, at: datetime) -> Day:
     """The day in the service's time zone. Routes belong to the day they ended on; one that is held, to today."""
     start, end = (datetime.combine(each, time(), timezone.get_current_timezone()) for each in (day, day + _DAY))
     within = Q(closed_at__gte=start, closed_at__lt=end)
@@ -71,12 +73,13 @@ def of(driver: Driver, day: date) -> Day:
     seen = driver.positions.filter(recorded_at__gte=start, recorded_at__lt=end).order_by("recorded_at")
     positions = list(seen.values_list("latitude", "longitude", "recorded_at")[:_MOST_POSITIONS])
     way, shown_at = [], None
-    for latitude, longitude, at in positions:
-        if shown_at is None or at - shown_at >= _PAUSE:
+    for latitude, longitude, seen_at in positions:
+        if shown_at is None or seen_at - shown_at >= _PAUSE:
             way.append((latitude, longitude))
-            shown_at = at
+            shown_at = seen_at
     ends = (positions[0][2], positions[-1][2]) if positions else (None, None)
-    return Day(day, _routes(list(found.order_by("closed_at", "pk")[:_MOST_ROUTES])), way, *ends)
+    hours = duty.of_days(driver, [day], at=at)[day]
+    return Day(day, hours, _routes(list(found.order_by("closed_at", "pk")[:_MOST_ROUTES])), way, *ends)
 
 
 def _routes(deliveries: list[Delivery]) -> list[Route]:

@@ -74,6 +74,7 @@ _PAGES: dict[str, tuple[Any, str]] = {
     "panel:board": (gettext_lazy("Dispatch board"), "delivery.dispatch_delivery"),
     "panel:drivers": (gettext_lazy("Drivers"), "delivery.dispatch_delivery"),
     "panel:home": (gettext_lazy("Accounts"), ""),
+    "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
     "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
     "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
     "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),

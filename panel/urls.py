@@ -88,9 +88,10 @@ _account: list[URLPattern | URLResolver] = [
     path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),
     path("deliveries/<uuid:delivery>/sandbox/<str:move>/", deliveries.Move.as_view(), name="sandbox_move"),
     path("report/", reports.Account.as_view(), name="report"),
-    path("report/export/days/", reports.AccountExport.as_view(), {"table": "days"}, name="report_export"),
-    path("report/export/drivers/", reports.AccountExport.as_view(), {"table": "drivers"}, name="report_drivers_export"),
-    path("report/export/reasons/", reports.AccountExport.as_view(), {"table": "reasons"}, name="report_reasons_export"),
+    *(
+        path(f"report/export/{table}/", reports.AccountExport.as_view(), {"table": table}, f"report_{table}_export")
+        for table in reports.TABLES
+    ),
     path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
     path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
     *_endpoint,
@@ -144,6 +145,7 @@ urlpatterns = [
     path("", home.Home.as_view(), name="home"),
     path("search/", search.SearchPage.as_view(), name="search"),
     path("work/", home.Work.as_view(), name="work"),
+    path("deliveries/<uuid:delivery>/", deliveries.AnyDelivery.as_view(), name="any_delivery"),
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),
@@ -163,8 +165,13 @@ urlpatterns = [
     path("drivers/<uuid:driver>/link/", drivers.Link.as_view(), name="driver_link"),
     path("drivers/<uuid:driver>/phones/<uuid:device>/end/", drivers.EndSession.as_view(), name="driver_phone_end"),
     path("reports/", reports.AllAccounts.as_view(), name="reports"),
-    path("reports/export/", reports.AllAccountsExport.as_view(), name="reports_export"),
-    path("reports/drivers/export/", reports.DriversExport.as_view(), name="drivers_export"),
+    path("alerts/", alerts.AllAlerts.as_view(), name="all_alerts"),
+    *(
+        path(
+            f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"
+        )
+        for table in reports.TABLES_OF_ALL
+    ),
     path("accounts/new/", setup.NewAccount.as_view(), name="setup_new"),
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),
     path("sellers/new/", sellers.NewSeller.as_view(), name="seller_new"),

@@ -35,6 +35,7 @@ from delivery.models import (
     DriverMove,
     DriverPosition,
     DropoffOptions,
+    DutyChange,
     LatestPosition,
     ProofPhoto,
     ReceiverLink,
@@ -304,6 +305,7 @@ def _forget_rows(driver: Driver, *, at: datetime) -> int:
         return 0
     DriverPosition.objects.filter(driver=driver).delete()
     LatestPosition.objects.filter(driver=driver).delete()
+    DutyChange.objects.filter(driver=driver).delete()
     DriverDevice.objects.filter(driver=driver).delete()
     DriverLogInLink.objects.filter(driver=driver).delete()
     DriverMove.objects.filter(driver=driver).exclude(refusal_detail="").update(refusal_detail="")

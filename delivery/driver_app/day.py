@@ -1,4 +1,4 @@
-"""What a driver has done on each of the last days, in the service's time zone."""
+"""When a driver was on duty on each of the last days, and what the driver has done, in the service's time zone."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.generic import View
 
 from common import clock
-from delivery import reports
+from delivery import duty, reports
 from delivery.driver_app import session
 from delivery.models import Delivery, Driver, Tariff
 from delivery.reports import Work
@@ -28,7 +28,7 @@ def latest(driver: Driver, *, at: datetime) -> list[Work]:
 
 
 class DayView(View):
-    """Routes, kilometres, how many were on time and, where drivers see amounts, earnings; today and the days before."""
+    """Hours, routes, how many were on time and, where drivers see amounts, earnings; today and the days before."""
 
     http_method_names = ["get"]
 
@@ -37,6 +37,8 @@ class DayView(View):
         device = session.device_of(request, at=now)
         if device is None:
             return redirect("driver_app:shell")
-        today, *before = latest(device.driver, at=now)
+        worked = latest(device.driver, at=now)
+        hours = duty.of_days(device.driver, [work.of for work in worked], at=now)
+        today, *before = [{"work": work, "duty": hours[work.of]} for work in worked]
         context = {"today": today, "before": before, "sees_amounts": Tariff.pays_drivers()}
         return render(request, "driver_app/day.html", context)

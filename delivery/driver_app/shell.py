@@ -5,6 +5,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.templatetags.static import static
@@ -17,11 +18,13 @@ from delivery import lifecycle, words
 from delivery.models.driver import REPORTED
 
 _ICONS = ("192", "512", "maskable")
-_COLOUR = "#0b3d2e"
+_COLOUR = "#115e59"
 _NAME = "driver_app"
 _FOLDER = Path(__file__).parents[1] / "static" / _NAME
+# Colours, which the panel has too.
+_SHARED = ("panel/colours.css", "panel/theme.js")
 # Loaded by the service worker itself, which the browser keeps.
-_WORKER = "worker.js"
+_WORKER = f"{_NAME}/worker.js"
 
 
 class Shell(View):
@@ -72,13 +75,13 @@ class Worker(View):
         }
         script = render_to_string(
             "driver_app/sw.js",
-            {"settings": json.dumps(settings), "worker": static("driver_app/worker.js")},
+            {"settings": json.dumps(settings), "worker": static(_WORKER)},
         )
         return HttpResponse(script, content_type="text/javascript; charset=utf-8")
 
 
 def _shell() -> str:
-    modules = [address for address in _addresses() if address.endswith(".js")]
+    modules = [static(name) for name in _files() if name.startswith(_NAME) and name.endswith(".js") and name != _WORKER]
     return render_to_string(
         "driver_app/shell.html", {"modules": modules, "texts": _texts(), "failures": words.FAILURES.items()}
     )
@@ -119,14 +122,16 @@ def _texts() -> dict[str, str]:
 
 def _addresses() -> list[str]:
     """Where the page loads its files from."""
-    return [static(f"{_NAME}/{path.name}") for path in _paths() if path.name != _WORKER]
+    return [static(name) for name in _files() if name != _WORKER]
 
 
 @cache
 def digest() -> bytes:
     """A digest of the files. Computed once: they change with a new start of the service only."""
-    return sha256(b"".join(path.name.encode() + path.read_bytes() for path in _paths())).digest()
+    return sha256(b"".join(name.encode() + path.read_bytes() for name, path in _files().items())).digest()
 
 
-def _paths() -> list[Path]:
-    return sorted(_FOLDER.iterdir())
+def _files() -> dict[str, Path]:
+    """The app's files, by the names that they are served by."""
+    own = {f"{_NAME}/{path.name}": path for path in sorted(_FOLDER.iterdir())}
+    return own | {name: Path(str(finders.find(name))) for name in _SHARED}

@@ -23,6 +23,7 @@ from delivery.models.driver import (
     DriverLogInLink,
     DriverMove,
     DriverPosition,
+    DutyChange,
     LatestPosition,
     PushSubscription,
     VehicleType,

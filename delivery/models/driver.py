@@ -151,6 +151,19 @@ class Driver(Identified):
                     RETURN NEW;
                 """,  # nosec B608  # constants
             ),
+            pgtrigger.Trigger(
+                name="driver_duty_recorded",
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert | pgtrigger.Update,
+                func="""
+                    IF (NEW.active AND NEW.on_duty)
+                        IS DISTINCT FROM (TG_OP = 'UPDATE' AND OLD.active AND OLD.on_duty) THEN
+                        INSERT INTO delivery_dutychange (driver_id, on_duty, at)
+                            VALUES (NEW.id, NEW.active AND NEW.on_duty, now());
+                    END IF;
+                    RETURN NULL;
+                """,
+            ),
         ]
 
     def __str__(self) -> str:
@@ -167,6 +180,31 @@ class Driver(Identified):
 
     def latest_position(self) -> "DriverPosition | None":
         return self.positions.order_by("-recorded_at").first()
+
+
+class DutyChange(models.Model):
+    """That a driver went on duty, or off duty. Append-only. Two in a row may say the same.
+
+    Written by a trigger of the drivers' table, so that no change is missed, whoever makes it. A driver who does not
+    work for us is not on duty.
+    """
+
+    driver = models.ForeignKey(
+        Driver,
+        on_delete=models.CASCADE,
+        related_name="duty_changes",
+        db_index=False,  # an index begins with this column
+    )
+    on_duty = models.BooleanField()
+    at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["driver", "at"], name="duty_change_of_driver")]
+        triggers = [pgtrigger.ReadOnly(name="duty_change_append_only")]
+
+    def __str__(self) -> str:
+        return f"{self.driver_id} {self.on_duty}"
 
 
 _NEAREST_FREE = f"""

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from common.accounts import Environment
 from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
@@ -32,6 +33,7 @@ UPDATE integration_order SET receiver_name = '', receiver_document = '', forgott
         'city', receiver->'address'->'city', 'state', receiver->'address'->'state')))
 WHERE id = ANY(%s) AND forgotten_at IS NULL
 """
+_FORGET_REASONS = "UPDATE integration_statuslog SET reason = '' WHERE order_id = ANY(%s) AND reason <> ''"
 
 
 def forget_old_orders(*, at: datetime) -> None:
@@ -64,9 +66,11 @@ def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QueryS
     """The orders whose receiver has this document, or this number, created at `until` or earlier."""
     orders = Order.objects.filter(created_at__lte=until, forgotten_at=None)
     if document:
-        # Every seller, because the index begins with it.
+        # Every seller and environment, because the index begins with them.
         sellers = list(Seller.objects.values_list("pk", flat=True))
-        return orders.filter(seller__in=sellers, receiver_document=compact_document(document))
+        return orders.filter(
+            seller__in=sellers, environment__in=Environment.values, receiver_document=compact_document(document)
+        )
     keys = [
         with_phone(orders.filter(receiver__has_key=name), f"receiver__{name}", phone).values("pk") for name in _PHONES
     ]
@@ -105,3 +109,4 @@ def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
 def _anonymise(keys: list[int], *, at: datetime) -> None:
     with forgetting(), connection.cursor() as cursor:
         cursor.execute(_FORGET_ORDERS, [at, keys])
+        cursor.execute(_FORGET_REASONS, [keys])

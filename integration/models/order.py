@@ -169,7 +169,7 @@ class Order(models.Model):
 
 
 class StatusLog(models.Model):
-    """One change of an order's status. Append-only: a trigger refuses updates and deletion."""
+    """One change of an order's status. Append-only: triggers refuse deletion, and updates but to forget a reason."""
 
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="status_log")
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="+")
@@ -202,7 +202,9 @@ class StatusLog(models.Model):
             one_of("status_log_reason_code", "reason_code", ["", *(code.value for code in Reason)]),
         ]
         triggers = [
-            pgtrigger.Protect(name="status_log_append_only", operation=pgtrigger.Update | pgtrigger.Delete),
+            pgtrigger.ReadOnly(name="status_log_append_only", exclude=["reason"]),
+            read_only_but_forgotten("status_log_forgotten", {"reason": EMPTY}),
+            pgtrigger.Protect(name="status_log_kept", operation=pgtrigger.Delete),
         ]
 
     def __str__(self) -> str:

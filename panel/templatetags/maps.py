@@ -3,16 +3,17 @@
 from typing import Any
 
 from django import template
+from django.template import Context
 
 from panel import maps
 
 register = template.Library()
 
 
-@register.inclusion_tag("panel/pin_head.html")
-def pin_head() -> dict[str, Any]:
+@register.inclusion_tag("panel/pin_head.html", takes_context=True)
+def pin_head(context: Context) -> dict[str, Any]:
     """Styles, scripts and the ground, for the head of a page with `pin`."""
-    return {"tiles": maps.tiles()}
+    return {"tiles": maps.tiles(), "perms": context["perms"]}
 
 
 @register.inclusion_tag("panel/pin.html")

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from access.rights import accounts_of
 from common import clock, csv_files
 from common.actors import actor
 from common.csv_files import Cell
@@ -32,7 +33,7 @@ from delivery.simulation import by_hand
 from panel import maps
 from panel.filters import DeliveryFilter, all_rows, listed
 from panel.templatetags.panel import status_name
-from panel.views.base import AccountView
+from panel.views.base import AccountView, LoggedInView
 
 _log = logging.getLogger(__name__)
 _WITH_FIELDS = ("deliver", "fail", "position")
@@ -144,6 +145,18 @@ class Delivery(AccountView):
             live_ids=_ids(found, steps),
             **context(found),
         )
+
+
+class AnyDelivery(LoggedInView):
+    """Goes to a delivery's page among those of its account, or in the admin for who may see it only there."""
+
+    def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
+        found = get_object_or_404(models.Delivery, pk=delivery)
+        if accounts_of(request.user).filter(pk=found.integrator_id).exists():
+            return redirect("panel:delivery", found.integrator_id, found.environment, found.pk)
+        if not request.user.has_perm("delivery.view_delivery"):
+            raise Http404
+        return redirect("admin:delivery_delivery_change", found.pk)
 
 
 def _ids(delivery: models.Delivery, steps: list[Step]) -> str:

@@ -49,7 +49,7 @@ class _OfDriver(DispatcherView):
         return self.page(
             "panel/driver.html",
             driver=driver,
-            day=driver_day.of(driver, _day(self.request.GET.get("day", ""))),
+            day=driver_day.of(driver, _day(self.request.GET.get("day", "")), at=now),
             counts=driver_day.on_time(driver, at=now),
             tiles=maps.tiles(),
             phones=_logged_in().filter(driver=driver),

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.tab import WIDTHS, Tab
@@ -11,6 +12,7 @@ from tests.browser.tab import WIDTHS, Tab
 _SIZES = {**WIDTHS, "360": (360, 740)}  # the last is a small phone's
 # English texts are shorter, so that what is too wide is so on a phone.
 WIDTHS_OF = {"en-US": ("390",), "pt-BR": ("1440", "390")}
+IN_BOTH_LANGUAGES = pytest.mark.parametrize("walk", WIDTHS_OF, indirect=True)
 # What is wrong with the page at a width, as soon as it is laid out for it.
 FAULTS = """async ([columns, rows]) => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));
@@ -57,6 +59,20 @@ FAULTS = """async ([columns, rows]) => {
 }"""
 
 
+# Of our scripts and styles that a page loads, as they are stored. Files of packages are in the other folders.
+_MOST_BYTES = 100_000
+_OWN_BYTES = """() => performance.getEntriesByType("resource")
+  .filter(({ name }) => /\\/static\\/(?!npm|admin|unfold|import_export).*\\.(js|css)$/.test(name))
+  .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)"""
+
+
+def weight(page: Page) -> list[str]:
+    """Whether the page has loaded too much of our own, as faults."""
+    size = page.evaluate(_OWN_BYTES)
+    assert size, "No script or style was counted."
+    return [f"{size} bytes of our scripts and styles"] if size > _MOST_BYTES else []
+
+
 class Walk:
     """A person's way over pages in one language. Remembers what is wrong with them, and shoots each at its widths."""
 
@@ -79,6 +95,7 @@ class Walk:
             found += [f"at {width}, {fault}" for fault in self.page.evaluate(FAULTS, [columns, rows])]
             self.browser.shoot(f"{name}-{self.locale}-{width}")
         self.widths = self.widths[::-1]  # the next page begins with the width of this one
+        found += weight(self.page)
         if self.locale == "pt-BR":  # the markup is the same in both languages, and axe-core takes longest
             found += self.browser.findings(name)
         # The status of a page that is missing or refused is noted in the console too.

@@ -63,16 +63,23 @@ class Tab:
         if _KEEPS_SCREENSHOTS:
             self.page.screenshot(path=SHOTS / f"{name}.png")
 
-    def findings(self, name: str, **rules: bool) -> list[str]:
-        """What axe-core finds wrong, WCAG 2.2 AA, and besides with these rules."""
+    def findings(self, name: str, within: str = "html", *, only: str = "", **rules: bool) -> list[str]:
+        """What axe-core finds wrong, WCAG 2.2 AA, and besides with these rules, in the elements with a selector.
+
+        `only`: the one rule that is asked.
+        """
         levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         # The rules that need style sheets to be fetched again are none of these levels.
         options: dict[str, Any] = {"runOnly": levels, "resultTypes": ["violations"], "preload": {"assets": ["media"]}}
         options["rules"] = {rule.replace("_", "-"): {"enabled": enabled} for rule, enabled in rules.items()}
+        if only:
+            options["runOnly"] = {"type": "rule", "values": [only]}
         # As a trusted script of the page's own world: the policy of the page allows no injected one. Not by `Axe.run`,
         # which also has Playwright hand over what is right, and that takes longer than axe-core itself.
         self.page.evaluate(_AXE.axe_script)
-        violations = self.page.evaluate("options => axe.run(options).then((results) => results.violations)", options)
+        violations = self.page.evaluate(
+            "([within, options]) => axe.run(within, options).then((results) => results.violations)", [within, options]
+        )
         if violations:
             (SHOTS / f"{name}-axe.json").write_text(json.dumps(violations, indent=2))
         return [f"{each['id']}: {node['html'][:160]}" for each in violations for node in each["nodes"]]

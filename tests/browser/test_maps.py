@@ -6,6 +6,7 @@ from math import hypot
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.test_ground import LISTEN
 from tests.browser.waiting import resize
 from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 
@@ -90,9 +91,14 @@ class TestPin:
         yield browser.go("/panel/accounts/new/")
         assert browser.complaints == []
 
-    def test_has_no_map_without_a_ground_until_a_place_is_known(self, page):
-        assert page.locator("[data-pin]").is_hidden()
+    def test_is_set_without_a_ground_by_a_click_on_the_grid_and_by_keyboard(self, page):
+        page.add_init_script(LISTEN)
+        page.reload()
+        page.wait_for_function("() => written.includes('-23.5, -46.6')")  # where two lines of the grid cross
 
+        page.locator("[data-pin]").click(position={"x": 100, "y": 100})
+        expect(page.locator("#id_position")).to_have_value(re.compile(r"^-23\.\d{5}, -46\.\d{5}$"))
+        expect(page.get_by_text("Sem mapa de ruas: um administrador deste serviço pode ligá-lo.")).to_be_visible()
         page.fill("#id_position", "-23.561414, -46.655881")
 
         page.locator("[data-pin] .point").wait_for()
@@ -125,14 +131,13 @@ def test_staff_choose_the_points_of_a_simulated_delivery_on_the_map(tab, people,
     page = browser.go("/panel/simulators/delivery/")
     resize(page, 390, 844)
 
-    page.fill("#id_a", "-23.56141, -46.65588")
-    for x in (120, 200):
+    for x in (80, 120, 200):
         page.locator("#points-map").click(position={"x": x, "y": 90})
-    typed = [page.locator(f"#id_{name}").input_value() for name in "bcd"]
+    typed = [page.locator(f"#id_{name}").input_value() for name in "abcd"]
     with page.expect_navigation():
         page.get_by_role("button", name="Calculate").click()
     page.locator("#result .price").wait_for()
 
-    assert [bool(re.fullmatch(r"-23\.\d{5}, -46\.\d{5}", text)) for text in typed] == [True, True, False]
+    assert [bool(re.fullmatch(r"-23\.\d{5}, -46\.\d{5}", text)) for text in typed] == [True, True, True, False]
     assert page.locator("#result .price").bounding_box()["y"] < 700  # in the window, which is 844 px high
     assert browser.complaints == []

@@ -1,6 +1,8 @@
-"""Every page, in both languages and at both widths: no console error, nothing too wide, and no axe-core violation.
+"""Every page, in Portuguese and at both widths: no console error, nothing too wide, and no axe-core violation.
 
-Other tests of this folder use one language, one width and no axe-core.
+English texts are shorter. In English too there is one walk over the pages of an account, which have every component,
+and one over the documentation, whose tables and code are written for each language. Other tests of this folder use one
+language, one width and no axe-core.
 """
 
 import re
@@ -28,6 +30,7 @@ from integration.models import FreightRate, RefusedSellerCall
 from panel.guide import pages
 from tests import smtp
 from tests.browser import shop_history
+from tests.browser.looks import IN_BOTH_LANGUAGES
 from tests.browser.tab import PASSWORD
 from tests.delivery.ended import Ended, insert
 from tests.delivery.personal_data import MARIA, closed, requested
@@ -48,6 +51,7 @@ ANA, WORDS = "ana@example.com", "quatro palavras em fila"
 
 
 class TestAccount:
+    @IN_BOTH_LANGUAGES
     def test_with_a_mornings_deliveries(self, walk, people, shop, seller, busy):
         for name in ("maria", "bia"):
             people(name, account=shop.integrator, seller=seller)
@@ -288,6 +292,7 @@ def test_drivers(walk, people):
     assert way.problems == []
 
 
+@IN_BOTH_LANGUAGES
 def test_documentation(walk):
     way = walk()
 

@@ -134,7 +134,6 @@ TABLE = {
     ("panel/templatetags/panel.py", r"#([2-9]) ?(.*)"): Bound(
         "linear: the last quantifier takes the rest", LINEAR, "#2 x"
     ),
-    ("panel/views/maps.py", r"/(?!/)[!-\[\]-~]{0,2000}"): Bound(COUNTED, LINEAR, "/panel/board/"),
     ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
     ("panel/guide/pages.py", r"^\| \[[^]]+\]\((\S+)\.md\)[^|]* \| (.+) \|$"): Bound(
         "the guide's own list of pages", 2000, "| [Quickstart](quickstart.md) | the first webhook |"

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from common.forgetting import forgetting
@@ -13,7 +13,7 @@ from integration import invariants
 from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
 from integration.lifecycle import Status
-from integration.models import Invoice, Order, Seller
+from integration.models import Invoice, Order, Seller, StatusLog
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
 from tests.moments import NEW_YEAR, Midnight
 
@@ -203,3 +203,19 @@ class TestTriggers:
                 rows_of.update(**values)
 
         assert rows() == before
+
+
+def test_forgets_the_reasons_of_an_order_with_it(seller):
+    order = create_order(seller)
+    for to, report in (
+        (Status.COLLECTED, orders.NOTHING_MORE),
+        (Status.DELIVERY_FAILED, orders.Report(reason_code="OTHER", reason="Ana, do 12, não quis")),
+    ):
+        orders.move(order=order, to=to, by=BY, at=timezone.now(), report=report)
+    with pytest.raises(ProgrammingError), transaction.atomic():
+        StatusLog.objects.update(reason="")
+
+    forgetting_orders.forget_old_orders(at=timezone.now() + timedelta(days=3000))
+
+    entry = StatusLog.objects.latest("pk")
+    assert (entry.reason_code, entry.reason) == ("OTHER", "")

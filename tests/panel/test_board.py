@@ -228,7 +228,7 @@ class TestCards:
         assert "Maria" in content
         assert 'href="tel:+5511977770001"' in content
         assert "order-7" in content
-        assert reverse("admin:delivery_delivery_change", args=[delivery.pk]) in content
+        assert reverse("panel:any_delivery", args=[delivery.pk]) in content
 
     def test_of_ended_and_foreign_routes_are_left_out(self, dispatcher, shop):
         ended = DeliveryFactory.create()

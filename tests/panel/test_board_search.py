@@ -102,7 +102,7 @@ class TestEnded:
         ended = dispatcher.get(SEARCH, {"q": text(delivery.pk)}).json()["ended"]
 
         assert ended.count("data-row") == 1
-        assert reverse("admin:delivery_delivery_change", args=[delivery.pk]) in ended
+        assert reverse("panel:any_delivery", args=[delivery.pk]) in ended
 
     @pytest.mark.parametrize(
         "query", [{"q": "PED"}, {"q": "abcdef"}, {"q": ""}, {"q": "PED-77", "environment": "sandbox"}]

@@ -5,6 +5,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries, proofs, receivers
@@ -107,3 +108,25 @@ class TestPage:
         state = content[content.index('id="state"') : content.index('id="map"')]
         assert state.count("badge") == 1
         assert "Waiting for a driver" in state
+
+
+class TestWays:
+    def test_lead_dispatchers_to_the_route_on_the_board_while_it_is_there(self, as_role, url, shop):
+        page, board = url("delivery", shop.delivery.pk), f"/panel/board/?environment=live&amp;route={shop.delivery.pk}"
+        of_staff = as_role("account staff").get(page).content.decode()
+        superuser = as_role("superuser")
+
+        before = superuser.get(page).content.decode()
+        deliveries.cancel(delivery=shop.delivery, reason="", by=BY, at=timezone.now())
+
+        assert board in before
+        assert board not in of_staff
+        assert board not in superuser.get(page).content.decode()
+
+    def test_from_the_board_lead_where_the_person_may_see_it(self, as_role, url, shop):
+        member, dispatcher = as_role("member"), as_role("dispatcher")
+        path, unknown = (reverse("panel:any_delivery", args=[key]) for key in (shop.delivery.pk, uuid4()))
+
+        assert member.get(path).headers["Location"] == url("delivery", shop.delivery.pk)
+        assert dispatcher.get(path).headers["Location"] == f"/admin/delivery/delivery/{shop.delivery.pk}/change/"
+        assert dispatcher.get(unknown).status_code == 404

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices, drivers
-from delivery.models import DriverDevice
+from delivery.models import DriverDevice, DutyChange
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 
@@ -134,10 +134,18 @@ class TestPhones:
 
 
 class TestDay:
-    def test_has_the_routes_with_their_moments_the_gaps_and_the_way(self, dispatcher, monkeypatch):
+    @pytest.fixture
+    def now(self, monkeypatch):
+        """Before the log-in, which would have ended by then."""
         now = timezone.now().replace(hour=20, minute=0, second=0)  # 17:00 in São Paulo
         monkeypatch.setattr(timezone, "now", lambda: now)
+        return now
+
+    def test_has_the_hours_the_routes_with_their_moments_the_gaps_and_the_way(self, now, dispatcher):
         ana = DriverFactory.create()
+        ana.duty_changes.all().delete()  # recorded by the clock of the database
+        DutyChange.objects.create(driver=ana, on_duty=True, at=now - timedelta(minutes=95))
+        DutyChange.objects.create(driver=ana, on_duty=False, at=now - timedelta(minutes=5))
         finished(ana, now - timedelta(minutes=200), minutes=130)
         finished(ana, now - timedelta(minutes=50))
         for seconds in (60, 50, 0):
@@ -152,6 +160,7 @@ class TestDay:
         assert len(day.way) == 2
         assert response.context["counts"] == {"finished": 2, "on_time": 1}
         assert day.after is None
+        assert "<b>1 h 30 min</b>" in response.content.decode()
 
     @pytest.mark.parametrize("text", ["x", "2999-01-01", "2026-13-01", "20260101"])
     def test_is_today_for_what_is_no_day_before(self, dispatcher, ana, text):

@@ -12,7 +12,7 @@ from config.local.demo.orders import RECEIVER, invoice
 from delivery.actions import deliveries, drivers, moves
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
-from delivery.models import Driver, Token
+from delivery.models import Driver, DutyChange, Token
 from delivery.payload import DeliveryRequest, Package, Place
 from integration.actions import invoices, orders
 from integration.lifecycle import Status
@@ -81,6 +81,7 @@ _ROUTES = [
 ]
 _BETWEEN_MOVES = timedelta(minutes=8)
 _REASONS = {"cancel": "Cliente desistiu", "fail": "Tocou três vezes"}
+_BETWEEN_POSITIONS = 4  # minutes
 # Where the drivers are at the end.
 _PLACES = [
     Point(-23.5601, -46.6650), Point(-23.5617, -46.6560), Point(-23.5640, -46.6522), Point(-23.5563, -46.6601),
@@ -113,11 +114,16 @@ def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
     `company`: the document of one of the seller's companies.
     """
     team = list(Driver.objects.order_by("pk"))
+    began = at - timedelta(minutes=_ROUTES[0][0])
+    DutyChange.objects.bulk_create([DutyChange(driver=driver, on_duty=True, at=began) for driver in team])
     for number, (minutes, count, steps) in enumerate(_ROUTES):
         requested = at - timedelta(minutes=minutes)
         _write_route(token, team[number % len(team)], number=number, count=count, steps=steps, at=requested)
     for driver, place in zip(team, _PLACES, strict=True):
-        drivers.set_position(driver=driver, point=place, by=_BY, at=at)
+        for minutes in range(60, -1, -_BETWEEN_POSITIONS):
+            left = minutes / 60  # of the way that began at the shop an hour ago
+            point = Point(*(end + (start - end) * left for start, end in zip(_SHOP.point, place, strict=True)))
+            drivers.set_position(driver=driver, point=point, by=_BY, at=at - timedelta(minutes=minutes))
     for number, way in enumerate(_ORDERS, start=1):
         _write_order(seller, company, number=number, way=way, at=at - _BETWEEN_ORDERS * (len(_ORDERS) + 1 - number))
 

@@ -1,21 +1,22 @@
 // Amounts, addresses and telephone numbers as people read them.
 
 const language = document.documentElement.lang;
-const reais = new Intl.NumberFormat(language, { style: "currency", currency: "BRL" });
+const reais = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 const dayAndTime = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
 const COUNTRY = "55";
 const NATIONAL = new Set([10, 11]); // digits with area code: landline, mobile
 
-export const money = (value) => (value === null ? "" : reais.format(value));
+export const money = (value) => (value === null ? "" : `R$\u00A0${reais.format(value)}`);
 export const km = (value) => (value === null ? "" : `${kilometres.format(value)} km`);
 
-/** `3 · 40 × 30 × 20 cm · 2,5 kg`: how many, the largest, and the weight of all, as far as they are known. */
+/** `3 · 2,5 kg · 40 × 30 × 20 cm`: how many, the weight of all, and the largest, as far as they are known. */
 export function parcels(found) {
   if (!found) return "";
   const { count, largestCm, kg: weight } = found;
   const sides = largestCm.map((side) => kilometres.format(side)).join(" × ");
-  return [count, sides && `${sides} cm`, weight && `${kilometres.format(weight)} kg`].filter(Boolean).join(" · ");
+  const parts = [count, weight && `${kilometres.format(weight)} kg`, sides && `${sides} cm`];
+  return parts.filter(Boolean).map((each) => `${each}`.replaceAll(" ", "\u00A0")).join(" · "); // breaks between them only
 }
 
 /** A moment in ISO 8601, such as 22/11/2026, 14:05. */

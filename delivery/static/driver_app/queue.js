@@ -13,6 +13,7 @@ import { onUpdate, store, update } from "./store.js";
 const MOST_AT_ONCE = 50;
 // Milliseconds.
 const ANSWERED = 5_000;
+const PIN_CHECKED = 20_000; // with photos on a slow line: whether it is right, decides whether the order is handed over
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 30_000;
 const LONGEST_PAUSE_OF_FAULTS = 300_000;
@@ -49,9 +50,9 @@ export async function add(move) {
 
 /**
  * What became of a move, as soon as it is known: the move with its refusal, or null when it is done or waits for a
- * connection. A driver is not kept waiting for more than some seconds.
+ * connection. A driver is not kept waiting for more than some seconds, with a PIN not for more than some more.
  */
-export function outcome(id) {
+export function outcome(id, { pin = "" }) {
   return new Promise((resolve) => {
     let forget = null;
     const finish = (move) => {
@@ -63,7 +64,7 @@ export function outcome(id) {
       if (!move || move.refused || !store.isReachable) finish(move?.refused ? move : null);
     };
     forget = onUpdate(look);
-    setTimeout(() => finish(null), ANSWERED);
+    setTimeout(() => finish(null), pin ? PIN_CHECKED : ANSWERED);
     look();
   });
 }

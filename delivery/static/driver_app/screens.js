@@ -176,7 +176,7 @@ export function draw() {
     const [content, below] = screen(route);
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
-    show("bar", JSON.stringify([driver]), () => (driver ? [part("bar", driver, actions)] : []));
+    show("bar", JSON.stringify([driver]), () => [driver ? part("bar", driver, actions) : part("brand")]);
     const shown = [moves, isStuck, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push];
     show("notices", JSON.stringify(shown), notices);
     const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, finished, moves.length, push]);

@@ -92,10 +92,14 @@ function gone(answer) {
   return answer.route?.deliveryId === store.gone?.deliveryId ? null : store.gone;
 }
 
-/** What the driver has done on the route that has just ended, until it is read or another route begins. */
+/**
+ * What the driver has done on the route that has just ended, until it is read or another route begins. An answer to a
+ * question from before it was read does not show it again.
+ */
 function finished(answer) {
   if (answer.driver.id !== store.state?.driver.id || answer.route) return null;
-  return answer.finished ?? store.finished;
+  const hasJustEnded = answer.finished && answer.finished.deliveryId === store.state.route?.deliveryId;
+  return hasJustEnded ? answer.finished : store.finished;
 }
 
 /** The driver has read what the route that has ended was. */

@@ -9,6 +9,7 @@ const PIN = /^[0-9]{4}$/u;
 // A second tap of the finger that opened a sheet does not confirm it.
 const UNTOUCHED = 400; // milliseconds
 const OTHER = "OTHER"; // the code of a failure that needs a text
+const OF_PIN = new Set(["pin", "wrong_pin", "pin_locked"]); // codes of what is wrong with it
 
 export const isSheetOpen = () => document.querySelector("dialog[open]") !== null;
 
@@ -50,39 +51,45 @@ export function openNavigation(point) {
   openSheet("navigate", navigation(point.coordinates));
 }
 
+// Shows what is wrong, instead of what was wrong before: about the PIN at its keys, without the wrong one, else at the end.
 function explainIn(sheet) {
-  const problem = sheet.querySelector(".content > .problem");
-  return (message) => {
+  return (message, code = "") => {
+    for (const each of sheet.querySelectorAll(".content > .problem, .pin .problem")) each.textContent = "";
+    const problem = sheet.querySelector(OF_PIN.has(code) ? ".pin .problem" : ".content > .problem");
     problem.textContent = message;
+    if (code === "wrong_pin") sheet.querySelector("[name=pin]").value = "";
     if (message) problem.scrollIntoView({ block: "nearest" });
   };
 }
 
 // Keeps the move and closes the sheet when it is done, or waits for a connection. The sheet stays open with what was
-// entered, and says why, when the phone cannot keep the move or the service refuses it. True if it was refused.
-async function confirm(sheet, move, explain) {
+// entered, and says why, when the phone cannot keep the move or the service refuses it, which is said last: the button can be
+// pressed again then.
+async function confirm(sheet, move, explain, afterRefusal = () => {}) {
   document.body.setAttribute("aria-busy", "true");
   try {
     explain("");
-    const refused = await outcome(await add(move));
+    const refused = await outcome(await add(move), move);
     if (refused && sheet.isConnected) {
       await dismiss(refused);
-      explain(refused.refused.detail);
-      return true;
+      await afterRefusal();
+      explain(refused.refused.detail, refused.refused.code);
+    } else {
+      sheet.closest("dialog")?.close();
     }
-    sheet.closest("dialog")?.close();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
     explain(text("error.kept"));
   } finally {
     document.body.removeAttribute("aria-busy");
   }
-  return false;
 }
 
-/** For `collect` and `return`. */
+/** For `collect` and `return`, with what is to be collected, or what was not delivered. */
 export function openStep(route, { trigger, point }) {
-  const sheet = openSheet(trigger, { address: place(point) }, {
+  const stops = route.points.slice(1).filter(({ status }) => status !== "DELIVERED");
+  const goods = stops.map(({ label, externalId, contacts }) => part("goods", { label, order: externalId, person: contacts.name }));
+  const sheet = openSheet(trigger, { address: place(point), goods }, {
     confirm: () => confirm(sheet, { deliveryId: route.deliveryId, trigger }, explain),
   });
   const explain = explainIn(sheet);
@@ -108,10 +115,9 @@ async function photosIn(sheet, { move, required, photos, entered, explain }) {
   sheet.querySelector("[data-slot=photos]").append(shown.element);
   return {
     fail: shown.fail,
-    confirm: async (values) => {
-      const isRefused = await confirm(sheet, { ...move, ...values, photos: photos.map((photo) => photo.id) }, explain);
-      if (isRefused) shown.keepOnly((await draft(deliveryId, point)).photos);
-    },
+    confirm: (values) => confirm(sheet, { ...move, ...values, photos: photos.map((photo) => photo.id) }, explain, async () => {
+      shown.keepOnly((await draft(deliveryId, point)).photos);
+    }),
   };
 }
 
@@ -140,7 +146,7 @@ export async function openProof(route, point) {
     confirm: async () => {
       const pin = point.needsPin ? sheet.querySelector("[name=pin]").value : "";
       if (point.needsPhoto && !photos.length) taken.fail(text("error.needs_photo"));
-      else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"));
+      else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"), "pin");
       else await taken.confirm({ receivedBy: name.value.trim(), pin });
     },
   });

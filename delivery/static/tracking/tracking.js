@@ -35,8 +35,9 @@
     timer = setTimeout(ask, PAUSE);
   }
 
-  // Whether somebody writes to the driver.
+  // Whether somebody writes to the driver, or has opened what was written.
   function isWritten() {
+    if (part("note").querySelector("details[open]")) return true;
     const inputs = [...part("note").querySelectorAll("input")];
     return inputs.some((input) => input === document.activeElement || input.value !== input.defaultValue);
   }

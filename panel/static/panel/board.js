@@ -6,6 +6,7 @@ const board = {
   routes: new Map(), // id -> a route as panel/board.py describes it
   free: [], // drivers
   chosen: "", // id of a route
+  wanted: new URLSearchParams(location.search).get("route"), // the one that is chosen at first
   tab: new URLSearchParams(location.search).get("tab"),
   shop: new URLSearchParams(location.search).get("shop") ?? "", // id of an account, or all
   matching: null, // ids that the search has found, or null without a search
@@ -35,7 +36,7 @@ const board = {
   // The address bar keeps what is chosen and searched.
   keepAddress() {
     const query = new URLSearchParams(location.search);
-    for (const [name, value] of Object.entries({ tab: board.tab === "all" ? "" : board.tab, shop: board.shop, q: find.value.trim() })) {
+    for (const [name, value] of Object.entries({ tab: board.tab === "all" ? "" : board.tab, shop: board.shop, route: board.chosen, q: find.value.trim() })) {
       if (value) query.set(name, value);
       else query.delete(name);
     }
@@ -45,10 +46,19 @@ const board = {
   choose(id, { scroll = false, fit = false } = {}) {
     board.chosen = board.chosen === id ? "" : id;
     if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll();
+    else board.keepAddress();
     board.show();
     if (board.chosen && scroll) board.reveal(id);
     if (board.chosen && fit) board.fit(id);
     if (board.chosen && board.words.way && !board.ways.has(id)) board.readWay(id);
+  },
+
+  // Chooses the route that the address of the page names. One that has ended is searched for.
+  open(id) {
+    board.wanted = null;
+    if (board.routes.has(id)) return board.choose(id, { scroll: true, fit: true });
+    find.value = id;
+    return board.search().then(board.show);
   },
 
   async readWay(id) {
@@ -77,7 +87,19 @@ const board = {
   // On a phone: "list", "map" or "drivers".
   view(name) {
     document.getElementById("board").dataset.shown = name;
-    for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+    
+// The parts of the board that are loaded when they are first used.
+document.getElementById("play-hour").addEventListener("click", async () => { if (await board.has("playback")) board.playHour(); });
+for (const button of document.querySelectorAll("#show-drivers, [data-view=drivers]")) {
+  button.addEventListener("click", async () => { if (await board.has("drivers")) board.toggleDrivers(button); });
+}
+document.addEventListener("change", async ({ target }) => { if (target.matches(".pick") && await board.has("several")) board.pick(target); });
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-picks]");
+  if (button && await board.has("picker")) board.pickPosition(button);
+});
+
+for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
   },
 
   // JSON of an address of this service, or null if there is none now. Shows whether the connection is there.
@@ -103,6 +125,22 @@ const board = {
     location.assign(address);
   },
 
+  // Whether the script board_<name>.js is there, which its first use loads. Without a connection it is not, and the next use tries again.
+  scripts: {},
+  has(name) {
+    board.scripts[name] ??= new Promise((done) => {
+      const script = Object.assign(document.createElement("script"), { src: board.words[`${name}Script`] });
+      script.onload = () => done(true);
+      script.onerror = () => {
+        delete board.scripts[name];
+        board.connected(false);
+        done(false);
+      };
+      document.head.append(script);
+    });
+    return board.scripts[name];
+  },
+
   lastAnswer: new Date(),
   connected(is) {
     const place = document.getElementById("offline");
@@ -124,6 +162,7 @@ board.refresh = (() => {
     if (!board.routes.has(board.chosen)) board.chosen = "";
     board.matches(found.found);
     board.show();
+    if (board.wanted) board.open(board.wanted);
   };
   return () => {
     if (!reading) return (reading = read().finally(() => { reading = null; }));
@@ -210,6 +249,18 @@ board.changed.push(() => {
   shop.value = board.shop;
   shop.hidden = names.size < 2 && !board.shop;
 });
+
+// The parts of the board that are loaded when they are first used.
+document.getElementById("play-hour").addEventListener("click", async () => { if (await board.has("playback")) board.playHour(); });
+for (const button of document.querySelectorAll("#show-drivers, [data-view=drivers]")) {
+  button.addEventListener("click", async () => { if (await board.has("drivers")) board.toggleDrivers(button); });
+}
+document.addEventListener("change", async ({ target }) => { if (target.matches(".pick") && await board.has("several")) board.pick(target); });
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest("[data-picks]");
+  if (button && await board.has("picker")) board.pickPosition(button);
+});
+
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => board.view(button.dataset.view));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && board.chosen && !document.querySelector("dialog[open]")) board.choose(board.chosen);

@@ -124,6 +124,17 @@
     show();
   }, { root: list, rootMargin: "600px" }).observe(document.getElementById("more"));
 
+  // Dragged onto a free driver, a card is assigned to that driver. What changes the page within the event ends the drag.
+  routes.addEventListener("dragstart", (event) => {
+    board.dragged = board.routes.get(event.target.closest?.(".route")?.dataset.id) ?? null;
+    if (!board.dragged) return;
+    event.dataTransfer.effectAllowed = "move";
+    event.dataTransfer.setData("text/plain", board.dragged.id);
+    setTimeout(async () => { if (await board.has("drivers") && board.dragged) board.drag(); });
+  });
+
+  routes.addEventListener("dragend", () => { board.dragged = null; });
+
   // A click anywhere on a card chooses it, except on what does something else.
   routes.addEventListener("click", (event) => {
     const card = event.target.closest(".route");

@@ -136,10 +136,13 @@
   setInterval(draw, 5000); // routes become late
 
   function fitAll() {
-    const all = board.shown().map(rota.bounds);
-    if (!all.length) return;
+    const shown = board.shown();
+    if (!shown.length) return;
     fitted = true;
-    rota.fit(map, all.reduce((one, other) => one.extend(other)), { maxZoom: 15 });
+    // Of what is drawn: markers, and of few routes their paths.
+    const bounds = L.latLngBounds(shown.map(place));
+    if (shown.length <= MOST_PATHS) for (const route of shown) bounds.extend(rota.bounds(route));
+    rota.fit(map, bounds, { maxZoom: 15 });
   }
   board.fit = (id) => {
     const route = board.routes.get(id);

@@ -30,7 +30,7 @@
   if (sessionStorage.getItem(LOST)) sayError(sessionStorage.getItem(LOST));
   sessionStorage.removeItem(LOST);
 
-  async function perform(address, fields, id, extra = {}) {
+  board.perform = async (address, fields, id, extra = {}) => {
     const hadFocus = document.activeElement === document.body || document.activeElement?.closest(`#route-${id}`);
     let answer;
     try {
@@ -49,7 +49,7 @@
     if (answer.headers.get("HX-Retarget") === "#move") ask(html.content, id); // with the fee of now
     else showResult(html.content.querySelector(".notice"));
     await afterMove(id, hadFocus);
-  }
+  };
 
   async function afterMove(id, takesFocus) {
     await board.refreshSome([id]);
@@ -86,6 +86,10 @@
     update(key);
     announce(board.words.held);
   };
+  board.assign = (route, driver, name, move = "accept") => {
+    const address = board.words.move.replace(/0{8}-[0-]+/, route).replace("MOVE", move);
+    board.hold(`${move}-${route}`, { address, fields: { driver }, route, words: `${board.words.assign}: ${name}` });
+  };
   function drop(key) {
     const hold = holds.get(key);
     holds.delete(key);
@@ -117,7 +121,7 @@
 
   function send(key, extra) {
     const { address, fields, route } = drop(key);
-    return perform(address, fields, route, extra);
+    return board.perform(address, fields, route, extra);
   }
 
   // Before htmx, which would open the dialog again.
@@ -179,42 +183,4 @@
   document.body.addEventListener("refused", () => board.refreshSome([opener.route]));
   for (const name of ["sendError", "timeout"]) document.body.addEventListener(`htmx:${name}`, () => sayError(board.words.unsent));
   document.body.addEventListener("htmx:responseError", (event) => sayError(board.words.unrecorded.replace("%s", event.detail.xhr.status)));
-
-  // --- A position from a click on the map
-
-  const picker = document.getElementById("picker");
-  let stop = null;
-  function stopPicking() {
-    if (!stop) return;
-    stop();
-    stop = null;
-    picker.hidden = true;
-    board.view(picker.dataset.before);
-  }
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-picks]");
-    if (!button) return;
-    stopPicking();
-    const route = button.closest(".route").dataset.id;
-    picker.dataset.address = button.dataset.picks;
-    picker.dataset.route = route;
-    picker.querySelector("label").textContent = picker.dataset.words.replace("%s", button.dataset.driver);
-    picker.dataset.before = document.getElementById("board").dataset.shown;
-    board.view("map");
-    picker.hidden = false;
-    picker.elements.position.value = "";
-    picker.elements.position.focus();
-    stop = board.onNextClick((position) => { picker.elements.position.value = position; picker.requestSubmit(); });
-    if (board.chosen !== route) board.choose(route);
-  });
-  picker.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const { address, route } = picker.dataset;
-    const position = picker.elements.position.value;
-    stopPicking();
-    perform(address, { position }, route);
-    document.getElementById(`position-${route}`)?.focus({ preventScroll: true });
-  });
-  document.getElementById("stop-picking").addEventListener("click", stopPicking);
-  picker.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); stopPicking(); } });
 })();

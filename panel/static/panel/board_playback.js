@@ -1,7 +1,7 @@
 // The last hour on the map of the dispatch board. Meanwhile the map shows nothing of now; the list does.
 "use strict";
 
-(() => {
+{
   const bar = document.getElementById("playback");
   const open = document.getElementById("play-hour");
   const slider = document.getElementById("playback-minute");
@@ -34,16 +34,18 @@
     show();
   }
 
-  open.addEventListener("click", async () => {
+  board.playHour = async () => {
     hour = await board.read(board.words.playback);
     if (!hour) return;
     bar.hidden = false;
     open.hidden = true;
-    slider.value = 0;
+    const first = Math.min(...hour.drivers.map(({ track: [[moment]] }) => moment)); // without drivers endless
+    slider.value = first < hour.to ? Math.ceil((first - hour.from) / MINUTE) : slider.max;
+    document.getElementById("playback-nobody").hidden = hour.drivers.length > 0;
     show();
     slider.focus();
     run(true);
-  });
+  };
   play.addEventListener("click", () => {
     if (!timer && slider.value === slider.max) slider.value = 0;
     run(!timer);
@@ -59,4 +61,4 @@
   }
   document.getElementById("playback-close").addEventListener("click", close);
   bar.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); close(); } });
-})();
+}

@@ -4,9 +4,10 @@
 window.rota = Object.assign(window.rota || {}, {
   // A map of `bounds`, or without them of São Paulo.
   map(element, tiles, bounds) {
-    const map = L.map(element, { zoomControl: true, attributionControl: Boolean(tiles.url) });
-    map.attributionControl?.setPrefix(false);
+    const map = L.map(element);
+    map.attributionControl.setPrefix(false);
     if (tiles.url) rota.ground(tiles).addTo(map);
+    else rota.noGround(map);
     L.control.scale({ imperial: false }).addTo(map);
     if (bounds) rota.fit(map, bounds);
     else map.setView([-23.55, -46.63], 11);
@@ -25,6 +26,54 @@ window.rota = Object.assign(window.rota || {}, {
     // Names as they are on signs, in every language of the page. Without a background: where the file has no tile nothing is drawn.
     const layer = protomapsL.leafletLayer({ url, maxDataZoom, flavor: "light", lang: "pt", ...options });
     return Object.assign(layer, { backgroundColor: "" });
+  },
+
+  // Without a background: lines of round coordinates, with which a place can be found, and what templates/panel/ground.html
+  // says. Receivers choose no place and decide nothing, so that their page has the lines alone.
+  noGround(map) {
+    const template = document.getElementById("no-ground");
+    const SIZE = 256; // of a tile, in pixels
+    const NEAREST_LINES = 130; // room for the words between
+    const grid = L.gridLayer({ minZoom: 1, maxZoom: 19, tileSize: SIZE });
+    grid.createTile = ({ x, y, z }) => {
+      const tile = Object.assign(document.createElement("canvas"), { width: SIZE * devicePixelRatio, height: SIZE * devicePixelRatio });
+      const context = tile.getContext("2d");
+      context.scale(devicePixelRatio, devicePixelRatio);
+      Object.assign(context, { fillStyle: "#64748b", strokeStyle: "#cbd5e1", font: "11px system-ui, sans-serif" });
+      const least = (NEAREST_LINES * 360) / (SIZE * 2 ** z); // degrees between two lines
+      const digits = Math.ceil(-Math.log10(least));
+      const step = [1, 2, 5, 10].map((factor) => factor * 10 ** -digits).find((degrees) => degrees >= least);
+      const [first, last] = [map.unproject([x * SIZE, y * SIZE], z), map.unproject([(x + 1) * SIZE, (y + 1) * SIZE], z)];
+      const round = (degrees) => Number(degrees.toFixed(Math.max(0, digits)));
+      // One more on each side, whose words may begin there.
+      for (let lng = Math.floor(first.lng / step) - 1; lng <= last.lng / step; lng += 1) {
+        for (let lat = Math.floor(last.lat / step); lat <= first.lat / step + 1; lat += 1) {
+          const place = map.project([lat * step, lng * step], z).subtract([x * SIZE, y * SIZE]);
+          context.strokeRect(Math.round(place.x) - 0.5, Math.round(place.y) - 0.5, 4 * SIZE, 4 * SIZE); // two sides of it are in view
+          if (template) context.fillText(`${round(lat * step)}, ${round(lng * step)}`, place.x + 3, place.y - 4);
+        }
+      }
+      return tile;
+    };
+    grid.addTo(map);
+    if (!template) return;
+    const notice = template.content.firstElementChild.cloneNode(true);
+    notice.querySelector("button")?.addEventListener("click", rota.showStreets);
+    map.getContainer().after(notice);
+  },
+
+  // For everybody from the next page on. This one is loaded again unless that would lose what was typed.
+  async showStreets({ target: button }) {
+    const { streets, token, done, failed } = button.dataset;
+    const say = (text) => { button.nextElementSibling.textContent = text; };
+    button.disabled = true;
+    const answer = await fetch(streets, { method: "POST", headers: { "X-CSRFToken": token }, redirect: "error" }).catch(() => null);
+    button.disabled = false;
+    if (!answer?.ok) return say(failed);
+    const isTyped = [...document.querySelectorAll("main form :is(input:not([type=radio], [type=checkbox]), textarea)")].some((field) => field.value !== field.defaultValue);
+    if (!isTyped) return location.reload();
+    button.hidden = true;
+    say(done);
   },
 
   // Without animation: layers that are added while a map zooms are drawn at the wrong places until it has ended.

@@ -4,8 +4,7 @@
 //
 // `data-pin` is a selector of one field for "latitude, longitude", or of two. It is searched for in the nearest element
 // around with `data-pin-fields`, else in the page. `data-radius`: metres of a circle around the pin, or a selector of
-// the field with them. A button with `data-lat` and `data-lng` sets the pin of the page. Without a ground nobody could
-// find a place on the map, so that it is hidden until coordinates are known.
+// the field with them. A button with `data-lat` and `data-lng` sets the pin of the page.
 "use strict";
 
 {
@@ -16,12 +15,10 @@
 
   class Pin {
     constructor(element) {
-      this.element = element;
       const scope = element.closest("[data-pin-fields]") ?? document;
       this.fields = [...scope.querySelectorAll(element.dataset.pin)];
       const radius = element.dataset.radius;
       this.radius = radius && Number.isNaN(Number(radius)) ? scope.querySelector(radius) : { value: radius };
-      element.hidden = !tiles.url && !this.read();
       this.map = rota.map(element, tiles);
       this.map.on("click", (event) => this.write(event.latlng.wrap()));
       for (const field of [...this.fields, this.radius]) field.addEventListener?.("input", () => this.show());
@@ -52,8 +49,6 @@
     show(zoom = NEAR) {
       const place = this.read();
       if (!place) return;
-      this.element.hidden = false;
-      this.map.invalidateSize({ animate: false });
       if (!this.marker) {
         this.marker = L.marker(place, { icon, draggable: true, autoPan: true, keyboard: false, alt: "A" }).addTo(this.map);
         this.marker.on("dragend", () => this.write(this.marker.getLatLng().wrap()));

@@ -4,9 +4,8 @@
 
 {
   const element = document.getElementById("points-map");
-  const tiles = JSON.parse(document.getElementById("tiles").textContent);
   const fields = [...document.querySelectorAll("[data-point]")];
-  const map = rota.map(element, tiles);
+  const map = rota.map(element, JSON.parse(document.getElementById("tiles").textContent));
   let layer = null;
   let used = null; // the field that a click changes
   let shown = ""; // the places that the map has been fitted to
@@ -25,8 +24,7 @@
     const points = places();
     layer?.remove();
     layer = null;
-    element.hidden = !tiles.url && !points.length; // without a ground nobody could find a place on it
-    if (element.hidden || !element.offsetParent) return;
+    if (!element.offsetParent) return;
     map.invalidateSize({ animate: false });
     if (!points.length) return;
     const returns = document.querySelector("[name=returning]").checked;

@@ -268,7 +268,7 @@ class TestExport:
 
         assert ([order["orderId"] for order in exported["orders"]], exported["invoices"]) == (["A-1"], [])
 
-    def test_has_every_position_of_a_driver(self, monkeypatch):
+    def test_has_every_position_and_the_duty_of_a_driver(self, monkeypatch):
         monkeypatch.setattr(personal_data, "_READ_AT_ONCE", 1000)
         driver, now = DriverFactory.create(phone=MARIA), timezone.now()
         reported = [Reported(PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
@@ -278,6 +278,7 @@ class TestExport:
 
         (found,) = exported["drivers"]
         assert len({fix["recordedAt"] for fix in found["positions"]}) == 10_001
+        assert [change["onDuty"] for change in found["duty"]] == [True]
         assert exported["complete"] is True
 
     def test_that_is_interrupted_is_no_json(self):

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from common.page_updates import Message, publish
 from delivery import page_updates
-from delivery.actions import drivers
+from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
 from delivery.payload import Place
 from tests.browser.board.routes import wait_for_hold
@@ -257,4 +257,20 @@ def test_a_card_is_dragged_onto_a_free_driver(open_board, shop):
     page.locator(f"#collect-{delivery.pk}").wait_for()
 
     assert Delivery.objects.get(pk=delivery.pk).driver == driver
+    assert browser.complaints == []
+
+
+def test_an_address_opens_the_board_at_a_route_and_finds_one_that_has_ended(open_board, shop):
+    ended, *_others, wanted = (DeliveryFactory.create(token=shop, stops=1) for _route in range(12))
+    deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())
+    browser = open_board()
+
+    page = browser.go(f"/panel/board/?environment=live&route={wanted.pk}")
+    expect(page.locator(".route.chosen")).to_have_attribute("data-id", str(wanted.pk))
+    expect(page.locator(".leaflet-marker-icon.point")).to_have_count(2)
+    page.locator(f"#unfold-{wanted.pk}").click()
+    page.wait_for_url("**/panel/board/?environment=live")
+    browser.go(f"/panel/board/?route={ended.pk}")
+
+    page.locator(f"#ended [href*='{ended.pk}']").wait_for()
     assert browser.complaints == []

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -69,6 +70,11 @@ def move_to(phone, point, **more):
     phone.page.wait_for_function("() => performance.now() - heardAt > 1_050")
     phone.stand_at(point, **more)
     phone.page.wait_for_function(HEARD, arg=point.latitude)
+
+
+def tells_of(point, answer):
+    """Whether this is the service's answer to a report of a position at this latitude."""
+    return answer.url.endswith("/driver/positions/") and str(point.latitude)[:12] in (answer.request.post_data or "")
 
 
 def wait_for_looks(phone):
@@ -205,8 +211,8 @@ class TestWithoutUse:
         notice = ana.page.get_by_text("The service cannot use what this phone tells")
 
         for metres in (20, 40, 60):
-            move_to(ana, north(metres), accuracy=5_000)
-            wait_for_looks(ana)
+            with ana.page.expect_response(partial(tells_of, north(metres))):  # a report for each
+                move_to(ana, north(metres), accuracy=5_000)
 
         notice.wait_for()
         assert ana.driver.positions.count() == 1

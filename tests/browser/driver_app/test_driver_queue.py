@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from delivery.actions import deliveries
 from delivery.models import DriverMove
-from tests.browser.waiting import until
+from tests.browser.waiting import shown, until
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 COLLECT = ("collect", "")
@@ -103,6 +103,25 @@ class TestRoute:
         assert [link.split(":")[0] for link in links] == ["https", "https", "geo"]
         assert all(str(place.latitude) in link for link in links)
         assert ana.complaints == []
+
+
+class TestSummary:
+    def test_that_was_read_is_not_shown_again_by_an_answer_to_an_earlier_question(self, ana):
+        DeliveryFactory.create(stops=1, collected=True, driver=ana.driver)
+        ana.page.get_by_role("button", name="Delivered", exact=True).wait_for()
+        held = []
+        hold = lambda route: held.append(route)  # noqa: E731, PLW0108  # Playwright marks the function
+        ana.page.route("**/driver/state/", hold, times=1)
+        ana.page.evaluate("dispatchEvent(new Event('online'))")
+        until(ana.page, lambda: held)
+        deliver(ana)
+        ana.go_on_after_route()
+
+        with ana.page.expect_response("**/driver/state/") as answered:
+            held[0].continue_()
+        shown(ana.page, answered.value)
+
+        expect(ana.page.get_by_role("heading", name="Waiting for offers")).to_be_visible()
 
 
 class TestFaults:

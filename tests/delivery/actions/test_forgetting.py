@@ -22,6 +22,7 @@ from delivery.models import (
     Driver,
     DriverPosition,
     DropoffOptions,
+    DutyChange,
     LatestPosition,
     ProofPhoto,
     ReceiverLink,
@@ -281,6 +282,7 @@ class TestForgettingADriver:
         assert (driver.name, driver.phone) == ("–", "")  # as pages show what is not there
         assert not DriverPosition.objects.exists()
         assert not LatestPosition.objects.exists()
+        assert DutyChange.objects.get().driver == other
         assert "Maria" not in texts_of(mine).replace("Maria Souza", "")
         assert Transition.objects.filter(delivery=mine, by="driver").count() == 2
         assert everything(without=[mine])["delivery_webhookevent"] == others

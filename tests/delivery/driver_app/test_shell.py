@@ -64,7 +64,8 @@ class TestWorker:
 
         assert told["shell"] == "/driver/"
         names = {path.name for path in FOLDER.iterdir()} - {"worker.js"}
-        assert set(told["files"]) == {f"/static/driver_app/{name}" for name in names}
+        shared = {"/static/panel/colours.css", "/static/panel/theme.js"}
+        assert set(told["files"]) == {f"/static/driver_app/{name}" for name in names} | shared
 
     def test_has_a_version_of_each_language(self, client):
         english, portuguese = worker(client)["version"], worker(client, "pt-br")["version"]

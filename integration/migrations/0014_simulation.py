@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("integration", "0012_indexes_of_environments")]
+    dependencies = [("integration", "0013_forgotten_reasons")]
 
     operations = [
         migrations.CreateModel(
