@@ -33,6 +33,7 @@ from integration.models import (
     Company,
     Invoice,
     InvoiceReference,
+    ManifestEntry,
     Order,
     SearchCode,
     Seller,
@@ -236,6 +237,9 @@ def move(
     entry.save(force_insert=True)
     if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
         Simulation.objects.filter(pk=locked.pk).delete()
+    if to is Status.CANCELLED:
+        # It is not handed over. A closed manifest keeps it: there it was.
+        ManifestEntry.objects.filter(order=locked, manifest__closed_at=None).delete()
     return locked
 
 

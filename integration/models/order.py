@@ -158,6 +158,21 @@ class Order(models.Model):
         return timezone.localdate(self.delivered_at) > self.promised_on
 
     @property
+    def tracking_url(self) -> str:
+        """The receiver's page. Empty where there is none."""
+        return ""
+
+    @property
+    def volumes(self) -> int:
+        """How many parcels it is handed over as: one for each unit of its items, as a label has it."""
+        return sum(item["quantity"] for item in self.items)
+
+    @property
+    def weight(self) -> Decimal:
+        """Of all its volumes, in kilograms."""
+        return sum((Decimal(item["dimensions"].partition(",")[2]) * item["quantity"] for item in self.items), Decimal())
+
+    @property
     def parcels(self) -> list[dict[str, Any]]:
         """The items, with the sides in centimetres and the weight in kilograms. `dimensions` is `10x20x30,1.5`."""
         parcels = []

@@ -26,6 +26,7 @@ from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import OrderMoveForm
 from panel.views.base import SellerView
 from panel.views.seller_invoices import keep_uploaded
+from panel.views.seller_manifests import LabelForm
 
 # The statuses of an order without trouble, in their order.
 _WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)
@@ -44,7 +45,7 @@ class Orders(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
         prefetch_related_objects(shown["rows"], "company", _links())
-        return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
+        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), **shown)
 
 
 class OrdersExport(SellerView):
@@ -112,6 +113,7 @@ class OrderPage(SellerView):
             parcels=found.parcels,
             steps=_steps(found),
             simulator=_shipment(found),
+            label_form=LabelForm(),
             may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
             words=searched,
             linkable=self._linkable(found, searched),

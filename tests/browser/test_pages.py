@@ -24,7 +24,7 @@ from common.mail import sending
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending
 from delivery.models import Environment, RefusedDeliveryCall, Tariff, WebhookEvent
-from integration.actions import keys, orders, sellers
+from integration.actions import keys, manifests, orders, sellers
 from integration.lifecycle import Status
 from integration.models import FreightRate, RefusedSellerCall
 from panel.guide import pages
@@ -154,8 +154,13 @@ def test_seller(walk, people, seller):
     order = create_order(seller)
     orders.move(order=order, to=Status.OUT_FOR_DELIVERY, by=BY, at=timezone.now())
     invoice = send_invoice(seller, nfe_xml().encode())
-    for number in range(3):
+    waiting = [
         create_order(seller, orderId=f"MARKETPLACE-2026-00000{number}", invoice={"number": "7", "key": ACCESS_KEY})
+        for number in range(3)
+    ]
+    manifest = manifests.create(
+        seller=seller, environment=Environment.LIVE, orders=waiting[:2], by=BY, at=timezone.now()
+    )
     unlinked = send_invoice(seller, nfe_xml(key=ACCESS_KEY[:-2] + "00", items=["PEDIDO-17"]).encode())
     people("clara", seller=seller)
     keys.issue(seller=seller, by=BY, at=timezone.now())
@@ -171,6 +176,8 @@ def test_seller(walk, people, seller):
         "seller-invoices": f"{base}invoices/",
         "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
+        "seller-manifests": f"{base}manifests/",
+        "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
         "seller-team": f"{base}team/",
         "seller-quickstart": f"{base}quickstart/",

@@ -23,7 +23,7 @@ from common.accounts import Environment
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
-from integration.actions import invoices
+from integration.actions import invoices, manifests
 from integration.models import RefusedSellerCall, SearchCode
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, key_of, nfe_xml
@@ -58,7 +58,7 @@ class Caller:
         return reverse(f"panel:{name}", args=[self.shop.integrator.pk, "live"])
 
     def page_of_seller(self, name: str) -> str:
-        return reverse(f"panel:{name}", args=[self.shop.seller.pk])
+        return reverse(f"panel:{name}", args=[self.shop.seller.pk, "live"])
 
 
 Make = Callable[[Caller, Any], Any]  # one row of a moment; returns what the list shows of it
@@ -108,6 +108,14 @@ def an_invoice(caller: Caller, at: Any) -> str:
     key = f"{ACCESS_KEY[:-3]}{seller.invoices.count():03}"
     raw = nfe_xml(key=key, items=("A-1", "A-2", "A-1")).encode()
     return invoices.receive(seller=seller, environment=Environment.LIVE, raw=raw, by=BY, at=at).access_key
+
+
+def a_manifest(caller: Caller, at: Any) -> int:
+    """It has two orders."""
+    seller = caller.shop.seller
+    number = seller.orders.count()
+    pair = [create_order(seller, orderId=f"A-{number + each}") for each in range(2)]
+    return manifests.create(seller=seller, environment=Environment.LIVE, orders=pair, by=BY, at=at).pk
 
 
 def an_entry(caller: Caller, at: Any) -> int:
@@ -273,6 +281,12 @@ LISTS = {
     "orders": Listing(ORDERS, an_order, of_page(of_seller("seller_orders"), lambda row: row.code, q="X"), PAGE),
     "file of orders": Listing(
         ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), PORTION, by_page=False
+    ),
+    "API manifests": Listing(
+        "integration/api/viewsets.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
+    ),
+    "manifests": Listing(
+        "panel/views/seller_manifests.py", a_manifest, of_page(of_seller("seller_manifests"), lambda row: row.pk), PAGE
     ),
     "invoices": Listing(
         INVOICES, an_invoice,

@@ -35,7 +35,7 @@ def _made(name: str, on: str, operation: migrations.operations.base.Operation, k
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0014_simulation")]
+    dependencies = [("integration", "0015_simulation")]
 
     operations = [
         _with_environment("refusedsellercall"),

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("integration", "0013_forgotten_reasons")]
+    dependencies = [("integration", "0014_manifests")]
 
     operations = [
         migrations.CreateModel(
