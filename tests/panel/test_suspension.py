@@ -154,7 +154,7 @@ class TestSuspendedSeller:
         assert "Issue one above" not in content
 
     def test_may_revoke_a_key(self, suspended, member):
-        member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, suspended.key.pk]))
+        member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, "live", suspended.key.pk]))
 
         assert ApiKey.objects.get(pk=suspended.key.pk).revoked_by == "user member"
 
