@@ -8,7 +8,7 @@ from integration.models import ApiKey
 
 @pytest.fixture
 def page(shop):
-    return reverse("panel:seller", args=[shop.seller.pk])
+    return reverse("panel:seller", args=[shop.seller.pk, "live"])
 
 
 def rename(member, key, name):
