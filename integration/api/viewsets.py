@@ -217,7 +217,8 @@ class OrderViewSet(SellerViewSet):
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return Response(bodies.order_shown(trackings.get(self.key.seller, self.key.environment, code=order_id)))
+        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
+        return Response(bodies.order_shown(order, at=clock.now()))
 
     @extend_schema(
         operation_id="cancel-order",

@@ -107,6 +107,7 @@ class OrderPage(SellerView):
             parcels=found.parcels,
             steps=_steps(found),
             simulator=_shipment(found),
+            link=found.tracking_url if found.link_works(at=clock.now()) else None,
             may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
             words=words,
             linkable=self._linkable(found, words),
