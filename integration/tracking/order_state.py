@@ -109,15 +109,19 @@ class OrderState:
 
     @property
     def progress(self) -> list[tuple[Step, StrPromise | str]]:
-        """All steps with their names, in order."""
+        """The steps with their names, in order: of an order that came back or was cancelled, those that it had."""
         third = self.status if self.status is Status.DELIVERY_FAILED else Status.OUT_FOR_DELIVERY
         last = self.status if self.is_closed else Status.DELIVERED
-        return [
+        steps: list[tuple[Step, StrPromise | str]] = [
             (Step.PREPARED, _("Preparing")),
             (Step.ON_THE_WAY, _("On the way")),
             (Step.OUT_FOR_DELIVERY, words.STATUSES[third]),
             (Step.CLOSED, words.STATUSES[last]),
         ]
+        if not (self.is_closed and self.has_failed):
+            return steps
+        reached = {_STEPS[Status(entry.status)] for entry in self.order.status_log.all()}
+        return [(step, name) for step, name in steps if step in reached]
 
     @property
     def city(self) -> str:

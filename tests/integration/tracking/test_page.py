@@ -161,6 +161,14 @@ class TestText:
         assert sentence in text_of(response)
         assert next_step.format(shop=order.seller.name) in text_of(response)
 
+    def test_has_no_steps_that_a_cancelled_order_did_not_have(self, client, order):
+        move(order, Status.CANCELLED)
+
+        content = get(client, order).content.decode()
+
+        steps = re.findall(r"<li[^>]*>\s*([^<]+?)\s*</li>", content)
+        assert steps == ["Preparing", "Cancelled"]
+
     def test_shows_when_it_happened_and_why_in_the_readers_language(self, client, order):
         happened = timezone.now().replace(second=0, microsecond=0)
         move(order, Status.COLLECTED)
@@ -187,7 +195,7 @@ class TestText:
         after = text_of(get(client, order))
 
         assert "after the collection" in before
-        assert f"Expected by {order.promised_on:%m/%d/%Y}" in after
+        assert f"Expected by {order.promised_on.day} {order.promised_on:%b %Y}" in after
         assert "longer than promised" not in after
 
     def test_says_that_it_is_late(self, client, tariff, seller):
