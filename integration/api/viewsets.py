@@ -131,7 +131,8 @@ class SellerViewSet(ApiView, ViewSet):
 
     def shown(self, code: str) -> Response:
         """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        return Response(bodies.order_shown(trackings.get(self.key.seller, self.key.environment, code=code)))
+        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
     def actor(self) -> str:

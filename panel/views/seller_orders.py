@@ -114,6 +114,7 @@ class OrderPage(SellerView):
             steps=_steps(found),
             simulator=_shipment(found),
             label_form=LabelForm(),
+            link=found.tracking_url if found.link_works(at=clock.now()) else None,
             may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
             words=searched,
             linkable=self._linkable(found, searched),

@@ -300,6 +300,7 @@ ROUTES: dict[str, Row] = {
     **{f"admin/{route}": (OUTSIDE + get, OUTSIDE + post) for route, (get, post) in _ADMIN.items()},
     **{f"driver/{route}": row for route, row in _DRIVER.items()},
     # Of receivers, by the token of their link; see tests/tracking.
+    "t/o/<path:token>": ("NNNNNNN", "NNNNNNN"),
     "t/<path:token>": ("NNNNNNN", "NNNNNNN"),
     "t/<str:token>/map/<str:version>.pmtiles": ("NNNNNNN", "NNNNNNN"),
     "admin/login/": ("LFFF+++", "LFFF+++"),

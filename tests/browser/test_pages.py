@@ -173,6 +173,7 @@ def test_seller(walk, people, seller):
         "seller-orders": f"{base}orders/",
         "seller-orders-none": f"{base}orders/?q=nothing",
         "seller-order": f"{base}orders/{order.pk}/",
+        "seller-order-receiver": f"/t/o/{order.tracking_url.rpartition('/')[2]}",
         "seller-invoices": f"{base}invoices/",
         "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",

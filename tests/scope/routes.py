@@ -92,7 +92,7 @@ class Requests:
         if "sellers/" in route and name in {"invitation", "membership", "call", "environment"}:
             return f"seller_{name}"
         if route.startswith("t/"):
-            return "link"
+            return "order_link" if route.startswith("t/o/") else "link"
         return "test" if "webhook/test/" in route and name == "event" else name
 
     def _arguments(self, of: str) -> dict[str, Any]:
@@ -130,6 +130,7 @@ class Requests:
             "driver": held["driver"].pk,
             "device": held["device"].pk,
             "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
+            "order_link": seller["orders"]["new"].tracking_url.rsplit("/", 1)[1],
             "pickup": account.integrator.pickup_points.get(active=True).pk,
             "point": "B",
             "move": "collect",
@@ -210,7 +211,8 @@ class Requests:
                          "takenAt": self.world.now.isoformat()}  # fmt: skip
                 path += "?" + urlencode(query)
         elif route.startswith("t/"):
-            kept, client, is_json = [(*account.owner, "collected")], Client, False
+            owner = ("S",) if route.startswith("t/o/") else (*account.owner, "collected")
+            kept, client, is_json = [owner], Client, False
         elif "accounts/<" in route:
             kept = self.of_account(route, account)
             client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
