@@ -12,7 +12,7 @@ def page(shop):
 
 
 def rename(member, key, name):
-    return member.post(reverse("panel:key_rename", args=[key.seller_id, key.pk]), {"name": name}, follow=True)
+    return member.post(reverse("panel:key_rename", args=[key.seller_id, "live", key.pk]), {"name": name}, follow=True)
 
 
 class TestKeys:
