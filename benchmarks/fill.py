@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 from django.db import connection
@@ -10,8 +11,8 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import Model
 from django.utils import timezone
 
-from delivery.models import Delivery, Driver, Stop, Token, Transition, WebhookEndpoint, WebhookEvent
-from integration.models import Invoice, Order
+from delivery.models import Delivery, Driver, Integrator, Stop, Token, Transition, WebhookEndpoint, WebhookEvent
+from integration.models import Invoice, Order, Seller
 from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 # Age of row n: one row per 30 seconds, so a million rows cover about a year.
@@ -40,12 +41,14 @@ def deliveries(
     pattern: Delivery | None = None,
     rare: int = 1,
     are_read: bool = False,
+    price: str = "pattern.shipping_value",
 ) -> None:
     """Insert deliveries number `first` to `count`, with the stops, events and transitions of `pattern`.
 
     The oldest are inserted first. They belong to the token's account. The pattern is by default one with a single stop
     that is still offered. What is rare, such as a failed event, is `rare` times as frequent. With `are_read` the events
-    were fetched from the feed. The planner has no statistics of the rows yet (`analyze`).
+    were fetched from the feed. `price` is SQL with the number `n`. The planner has no statistics of the rows yet
+    (`analyze`).
     """
     token = token or TokenFactory.create()
     pattern = pattern or DeliveryFactory.create(token=token, stops=1)
@@ -64,9 +67,10 @@ def deliveries(
             "id": "numbered.id", "route_id": f"uuidv7(-({_AGE}))", "created_at": moment,
             "environment": f"CASE WHEN n % {100 // rare} = 0 THEN 'sandbox' ELSE 'live' END",
             "vehicle_type": "CASE WHEN n % 10 = 0 THEN 'CAR' ELSE 'MOTORCYCLE' END",
-            "status": _STATUS, "route_status": _ROUTE, "driver_id": _DRIVER,
+            "status": _STATUS, "route_status": _ROUTE, "driver_id": _DRIVER, "shipping_value": price,
             "closed_at": f"CASE WHEN {_ACTIVE} THEN NULL ELSE {moment} + interval '20 minutes' END",
             "offer_expires_at": f"{moment} + interval '1 hour'",
+            "accepted_at": f"CASE WHEN {_DRIVER} IS NOT NULL THEN {moment} + interval '1 minute' * (1 + n % 9) END",
         })  # fmt: skip  # a table reads as one
         stops, transitions = Stop.objects.filter(delivery=pattern), Transition.objects.filter(delivery=pattern)
         events = WebhookEvent.objects.filter(delivery=pattern)
@@ -138,13 +142,18 @@ def positions(count: int, *, degrees: float = 0) -> None:
         )
 
 
-def orders(count: int, *, pattern: Order, first: int = 1) -> None:
-    """Insert orders like the pattern, O-`first` to O-`count`, each with its search codes and first status."""
+def orders(
+    count: int, *, pattern: Order, first: int = 1, status: str = "pattern.status", cost: str = "pattern.cost"
+) -> None:
+    """Insert orders like the pattern, O-`first` to O-`count`, each with its search codes and its status in the log.
+
+    `status` and `cost` are SQL with the number `n`.
+    """
     with _numbered(first, count) as cursor:
         (last,) = _row(cursor, "SELECT max(id) FROM integration_order")
         _copy(cursor, Order, [pattern.pk], {
             "id": None, "code": "'O-' || n", "tracking_code": "'T-' || n", "invoice_key": "''",
-            "created_at": f"now() - {_AGE}",
+            "created_at": f"now() - {_AGE}", "status": status, "cost": cost,
         })  # fmt: skip  # a table reads as one
         for kind, column in (("order", "code"), ("tracking_code", "tracking_code"), ("shipping", "id::text")):
             cursor.execute(
@@ -183,6 +192,41 @@ def invoices(*, pattern: Invoice) -> None:
             [last],
         )
         cursor.execute("DROP TABLE numbered")
+
+
+def refused_calls(count: int, *, account: Integrator, seller: Seller) -> None:
+    """Insert so many refused calls of the account's live tokens and of the seller, as many as seven days hold."""
+    columns = (
+        "id, created_at, method, path, status, code, request_id, credential, query, content_type, size, body, answer"
+    )
+    values = (
+        "gen_random_uuid(), now() - n * interval '7 days' / %(count)s, 'POST', '/api/request-delivery',"
+        " (ARRAY[401, 404, 409])[1 + n %% 3], CASE WHEN n %% 100 = 0 THEN 'rare' ELSE 'invalid' END, n::text, '…', '',"
+        " 'application/json', 900, repeat('x', 600), repeat('y', 300) FROM generate_series(1, %(count)s) n"
+    )
+    with bulk() as cursor:
+        owners: dict[str, dict[str, Any]] = {
+            "delivery_refuseddeliverycall": {"integrator_id": account.pk, "environment": "live"},
+            "integration_refusedsellercall": {"seller_id": seller.pk},
+        }
+        for table, owner in owners.items():
+            cursor.execute(
+                f"INSERT INTO {table} ({columns}, {', '.join(owner)})"
+                f" SELECT {values.replace(' FROM', ''.join(f', %({name})s' for name in owner) + ' FROM', 1)}",
+                {"count": count, **owner},
+            )
+
+
+def audit_entries(count: int, *, account: Integrator) -> None:
+    """Insert entries of the account's activity in the last year, of ten people, one of whom has done little."""
+    with bulk() as cursor:
+        cursor.execute(
+            "INSERT INTO delivery_auditentry (integrator_id, environment, action, subject, by, at)"
+            " SELECT %(account)s, 'live', (ARRAY['token_issued', 'url_set', 'test_sent'])[1 + n %% 3], 'x',"
+            " CASE WHEN n %% 10000 = 0 THEN 'user dora' ELSE 'user p' || n %% 9 END,"
+            " now() - n * interval '365 days' / %(count)s FROM generate_series(1, %(count)s) n",
+            {"account": account.pk, "count": count},
+        )
 
 
 def analyze() -> None:

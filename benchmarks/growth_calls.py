@@ -4,23 +4,22 @@ Each is a function that makes one call and returns its CPU milliseconds. What it
 """
 
 import json
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.contrib import admin
-from django.db import connection, transaction
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks import fill, pages
+from benchmarks.report import cpu_milliseconds
 from common import credentials
 from common.mail import sending
 from common.webhooks import claims, queue
@@ -69,14 +68,14 @@ def of_area_a(token: Token) -> dict[str, Timed]:
     feed = json.loads(ask("GET", "/api/events", headers))
 
     def get(path: str, query: str = "") -> Timed:
-        return lambda: _timed(lambda: ask("GET", path, headers, query))
+        return lambda: cpu_milliseconds(lambda: ask("GET", path, headers, query))
 
     def post(path: str) -> Timed:
-        return lambda: _timed(lambda: ask("POST", path, headers, body=payload(stops=3)))
+        return lambda: cpu_milliseconds(lambda: ask("POST", path, headers, body=payload(stops=3)))
 
     def cancel() -> float:
         made = requested(token)
-        return _timed(lambda: ask("POST", f"/api/cancel-delivery/{made.pk}", headers, body={}))
+        return cpu_milliseconds(lambda: ask("POST", f"/api/cancel-delivery/{made.pk}", headers, body={}))
 
     return {
         "quotation-delivery": post("/api/quotation-delivery"),
@@ -99,10 +98,10 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
     base = "/api/integration"
 
     def get(path: str, query: str = "") -> Timed:
-        return lambda: _timed(lambda: ask("GET", f"{base}/{path}", headers, query))
+        return lambda: cpu_milliseconds(lambda: ask("GET", f"{base}/{path}", headers, query))
 
     def post(path: str, body: Any) -> Timed:
-        return lambda: _timed(lambda: ask("POST", f"{base}/{path}", headers, body=body))
+        return lambda: cpu_milliseconds(lambda: ask("POST", f"{base}/{path}", headers, body=body))
 
     def new_order() -> dict[str, Any]:
         number = next(_numbers)
@@ -110,12 +109,14 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
 
     def create() -> float:
         body = new_order()
-        return _timed(lambda: ask("POST", f"{base}/orders", headers, body=body))
+        return cpu_milliseconds(lambda: ask("POST", f"{base}/orders", headers, body=body))
 
     def cancel() -> float:
         body = new_order()
         ask("POST", f"{base}/orders", headers, body=body)
-        return _timed(lambda: ask("POST", f"{base}/orders/cancel", headers, body={"orderId": body["orderId"]}))
+        return cpu_milliseconds(
+            lambda: ask("POST", f"{base}/orders/cancel", headers, body={"orderId": body["orderId"]})
+        )
 
     def upload() -> float:
         number = next(_numbers)
@@ -124,7 +125,7 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
             b'--b\r\nContent-Disposition: form-data; name="nfe"; filename="n.xml"\r\n\r\n' + raw + b"\r\n--b--\r\n"
         )
         multipart = {**headers, "Content-Type": "multipart/form-data; boundary=b"}
-        return _timed(lambda: ask("POST", f"{base}/invoices/marketplace", multipart, content=content))
+        return cpu_milliseconds(lambda: ask("POST", f"{base}/invoices/marketplace", multipart, content=content))
 
     return {
         "shipping/quote": post("shipping/quote", _QUOTE),
@@ -149,13 +150,13 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
 
     def accept() -> float:
         delivery = requested(token)
-        spent = _timed(lambda: deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now()))
+        spent = cpu_milliseconds(lambda: deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now()))
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
         return spent
 
     def report_position() -> float:
         at = timezone.now() + timedelta(hours=2)  # later than those in the database
-        return _timed(lambda: drivers.set_position(driver=driver, point=PICKUP, by=BY, at=at))
+        return cpu_milliseconds(lambda: drivers.set_position(driver=driver, point=PICKUP, by=BY, at=at))
 
     held = Delivery.objects.filter(route_status=RouteStatus.ACCEPTED, environment="live").order_by("pk")[0]
     stops = list(held.stops.all())
@@ -165,11 +166,11 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
     phone = {"Cookie": f"{settings.DRIVER_COOKIE_NAME}={_phone(held.driver)}"}
 
     return {
-        "driver's app: state": lambda: _timed(lambda: ask("GET", "/driver/state/", phone)),
-        "driver's app: day": lambda: _timed(lambda: ask("GET", "/driver/day/", phone)),
-        "receiver's page": lambda: _timed(lambda: ask("GET", address, {})),
+        "driver's app: state": lambda: cpu_milliseconds(lambda: ask("GET", "/driver/state/", phone)),
+        "driver's app: day": lambda: cpu_milliseconds(lambda: ask("GET", "/driver/day/", phone)),
+        "receiver's page": lambda: cpu_milliseconds(lambda: ask("GET", address, {})),
         "acceptance by the nearest driver": accept,
-        "the 20 nearest eligible drivers": lambda: _timed(
+        "the 20 nearest eligible drivers": lambda: cpu_milliseconds(
             lambda: drivers.nearest(offered, at=timezone.now(), count=20)
         ),
         "a driver's position report": report_position,
@@ -179,8 +180,10 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
 def of_monitoring() -> dict[str, Timed]:
     """What `/metrics` and `/readyz` read from PostgreSQL, each time anew."""
     return {
-        "monitoring: gauges of /metrics": lambda: _timed(exposition.read_gauges),
-        "monitoring: oldest due event": lambda: _timed(lambda: queue.oldest_due_seconds(OUTBOX, at=timezone.now())),
+        "monitoring: gauges of /metrics": lambda: cpu_milliseconds(exposition.read_gauges),
+        "monitoring: oldest due event": lambda: cpu_milliseconds(
+            lambda: queue.oldest_due_seconds(OUTBOX, at=timezone.now())
+        ),
     }
 
 
@@ -231,19 +234,19 @@ def of_tasks(token: Token, seller: Seller) -> dict[str, Timed]:
         """Undone again, because nothing sends what is claimed."""
         with transaction.atomic():
             WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
-            spent = _timed(tasks[task_names.SEND_DUE])
+            spent = cpu_milliseconds(tasks[task_names.SEND_DUE])
             transaction.set_rollback(True)
         return spent
 
     def after(prepare: Callable[[], object], task: str) -> Timed:
         def act() -> float:
             prepare()
-            return _timed(tasks[task])
+            return cpu_milliseconds(tasks[task])
 
         return act
 
     return {
-        **{f"task: {name}": partial(_timed, act) for name, act in tasks.items()},
+        **{f"task: {name}": partial(cpu_milliseconds, act) for name, act in tasks.items()},
         "task: delivery.webhooks.send_due, a claim": claim,
         "task: delivery.webhooks.prune, 10 attempts": after(attempt, "delivery.webhooks.prune"),
         "task: delivery.expire_offers, one": after(expire, "delivery.expire_offers"),
@@ -305,7 +308,7 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
 
     def get(path: str) -> Timed:
         def act() -> float:
-            spent = _timed(lambda: responses.append(client.get(path)))
+            spent = cpu_milliseconds(lambda: responses.append(client.get(path)))
             response = responses.pop()
             # The list of the one row of rules leads to that row.
             if response.status_code not in {200, 204} and not response.headers.get("Location", "").startswith(path):
@@ -359,16 +362,3 @@ def ask(
     if answer.status >= 400:  # an error
         raise RuntimeError(f"{method} {path}: {answer.status} {answer.body[:200]!r}")
     return answer.body
-
-
-def _timed(act: Callable[[], object]) -> float:
-    before = _spent()
-    act()
-    return 1000 * (_spent() - before)
-
-
-def _spent() -> float:
-    """CPU seconds of this process and of the backend that it is connected to. Other load distorts them little."""
-    connection.ensure_connection()
-    backend = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat").read_text()
-    return time.process_time() + int(backend.split()[0]) / 1e9

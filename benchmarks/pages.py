@@ -1,17 +1,36 @@
 """Pages for people that are measured, by name: lists, filters and searches of the admin, the panel and the board."""
 
 from datetime import timedelta
+from itertools import chain, product
+from itertools import combinations as combine
+from typing import Any
+from urllib.parse import urlencode
 
+from django.contrib.admin import site
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
+from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks import fill
+from common.admin_base import LargeTable
 from delivery.models import Delivery, Integrator, Stop, WebhookEvent
+from integration.models import Seller
 from panel.board import MOST_CARDS
+from panel.filters import (
+    RANGE,
+    ActivityFilter,
+    DeliveryFilter,
+    EventFilter,
+    InvoiceFilter,
+    ListFilter,
+    OrderFilter,
+    RefusedCallFilter,
+)
 
 _DELIVERIES, _EVENTS = "/admin/delivery/delivery/", "/admin/delivery/webhookevent/"
 BOARD = "/panel/board/"
+_STAFF = "benchmark"
 
 
 def admin(middle: Delivery) -> dict[str, str]:
@@ -77,6 +96,66 @@ def panel(client: Client) -> dict[str, str]:
     }
 
 
+def lists(account: Integrator, seller: Seller) -> dict[str, type[ListFilter]]:
+    """Path and filter of each list of the panel whose pages have no numbers."""
+    own, of_seller = f"/panel/accounts/{account.pk}/live/", f"/panel/sellers/{seller.pk}/"
+    return {
+        f"{own}deliveries/": DeliveryFilter,
+        f"{own}events/": EventFilter,
+        f"{own}activity/": ActivityFilter,
+        f"{own}refused-calls/": RefusedCallFilter,
+        f"{of_seller}orders/": OrderFilter,
+        f"{of_seller}invoices/": InvoiceFilter,
+        f"{of_seller}refused-calls/": RefusedCallFilter,
+    }
+
+
+# Values of filters that are no choices.
+_TYPED = {"code": ["rare", "in-vain"], "path": ["request", "in-vain"], "by": ["user dora", "user p1"]}
+
+
+def combinations(filter_class: type[ListFilter]) -> list[str]:
+    """Queries of a list: every order with every combination of its filters, without searches."""
+    values = {
+        name: [value for value, _label in each.extra["choices"]] if each.extra.get("choices") else _TYPED.get(name, [])
+        for name, each in filter_class.base_filters.items()
+    }
+    offered = [[{}, *({name: value} for value in found)] for name, found in values.items() if found]
+    orders = [{"sort": order} for order in filter_class.orders]
+    chosen = [{name: value for each in parts for name, value in each.items()} for parts in product(*offered, orders)]
+    return [urlencode(each | _RANGE if each.get("period") == RANGE else each) for each in chosen]
+
+
+# A day half a year ago.
+_RANGE = {"since": f"{timezone.now() - timedelta(days=181):%Y-%m-%dT%H:%M}",
+          "until": f"{timezone.now() - timedelta(days=180):%Y-%m-%dT%H:%M}"}  # fmt: skip  # a pair
+
+
+def admin_lists() -> dict[str, list[str]]:
+    """Each list of the admin that never reads its whole table: its path and queries.
+
+    The queries are each choice of its filters, alone and with each of another filter.
+    """
+    found = {}
+    for model, screen in site._registry.items():  # noqa: SLF001  # its only list of models
+        if issubclass(type(screen), LargeTable):
+            path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
+            found[path] = _queries(screen, path)
+    return found
+
+
+def _queries(screen: Any, path: str) -> list[str]:
+    request = RequestFactory().get(path)
+    request.user = User.objects.get(username=_STAFF)
+    changes = screen.get_changelist_instance(request)
+    offered = [
+        [choice["query_string"].removeprefix("?") for choice in spec.choices(changes) if "query_string" in choice]
+        for spec in changes.filter_specs
+    ]
+    both = (f"{one}&{other}" for first, second in combine(offered, 2) for one, other in product(first, second))
+    return sorted({"", *chain(*offered), *both})
+
+
 def reports(account: Integrator, name: str) -> dict[str, str]:
     """Paths of the reports of an account, and of all accounts."""
     own = f"/panel/accounts/{account.pk}/live/report/"
@@ -97,7 +176,7 @@ def _period(days: int) -> str:
 
 
 def staff() -> Client:
-    User.objects.filter(username="benchmark").delete()
+    User.objects.filter(username=_STAFF).delete()
     client = Client(SERVER_NAME="localhost")
-    client.force_login(User.objects.create_superuser("benchmark"))
+    client.force_login(User.objects.create_superuser(_STAFF))
     return client

@@ -29,10 +29,10 @@ def run() -> None:
         TokenFactory.create()
     with fill.bulk() as cursor:
         cursor.execute(_SPREAD, [large.pk])
-        cursor.execute("REINDEX INDEX delivery_ended")
+        cursor.execute("REINDEX INDEX delivery_ended_of_account")
     fill.analyze()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_relation_size('delivery_ended')")
+        cursor.execute("SELECT pg_relation_size('delivery_ended_of_account')")
         (size,) = cursor.fetchone()
     print(f"The index of reports takes {size / 1e6:.0f} MB\n")
     client = pages.staff()

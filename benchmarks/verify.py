@@ -20,8 +20,9 @@ _SLOWEST = 8
 # The filled rows differ in their statuses; here all have those of the pattern's history.
 _HEALTHY = """
 SET session_replication_role = replica;
-UPDATE delivery_delivery d SET (status, route_status, environment, driver_id, closed_at) =
-    (SELECT 'DELIVERED', 'FINISHED', t.environment, (SELECT min(id::text)::uuid FROM delivery_driver), d.created_at)
+UPDATE delivery_delivery d SET (status, route_status, environment, driver_id, accepted_at, closed_at) =
+    (SELECT 'DELIVERED', 'FINISHED', t.environment, (SELECT min(id::text)::uuid FROM delivery_driver), d.created_at,
+            d.created_at)
     FROM delivery_token t WHERE t.id = d.token_id;
 UPDATE delivery_stop SET status = 'DELIVERED' WHERE status <> 'DELIVERED';
 UPDATE delivery_webhookevent SET state = 'sent', attempts_made = 1, sent_at = coalesce(sent_at, created_at)

@@ -145,6 +145,16 @@ _OF_HISTORIES = (
         holds=_leads_to_the_statuses,
     ),
     Invariant(
+        "accepted_when_its_history_says",
+        "first acceptances that deliveries have are acceptances of their histories",
+        "delivery_delivery WHERE accepted_at IS NOT NULL",
+        """
+        SELECT d.id FROM delivery_delivery d
+        WHERE d.accepted_at IS NOT NULL
+          AND NOT EXISTS (SELECT FROM delivery_transition t
+                          WHERE t.delivery_id = d.id AND t.trigger = 'accept' AND t.at = d.accepted_at)""",
+    ),
+    Invariant(
         "closed_when_its_history_says",
         "deliveries are closed at the moment of their last transition, open ones have no such moment",
         "delivery_delivery",

@@ -132,6 +132,74 @@ class AlreadyCancelled(MoveRefused):
     remedy = "Nothing."
 
 
+class OrderCancelled(IntegrationError):
+    """The order with this code is cancelled, so that it gets no label and stands in no manifest."""
+
+    code = "order_cancelled"
+    status = 409
+    message = "O pedido '%(order)s' está cancelado"
+    meaning = "The order that the message names is cancelled: it gets no label and cannot be handed over."
+    remedy = "Leave it out."
+
+
+class OrderForgotten(IntegrationError):
+    """The receiver of the order with this code is anonymised."""
+
+    code = "order_forgotten"
+    status = 409
+    message = "O destinatário do pedido '%(order)s' foi anonimizado; não há endereço para a etiqueta"
+    meaning = "The receiver of the order that the message names is anonymised, so that there is no address for a label."
+    remedy = "Leave it out."
+
+
+class TooManyLabels(IntegrationError):
+    code = "too_many_labels"
+    status = 409
+    message = "São mais de %(most)s volumes, o máximo de etiquetas em um arquivo"
+    meaning = "The orders have more volumes, one for each unit of their items, than a file of labels may have."
+    remedy = "Ask for the labels of fewer orders at a time."
+
+
+class ManifestNotFound(IntegrationError):
+    code = "manifest_not_found"
+    status = 404
+    message = "Romaneio não encontrado"
+    meaning = "The seller of the key has no such manifest."
+    remedy = "Check the manifestId."
+
+
+class InOpenManifest(IntegrationError):
+    code = "in_open_manifest"
+    status = 409
+    message = "O pedido '%(order)s' já está no romaneio aberto %(manifest)s"
+    meaning = "An order stands in an open manifest already; the message names both."
+    remedy = "Close that manifest, or remove the order from it."
+
+
+class OrderNotPending(IntegrationError):
+    code = "order_not_pending"
+    status = 409
+    message = "O pedido '%(order)s' não está mais à espera de coleta: está em %(status)s"
+    meaning = "An order of the manifest is collected already; the message names it and its status."
+    remedy = "Leave it out: only orders that wait for collection can be handed over."
+
+
+class ManifestClosed(IntegrationError):
+    code = "manifest_closed"
+    status = 409
+    message = "Este romaneio está fechado e não muda mais"
+    meaning = "The manifest is closed and cannot be changed or deleted."
+    remedy = "Nothing."
+
+
+class ManifestEmpty(IntegrationError):
+    code = "manifest_empty"
+    status = 409
+    message = "Este romaneio não tem nenhum pedido; exclua-o"
+    meaning = "The manifest to be closed has no order: they were removed or cancelled."
+    remedy = "Delete it."
+
+
 class NoCoverage(IntegrationError):
     code = "no_coverage"
     status = 400

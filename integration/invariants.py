@@ -133,4 +133,31 @@ _INVOICES = (
     ),
 )
 
-ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES)
+_MANIFESTS = (
+    Invariant(
+        "manifest_within_a_seller",
+        "orders of manifests belong to the manifest's seller and environment",
+        "integration_manifestentry",
+        """
+        SELECT e.id FROM integration_manifestentry e
+        JOIN integration_manifest m ON m.id = e.manifest_id JOIN integration_order o ON o.id = e.order_id
+        WHERE (m.seller_id, m.environment) <> (o.seller_id, o.environment)""",
+    ),
+    Invariant(
+        "one_manifest_per_order",
+        "no order stands in two manifests",
+        "integration_manifestentry",
+        "SELECT min(id) AS id FROM integration_manifestentry GROUP BY order_id HAVING count(*) > 1",
+    ),
+    Invariant(
+        "manifest_is_handed_over",
+        "open manifests have no cancelled order, closed ones no order that waits",
+        "integration_manifestentry",
+        """
+        SELECT e.id FROM integration_manifestentry e
+        JOIN integration_manifest m ON m.id = e.manifest_id JOIN integration_order o ON o.id = e.order_id
+        WHERE o.status = CASE WHEN m.closed_at IS NULL THEN 'cancelled' ELSE 'pending' END""",
+    ),
+)
+
+ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES, *_MANIFESTS)

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
-from django.utils.formats import localize
+from common import formats
 
 # Labels below a chart that have room beside each other on a phone.
-_MOST_LABELS = 6
+_MOST_LABELS = 4
+# A scale ends at one of these times a power of ten.
+_ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
+# Bars in a table. The file of the table has all of them.
+_MOST_BARS = 12
 
 
 @dataclass(frozen=True)
@@ -41,13 +46,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Chart:
-    """Stacked bars, for the template panel/chart.html. `totals` has the sum of each series as text."""
+    """Stacked bars, for the template panel/chart.html.
+
+    `top` is the end of its scale as text, `totals` has the sum of each series as text.
+    """
 
     title: Any
     heading: Any
     series: list[Series]
     columns: list[Column]
-    most: str
+    top: str
     totals: list[tuple[Series, str]]
     is_empty: bool
 
@@ -59,23 +67,34 @@ class Chart:
         heading: Any,
         series: Sequence[Series],
         rows: Sequence[tuple[str, Sequence[Any]]],
-        shown: Callable[[Any], str] = localize,
+        shown: Callable[[Any], str] = formats.number,
         has_totals: bool = True,
+        top: float | None = None,
     ) -> "Chart":
         """`rows` have a label and a number for each series, None for none. `heading` names the labels in the table.
 
-        `shown` writes a number; without `has_totals` the legend has names only.
+        `shown` writes a number; without `has_totals` the legend has names only. `top`: where the scale ends, else the
+        first round number above all sums.
         """
         sums = [sum(value or 0 for value in values) for _label, values in rows]
-        most = max(sums, default=0)
+        top = _round_above(max(sums, default=0)) if top is None else top
         every = -(-len(rows) // _MOST_LABELS) or 1
         columns = [
-            _column(number, label, values, series, most=most or 1, shown=shown, is_labelled=number % every == 0)
+            _column(number, label, values, series, top=top, shown=shown, is_labelled=number % every == 0)
             for number, (label, values) in enumerate(rows)
         ]
         totals = [sum(values[number] or 0 for _label, values in rows) for number in range(len(series))]
         legend = [(each, shown(whole) if has_totals else "") for each, whole in zip(series, totals, strict=True)]
-        return cls(title, heading, list(series), columns, shown(most), legend, is_empty=not any(sums))
+        return cls(title, heading, list(series), columns, shown(top), legend, is_empty=not any(sums))
+
+
+def _round_above(most: Any) -> float:
+    """The least round number that is not below `most`."""
+    if most <= 0:
+        return 1
+    power = 10 ** floor(log10(most))
+    found = next(each * power for each in _ROUND if each * power >= most)
+    return int(found) if found == int(found) else found
 
 
 def _column(
@@ -84,15 +103,46 @@ def _column(
     values: Sequence[Any],
     series: Sequence[Series],
     *,
-    most: Any,
+    top: float,
     shown: Callable[[Any], str],
     is_labelled: bool,
 ) -> Column:
     bars, below = [], 0.0
     for each, value in zip(series, values, strict=True):
-        height = 100 * float(value or 0) / float(most)
+        height = 100 * float(value or 0) / top
         below += height
         bars.append(Bar(each.look, 100 - below, height))
     texts = ["–" if value is None else shown(value) for value in values]  # noqa: RUF001  # as in the tables
     named = [f"{each.name}: {text}" for each, text in zip(series, texts, strict=True)]
     return Column(number + 0.1, label, is_labelled, texts, " · ".join([label, *named]), bars)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A table with a bar below the name of each row, for the template panel/bars.html.
+
+    `columns` are its heads, `rows` have a name, the length of the bar, and the texts of the other columns. `count`: how
+    many rows there are, of which those with the first bars are shown. `file`: the address of all of them.
+    """
+
+    title: Any
+    columns: Sequence[Any]
+    rows: Sequence[tuple[str, Any, Sequence[str]]]
+    look: str
+    most: Any
+    count: int
+    file: str
+
+    @classmethod
+    def of(
+        cls,
+        title: Any,
+        *,
+        columns: Sequence[Any],
+        rows: Sequence[tuple[str, Any, Sequence[str]]],
+        look: str,
+        file: str,
+    ) -> "Bars":
+        """`rows` are in their order."""
+        most = max((length for _name, length, _texts in rows), default=0)
+        return cls(title, columns, rows[:_MOST_BARS], look, most or 1, len(rows), file)

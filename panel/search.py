@@ -74,6 +74,7 @@ _PAGES: dict[str, tuple[Any, str]] = {
     "panel:board": (gettext_lazy("Dispatch board"), "delivery.dispatch_delivery"),
     "panel:drivers": (gettext_lazy("Drivers"), "delivery.dispatch_delivery"),
     "panel:home": (gettext_lazy("Accounts"), ""),
+    "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
     "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
     "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
     "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
@@ -243,8 +244,14 @@ class Search:
             return None, rows.none()
         rows = rows.filter(seller__in=own)
         moment = "created_at" if model is Order else "received_at"
-        parts = [rows.filter(seller=each).order_by(f"-{moment}", "-pk").values("pk")[:_NEWEST_OF_EACH] for each in own]
-        return rows, parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]
+        parts = [
+            rows.filter(seller=each, environment=environment)
+            .order_by(f"-{moment}", "-pk")
+            .values("pk")[:_NEWEST_OF_EACH]
+            for each in own
+            for environment in Environment.values
+        ]
+        return rows, parts[0].union(*parts[1:], all=True)
 
     def _drivers(self) -> list[Result]:
         if not self._user.has_perm("delivery.dispatch_delivery"):

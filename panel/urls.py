@@ -19,6 +19,7 @@ from panel.views import (
     requests,
     search,
     seller_invoices,
+    seller_manifests,
     seller_orders,
     seller_reports,
     sellers,
@@ -88,9 +89,10 @@ _account: list[URLPattern | URLResolver] = [
     path("deliveries/<uuid:delivery>/", deliveries.Delivery.as_view(), name="delivery"),
     path("deliveries/<uuid:delivery>/sandbox/<str:move>/", deliveries.Move.as_view(), name="sandbox_move"),
     path("report/", reports.Account.as_view(), name="report"),
-    path("report/export/days/", reports.AccountExport.as_view(), {"table": "days"}, name="report_export"),
-    path("report/export/drivers/", reports.AccountExport.as_view(), {"table": "drivers"}, name="report_drivers_export"),
-    path("report/export/reasons/", reports.AccountExport.as_view(), {"table": "reasons"}, name="report_reasons_export"),
+    *(
+        path(f"report/export/{table}/", reports.AccountExport.as_view(), {"table": table}, f"report_{table}_export")
+        for table in reports.TABLES
+    ),
     path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
     path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
     *_endpoint,
@@ -125,6 +127,17 @@ _seller = [
     path("orders/<int:order>/", seller_orders.OrderPage.as_view(), name="seller_order"),
     path("orders/<int:order>/cancel/", seller_orders.CancelOrder.as_view(), name="seller_order_cancel"),
     path("orders/<int:order>/invoice/", seller_orders.OrderInvoice.as_view(), name="seller_order_invoice"),
+    path("orders/labels/", seller_manifests.Labels.as_view(), name="seller_labels"),
+    path("manifests/", seller_manifests.Manifests.as_view(), name="seller_manifests"),
+    path("manifests/<int:manifest>/", seller_manifests.ManifestPage.as_view(), name="seller_manifest"),
+    path("manifests/<int:manifest>/file/", seller_manifests.ManifestFile.as_view(), name="seller_manifest_file"),
+    path("manifests/<int:manifest>/close/", seller_manifests.CloseManifest.as_view(), name="seller_manifest_close"),
+    path(
+        "manifests/<int:manifest>/remove/",
+        seller_manifests.RemoveFromManifest.as_view(),
+        name="seller_manifest_remove",
+    ),
+    path("manifests/<int:manifest>/delete/", seller_manifests.DeleteManifest.as_view(), name="seller_manifest_delete"),
     path("report/", seller_reports.Report.as_view(), name="seller_report"),
     path("report/export/", seller_reports.ReportExport.as_view(), name="seller_report_export"),
     path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
@@ -163,8 +176,13 @@ urlpatterns = [
     path("drivers/<uuid:driver>/link/", drivers.Link.as_view(), name="driver_link"),
     path("drivers/<uuid:driver>/phones/<uuid:device>/end/", drivers.EndSession.as_view(), name="driver_phone_end"),
     path("reports/", reports.AllAccounts.as_view(), name="reports"),
-    path("reports/export/", reports.AllAccountsExport.as_view(), name="reports_export"),
-    path("reports/drivers/export/", reports.DriversExport.as_view(), name="drivers_export"),
+    path("alerts/", alerts.AllAlerts.as_view(), name="all_alerts"),
+    *(
+        path(
+            f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"
+        )
+        for table in reports.TABLES_OF_ALL
+    ),
     path("accounts/new/", setup.NewAccount.as_view(), name="setup_new"),
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),
     path("sellers/new/", sellers.NewSeller.as_view(), name="seller_new"),

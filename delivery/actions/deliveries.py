@@ -195,6 +195,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
     after = lifecycle.move(locked.state, Trigger.ACCEPT)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
     locked.driver_amount = Tariff.driver_amounts([locked])[locked.pk]
+    locked.accepted_at = locked.accepted_at or at
     return transitions.apply(locked, after, Trigger.ACCEPT, by=by, at=at)
 
 

@@ -62,7 +62,10 @@ _AMOUNT = Case(
     output_field=DecimalField(max_digits=12, decimal_places=2),
 )
 ENDED = {"ending": _ENDING, "amount": _AMOUNT}
-_SUMMED = ["status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km"]
+_SUMMED = [
+    "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
+    "accepted_at", "driver_amount",
+]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
 TRANSITION_FIELDS = [
@@ -70,6 +73,7 @@ TRANSITION_FIELDS = [
     "route_status",
     "driver",
     "offer_expires_at",
+    "accepted_at",
     "closed_at",
     "cancelled_at",
     "cancel_reason",
@@ -257,6 +261,9 @@ class Delivery(Identified, Located):
 
     created_at = models.DateTimeField(_("created at"))
     offer_expires_at = models.DateTimeField(_("offer expires at"))
+    # The first acceptance, however often the route was released and accepted again. None of routes that the version
+    # before this column accepted after the migration that filled it, too.
+    accepted_at = models.DateTimeField(_("first accepted at"), null=True, editable=False)
     closed_at = models.DateTimeField(_("closed at"), null=True)
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
     cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
@@ -310,7 +317,7 @@ class Delivery(Identified, Located):
             models.Index(
                 fields=["integrator", "environment", "closed_at", "id"],
                 include=_SUMMED,
-                name="delivery_ended",
+                name="delivery_ended_of_account",
                 condition=Q(closed_at__isnull=False),
             ),
         ]
@@ -362,6 +369,12 @@ class Delivery(Identified, Located):
                     pgtrigger.Q(old__route_status=RouteStatus.ACCEPTED.value)
                     & pgtrigger.Q(new__route_status__in=[RouteStatus.AVAILABLE.value, RouteStatus.ACCEPTED.value])
                 ),
+            ),
+            pgtrigger.Protect(
+                name="delivery_first_acceptance",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__accepted_at__isnull=False)
+                & pgtrigger.Q(old__accepted_at__df=pgtrigger.F("new__accepted_at")),
             ),
             pgtrigger.Protect(
                 name="delivery_offer_renewed_by_release",

@@ -9,7 +9,7 @@ from integration import nfe, words
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.freight import ORDER_SERVICES, Price, Service
-from integration.models import InvoiceLink, Order, StatusLog
+from integration.models import InvoiceLink, Manifest, Order, StatusLog
 
 
 class Warned(TypedDict):
@@ -232,6 +232,104 @@ class OrdersListed(TypedDict):
 class OrderShown(TypedDict):
     success: Literal[True]
     data: OrderDetail
+
+
+class ManifestOrder(TypedDict):
+    """An order of a manifest. `volumes`: one for each unit of its items. `weight` of all, in kilograms.
+
+    `orderCost` in BRL, `freight` in centavos, null as in the order.
+    """
+
+    orderId: str
+    trackingCode: str
+    status: str
+    volumes: int
+    weight: float
+    orderCost: float
+    freight: int | None
+
+
+class ManifestTotals(TypedDict):
+    """The sums of its orders; `orders` is how many they are."""
+
+    orders: int
+    volumes: int
+    weight: float
+    orderCost: float
+    freight: int
+
+
+class ManifestSummary(TypedDict):
+    manifestId: int
+    status: Annotated[str, one_of(["open", "closed"])]
+    createdAt: str
+    closedAt: str | None
+
+
+class ManifestListed(ManifestSummary, TypedDict):
+    orderIds: list[str]
+
+
+class ManifestDetail(ManifestSummary, TypedDict):
+    orders: list[ManifestOrder]
+    totals: ManifestTotals
+
+
+class ManifestsListed(TypedDict):
+    success: Literal[True]
+    data: list[ManifestListed]
+    nextCursor: str | None
+
+
+class ManifestShown(TypedDict):
+    success: Literal[True]
+    data: ManifestDetail
+
+
+def manifests_listed(manifests: list[Any], next_cursor: str | None) -> ManifestsListed:
+    """Manifests annotated with `order_codes`."""
+    data: list[ManifestListed] = [
+        {**_manifest_summary(manifest), "orderIds": manifest.order_codes} for manifest in manifests
+    ]
+    return {"success": True, "data": data, "nextCursor": next_cursor}
+
+
+def manifest_shown(manifest: Manifest) -> ManifestShown:
+    """A manifest with its `entries` and their orders."""
+    totals = manifest.totals
+    orders: list[ManifestOrder] = [
+        {
+            "orderId": order.code,
+            "trackingCode": order.tracking_code,
+            "status": order.status,
+            "volumes": order.volumes,
+            "weight": float(order.weight),
+            "orderCost": float(order.cost),
+            "freight": order.freight_centavos,
+        }
+        for order in manifest.in_order
+    ]
+    detail: ManifestDetail = {
+        **_manifest_summary(manifest),
+        "orders": orders,
+        "totals": {
+            "orders": totals.orders,
+            "volumes": totals.volumes,
+            "weight": float(totals.weight),
+            "orderCost": float(totals.cost),
+            "freight": totals.freight,
+        },
+    }
+    return {"success": True, "data": detail}
+
+
+def _manifest_summary(manifest: Manifest) -> ManifestSummary:
+    return {
+        "manifestId": manifest.pk,
+        "status": manifest.status,
+        "createdAt": utc(manifest.created_at),
+        "closedAt": utc(manifest.closed_at) if manifest.closed_at else None,
+    }
 
 
 def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:

@@ -6,7 +6,7 @@ Their messages are Portuguese, like all of area B's.
 import re
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -54,6 +54,15 @@ class OptionalTextField(TextField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{"required": False, "allow_null": True, "allow_blank": True, **kwargs})
+
+
+class ChoiceField(serializers.ChoiceField):
+    """One of a few values. The message lists them."""
+
+    default_error_messages = {"null": "Campo obrigatório.", "invalid_choice": "Deve ser um destes: {names}."}
+
+    def fail(self, key: str, **values: Any) -> NoReturn:
+        super().fail(key, names=", ".join(map(str, self.choices)), **values)
 
 
 class ShapedTextField(TextField):

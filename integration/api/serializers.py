@@ -17,10 +17,12 @@ from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, M
 from common.serializers import BodySerializer
 from common.views import PayloadWarning
 from integration import freight, nfe, postcodes, words
+from integration.actions.manifests import MOST_ORDERS
 from integration.actions.orders import Address, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,
     AmountField,
+    ChoiceField,
     DimensionsField,
     IssueDateField,
     OptionalTextField,
@@ -34,7 +36,8 @@ from integration.api.fields import (
 from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Status
-from integration.models import FreightParameters, Invoice, Order, compact_document, is_document
+from integration.models import FreightParameters, Invoice, Manifest, Order, compact_document, is_document
+from integration.papers.label_pdf import PER_A4, Size
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
@@ -238,6 +241,70 @@ class CancelSerializer(BodySerializer):
     orderId = TextField()
 
 
+class _ManyOrders(BodySerializer):
+    """The orders of a call, by their codes."""
+
+    orderIds = serializers.ListField(
+        child=TextField(),
+        min_length=1,
+        max_length=MOST_ORDERS,
+        error_messages={
+            **REQUIRED,
+            "not_a_list": "Deve ser uma lista.",
+            "min_length": "Pelo menos um orderId.",
+            "max_length": "No máximo {max_length} pedidos.",
+        },
+    )
+
+    @property
+    def codes(self) -> list[str]:
+        return [*dict.fromkeys(self.validated_data["orderIds"])]
+
+
+@example_body({"orderIds": ["A-1001"]})
+class ManifestSerializer(_ManyOrders):
+    """Body of a manifest create request."""
+
+
+@example_body({"orderIds": ["A-1001"]})
+class RemovalSerializer(_ManyOrders):
+    """Body of a call that takes orders out of a manifest."""
+
+
+class LabelSerializer(BodySerializer):
+    """How labels are printed: in the query string for one order, in the body for several."""
+
+    size = ChoiceField(
+        choices=[size.value for size in Size], default=Size.CM_10X15.value, help_text="The paper of the PDF."
+    )
+    position = ChoiceField(
+        choices=list(range(1, PER_A4 + 1)),
+        default=1,
+        help_text="Of `a4`: the place of the first label on the first sheet, as one reads.",
+    )
+    format = ChoiceField(
+        choices=["pdf", "zpl"],
+        default="pdf",
+        help_text="`zpl`: text for thermal printers with 8 dots in each millimetre, of 10 by 15 cm.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["format"] == "zpl" and attrs["size"] != Size.CM_10X15:
+            raise serializers.ValidationError({"size": ["Etiquetas em ZPL têm 10x15."]})
+        return attrs
+
+
+@example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
+class LabelsSerializer(LabelSerializer, _ManyOrders):
+    """Body of a request for the labels of several orders."""
+
+
+class ManifestFormatSerializer(BodySerializer):
+    """Query string of a manifest."""
+
+    format = ChoiceField(choices=["json", "pdf"], default="json", help_text="`pdf`: to print and to sign.")
+
+
 class TrackingSerializer(BodySerializer):
     """Query string of a tracking query, except `value`, whose absence has a status of its own."""
 
@@ -263,6 +330,13 @@ class PortugueseForm(QueryForm):
         "max_length": "No máximo 255 caracteres.",
         "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
     }
+
+
+class ManifestFilter(ListFilter):
+    class Meta:
+        model = Manifest
+        fields: list[str] = []
+        form = PortugueseForm
 
 
 class OrderFilter(ListFilter):

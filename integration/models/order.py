@@ -189,6 +189,16 @@ class Order(models.Model):
         return self.forgotten_at is None and at < end + LINK_WORKS_FOR
 
     @property
+    def volumes(self) -> int:
+        """How many parcels it is handed over as: one for each unit of its items, as a label has it."""
+        return sum(item["quantity"] for item in self.items)
+
+    @property
+    def weight(self) -> Decimal:
+        """Of all its volumes, in kilograms."""
+        return sum((Decimal(item["dimensions"].partition(",")[2]) * item["quantity"] for item in self.items), Decimal())
+
+    @property
     def parcels(self) -> list[dict[str, Any]]:
         """The items, with the sides in centimetres and the weight in kilograms. `dimensions` is `10x20x30,1.5`."""
         parcels = []

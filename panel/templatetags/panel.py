@@ -27,7 +27,7 @@ from panel.refusal_reasons import translated
 register = template.Library()
 
 for _filter in (
-    actor_name, browser_name, formats.ago, formats.day_and_month, formats.document, formats.duration,
+    actor_name, browser_name, formats.ago, formats.ahead, formats.day_and_month, formats.document, formats.duration,
     formats.moment, formats.money, formats.phone, formats.postcode, formats.short_id, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
@@ -210,10 +210,10 @@ def menu_entry(context: template.Context, name: str, text: str, icon: str = "") 
 
 
 @register.inclusion_tag("panel/column.html", takes_context=True)
-def column(context: template.Context, field: str, text: str, style: str = "") -> dict[str, Any]:
+def column(context: template.Context, field: str, text: str, style: str = "", prefix: str = "") -> dict[str, Any]:
     """The head of a column by which the list of `panel/list.html` can be sorted. A further click reverses the order.
 
-    `field`: of the model; `style`: classes.
+    `field`: of the model; `style`: classes; `prefix`: of its id, where two tables are sorted by fields of one name.
     """
     # Those whose first field it is, without the sign.
     own = [order for order in context["orders"] if order.split(",")[0].removeprefix("-") == field]
@@ -222,7 +222,7 @@ def column(context: template.Context, field: str, text: str, style: str = "") ->
     is_default = wanted == next(iter(context["orders"]))
     direction = ("descending" if current.startswith("-") else "ascending") if current in own else ""
     address = with_query(context, sort=None if is_default else wanted, before=None, page=None)
-    return {"field": field, "text": text, "style": style, "direction": direction, "address": address}
+    return {"field": f"{prefix}{field}", "text": text, "style": style, "direction": direction, "address": address}
 
 
 @register.simple_tag(takes_context=True)

@@ -1,8 +1,9 @@
 """The event log with every attempt, also as CSV, and sending events again."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -106,10 +107,19 @@ class Event(EventsView):
         return self.page(
             "panel/event.html",
             event=found,
-            attempts=found.attempts.all(),
+            runs=_runs(found.attempts.all()),
             blocked_by=blocked_by,
             live_ids=" ".join(f"event:{each.pk}" for each in (found, blocked_by) if each),
         )
+
+
+def _runs(attempts: Iterable[WebhookAttempt]) -> list[list[WebhookAttempt]]:
+    """The attempts, newest first, those in a row with the same answer together."""
+
+    def answer(attempt: WebhookAttempt) -> Any:
+        return attempt.status_code, attempt.error, attempt.response_start
+
+    return [list(run) for _answer, run in groupby(sorted(attempts, key=lambda each: -each.number), key=answer)]
 
 
 def _blocking(event: WebhookEvent) -> WebhookEvent | None:

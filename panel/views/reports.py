@@ -1,7 +1,7 @@
 """Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy, pgettext
 from common import csv_files
 from common.actors import actor
 from common.csv_files import Cell
-from common.formats import money
+from common.formats import money, number
 from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
 from delivery import reports, words
@@ -29,9 +29,9 @@ from delivery.lifecycle import Ending
 from delivery.models import Delivery, Tariff
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
-from delivery.reports import Line, Period, Row, Service, Work
+from delivery.reports import Line, Period, Row, Service
 from panel.filters import PER_PAGE
-from panel.plots import Chart, Series
+from panel.plots import Bars, Chart, Series
 from panel.views.base import AccountView, LoggedInView
 
 _Table = tuple[list[str], list[list[Cell]]]
@@ -94,16 +94,25 @@ def _share(percent: float | None) -> str:
     return "–" if percent is None else f"{round(percent)} %"  # noqa: RUF001  # as in the tables
 
 
+def _minutes(minutes: float | None) -> str:
+    return "–" if minutes is None else localize(round(minutes, 1))  # noqa: RUF001  # as in the tables
+
+
 def _reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int]]:
     """Why drop-offs were not delivered, in the reader's language, and how often."""
     found = reports.reasons(deliveries, period)
     return [(words.failure(code, text_of_simulator(text)) or _("No reason"), count) for code, text, count in found]
 
 
-def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) -> dict[str, Any]:
-    """The charts of a report, the reasons of failures and the drivers. `lines` are those of `reports.of_days`."""
+def _figures(
+    deliveries: DeliveryQuerySet, lines: list[Line], period: Period, *, files: Mapping[str, str]
+) -> dict[str, Any]:
+    """What a report shows by day or month, the reasons of failures and the drivers.
+
+    `lines` are those of `reports.of_days`; `files` has the address of each table's file.
+    """
     by_date, service = {line.of: line for line in lines}, reports.service_of_dates(deliveries, period)
-    dates = period.dates(until=timezone.localdate())
+    dates = [day for day in period.dates if day <= timezone.localdate()]
     heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[date], list[Any]], **options: Any) -> Chart:
@@ -121,8 +130,7 @@ def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) ->
         return lambda day: [getattr(service[day], name) if day in service else None]
 
     looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
-    drivers = reports.service_of_drivers(deliveries, period, with_waited=False)
-    found = _reasons(deliveries, period)
+    drivers = reports.service_of_drivers(deliveries, period)
     return {
         "charts": [
             chart(_("Deliveries"), [Series(words.ENDINGS[each], looks[each]) for each in Ending], counts),
@@ -138,27 +146,74 @@ def _figures(deliveries: DeliveryQuerySet, lines: list[Line], period: Period) ->
                 of_service("percent_on_time"),
                 shown=_share,
                 has_totals=False,
+                top=100,
             ),
             chart(
                 _("Minutes until a driver accepts (median)"),
                 [Series(_("Minutes"), "info")],
                 of_service("minutes"),
-                shown=lambda value: localize(round(value, 1)),
+                shown=_minutes,
                 has_totals=False,
             ),
         ],
-        "service": service,
-        "reasons": found,
-        "most_of_a_reason": max((count for _reason, count in found), default=0),
-        "by_driver": drivers[:_MOST_LINES],
-        "most_of_a_driver": max((each.taken for each in drivers), default=0),
+        "bars": [
+            Bars.of(
+                _("Why drop-offs were not delivered"),
+                columns=[_("Reason"), _("Drop-offs")],
+                rows=[(reason, count, [number(count)]) for reason, count in _reasons(deliveries, period)],
+                look="bad",
+                file=files["reasons"],
+            ),
+            Bars.of(
+                _("Drivers"),
+                columns=[_("Driver"), _("Routes"), _("On time"), _("Minutes")],
+                rows=[(each.of.name, each.taken, [number(each.taken), *_went(each)]) for each in drivers],
+                look="good",
+                file=files["drivers"],
+            ),
+        ],
+        "dates": [(line, _period_of(line, period), service.get(line.of)) for line in lines],
+        "files": files,
     }
 
 
-class AllAccounts(LoggedInView, PermissionRequiredMixin):
-    """The live deliveries of every account, and the earnings of drivers if they have a share."""
+def _went(service: Service | None) -> list[str]:
+    """The share on time and the minutes, as text."""
+    if service is None:
+        return [_share(None), _minutes(None)]
+    return [_share(service.percent_on_time), _minutes(service.minutes)]
 
+
+def _bars_of_accounts(lines: list[Line], service: Mapping[Any, Service], *, files: Mapping[str, str]) -> list[Bars]:
+    by_count, by_amount = (
+        sorted(lines, key=lambda line: getattr(line, name), reverse=True) for name in ("count", "amount")
+    )
+    return [
+        Bars.of(
+            _("Deliveries by account"),
+            columns=[_("Account"), _("Deliveries"), _("On time"), _("Minutes")],
+            rows=[
+                (line.of.name, line.count, [number(line.count), *_went(service.get(line.of.pk))]) for line in by_count
+            ],
+            look="good",
+            file=files["accounts"],
+        ),
+        Bars.of(
+            _("Amount by account"),
+            columns=[_("Account"), _("Amount")],
+            rows=[(line.of.name, line.amount, [money(line.amount)]) for line in by_amount],
+            look="good",
+            file=files["accounts"],
+        ),
+    ]
+
+
+class _OfAllAccounts(LoggedInView, PermissionRequiredMixin):
     permission_required = "delivery.change_integrator"
+
+
+class AllAccounts(_OfAllAccounts):
+    """The live deliveries of every account, and the earnings of drivers if they have a share."""
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
@@ -167,10 +222,16 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
         if period := form.period:
             lines = reports.of_all_accounts(period)
             every = reports.live(period)
-            context |= _figures(every, reports.of_days(every, period), period)
+            files = {
+                table: f"{reverse(f'panel:reports_{table}_export')}?{request.GET.urlencode()}"
+                for table in TABLES_OF_ALL
+            }
+            context |= _figures(every, reports.of_days(every, period), period, files=files)
+            service = reports.service(every, by="integrator")
             drivers = reports.of_drivers(period) if Tariff.pays_drivers() else []
             context |= {
-                "lines": lines[:_MOST_LINES],
+                "bars": [*_bars_of_accounts(lines, service, files=files), *context["bars"]],
+                "lines": [(line, service.get(line.of.pk)) for line in lines[:_MOST_LINES]],
                 "total": reports.total(lines),
                 "has_more": len(lines) > _MOST_LINES,
                 "drivers": drivers[:_MOST_LINES],
@@ -179,33 +240,17 @@ class AllAccounts(LoggedInView, PermissionRequiredMixin):
         return self.page("panel/report_of_all.html", **context)
 
 
-class AllAccountsExport(AllAccounts):
-    """One row for each account."""
+class AllAccountsExport(_OfAllAccounts):
+    """One of `TABLES_OF_ALL`."""
 
     @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
+    def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
-        if period is None:
+        if period is None or (table == "earnings" and not Tariff.pays_drivers()):
             return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
-        _log.info("%s exported the report of all accounts", actor(request))
-        header = [_("Account"), "id", _("First day"), _("Last day"), *map(str, words.ENDINGS.values())]
-        header += [_("Prices"), _("Cancellation fees"), _("Amount")]
-        rows = (_row_of_account(line, period) for line in reports.of_all_accounts(period))
-        return csv_files.response(f"accounts-{_name_of(period)}", header=header, rows=rows)
-
-
-class DriversExport(AllAccounts):
-    """One row for each driver."""
-
-    @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
-        period = PeriodForm.of(request.GET).period
-        if period is None or not Tariff.pays_drivers():
-            return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
-        _log.info("%s exported the earnings of drivers", actor(request))
-        header = [_("Driver"), "id", _("First day"), _("Last day"), _("Routes"), "km", _("Earned")]
-        rows = (_row_of_driver(each, period) for each in reports.of_drivers(period))
-        return csv_files.response(f"drivers-{_name_of(period)}", header=header, rows=rows)
+        _log.info("%s exported the report of all accounts: %s", actor(request), table)
+        header, rows = TABLES_OF_ALL[table](reports.live(period), period)
+        return csv_files.response(f"{table}-{_name_of(period)}", header=header, rows=rows)
 
 
 class Account(AccountView):
@@ -217,41 +262,73 @@ class Account(AccountView):
         context = _context(form)
         if period := form.period:
             lines = reports.of_days(self.deliveries, period)
-            context |= _figures(self.deliveries, lines, period)
-            dates = [(line, _period_of(line, period), context["service"].get(line.of)) for line in lines]
-            context |= {"dates": dates, "total": reports.total(lines)}
+            files = {table: f"{self.url(f'report_{table}_export')}?{request.GET.urlencode()}" for table in TABLES}
+            context |= {**_figures(self.deliveries, lines, period, files=files), "total": reports.total(lines)}
         return self.page("panel/report.html", **context)
 
 
 class AccountExport(AccountView):
-    """What the report of an account shows: `days`, `drivers` or `reasons`, one row for each."""
+    """One of `TABLES`."""
 
     @may_be_old
     def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
         if period is None:
             return redirect(f"{self.url('report')}?{request.GET.urlencode()}")
-        _log.info("%s exported the report of account %s", actor(request), self.account.pk)
-        header, rows = getattr(self, f"_{table}")(period)
+        _log.info("%s exported the report of account %s: %s", actor(request), self.account.pk, table)
+        header, rows = TABLES[table](self.deliveries, period)
         return csv_files.response(f"{table}-{self.environment}-{_name_of(period)}", header=header, rows=rows)
 
-    def _days(self, period: Period) -> _Table:
-        service = reports.service_of_dates(self.deliveries, period)
-        header = [_("Day") if period.is_by_day else _("Month"), *map(str, words.ENDINGS.values())]
-        header += [_("Prices"), _("Cancellation fees"), _("Amount"), *_service_header()]
-        lines = reports.of_days(self.deliveries, period)
-        return header, [
-            [line.of, *_counts(line), line.prices, line.fees, line.amount, *_service_row(service.get(line.of))]
-            for line in lines
-        ]
 
-    def _drivers(self, period: Period) -> _Table:
-        rows = reports.service_of_drivers(self.deliveries, period)
-        header = [_("Driver"), _("Routes"), _("Delivered"), *_service_header()]
-        return header, [[each.of.name, each.taken, each.delivered, *_service_row(each)] for each in rows]
+def _table_of_days(deliveries: DeliveryQuerySet, period: Period) -> _Table:
+    service = reports.service_of_dates(deliveries, period)
+    header = [_("Day") if period.is_by_day else _("Month"), *_line_header(), *_service_header()]
+    lines = reports.of_days(deliveries, period)
+    return header, [[line.of, *_line_row(line), *_service_row(service.get(line.of))] for line in lines]
 
-    def _reasons(self, period: Period) -> _Table:
-        return [_("Reason"), _("Drop-offs")], [list(row) for row in _reasons(self.deliveries, period)]
+
+def _table_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> _Table:
+    rows = reports.service_of_drivers(deliveries, period)
+    header = [_("Driver"), _("Routes"), _("Delivered"), *_service_header()]
+    return header, [[each.of.name, each.taken, each.delivered, *_service_row(each)] for each in rows]
+
+
+def _table_of_reasons(deliveries: DeliveryQuerySet, period: Period) -> _Table:
+    return [_("Reason"), _("Drop-offs")], [list(row) for row in _reasons(deliveries, period)]
+
+
+def _table_of_accounts(deliveries: DeliveryQuerySet, period: Period) -> _Table:
+    service = reports.service(deliveries, by="integrator")
+    header = [_("Account"), "id", _("First day"), _("Last day"), *_line_header(), *_service_header()]
+    return header, [
+        [line.of.name, line.of.pk, period.first, period.last, *_line_row(line), *_service_row(service.get(line.of.pk))]
+        for line in reports.of_all_accounts(period)
+    ]
+
+
+def _table_of_earnings(_deliveries: DeliveryQuerySet, period: Period) -> _Table:
+    header = [_("Driver"), "id", _("First day"), _("Last day"), _("Routes"), "km", _("Earned")]
+    return header, [
+        [each.of.name, each.of.pk, period.first, period.last, each.routes, each.km, each.earned]
+        for each in reports.of_drivers(period)
+    ]
+
+
+# The files of the report of an account and of that of all accounts: one row for each day or month, driver, and so on.
+TABLES: dict[str, Callable[[DeliveryQuerySet, Period], _Table]] = {
+    "days": _table_of_days,
+    "drivers": _table_of_drivers,
+    "reasons": _table_of_reasons,
+}
+TABLES_OF_ALL = {**TABLES, "accounts": _table_of_accounts, "earnings": _table_of_earnings}
+
+
+def _line_header() -> list[str]:
+    return [*map(str, words.ENDINGS.values()), _("Prices"), _("Cancellation fees"), _("Amount")]
+
+
+def _line_row(line: Line) -> list[Cell]:
+    return [*_counts(line), line.prices, line.fees, line.amount]
 
 
 def _service_header() -> list[str]:
@@ -318,10 +395,30 @@ class DeliveriesExport(Deliveries):
 
 
 def _context(form: PeriodForm) -> dict[str, Any]:
-    """The form, the months before and after its period, and the time zone of its days."""
-    period = form.period
-    months = {} if period is None else {"before": period.month_before, "after": period.month_after}
-    return {"form": form, "period": period, "zone": timezone.get_current_timezone_name(), **months}
+    """The form, further periods to choose from, and the time zone of its days."""
+    return {"form": form, "zone": timezone.get_current_timezone_name(), **periods(form.period)}
+
+
+def periods(period: Period | None) -> dict[str, Any]:
+    """A period, the months `before` and `after` it, and the `others` that are asked for most, with their names.
+
+    A month that has not begun is left out.
+    """
+    if period is None:
+        return {"period": None}
+    today = timezone.localdate()
+    others = [
+        (_("This month"), Period.month_of(today)),
+        (_("Last 30 days"), Period(today - timedelta(days=29), today)),
+        (_("Last 12 months"), Period(today - timedelta(days=364), today)),
+    ]
+    after = period.month_after
+    return {
+        "period": period,
+        "before": period.month_before,
+        "after": after if after.first <= today else None,
+        "others": others,
+    }
 
 
 def _period_of(line: Line, period: Period) -> Period:
@@ -332,14 +429,6 @@ def _period_of(line: Line, period: Period) -> Period:
 
 def _name_of(period: Period) -> str:
     return f"{period.first}-{period.last}"
-
-
-def _row_of_account(line: Line, period: Period) -> list[Cell]:
-    return [line.of.name, line.of.pk, period.first, period.last, *_counts(line), line.prices, line.fees, line.amount]
-
-
-def _row_of_driver(each: Work, period: Period) -> list[Cell]:
-    return [each.of.name, each.of.pk, period.first, period.last, each.routes, each.km, each.earned]
 
 
 def _row_of_delivery(row: Row) -> list[Cell]:

@@ -22,6 +22,7 @@ from integration.models import Invoice, InvoiceLink, Order
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.views.base import SellerView
 from panel.views.seller_invoices import keep_uploaded
+from panel.views.seller_manifests import LabelForm
 
 # The statuses of an order without trouble, in their order.
 _WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)
@@ -40,7 +41,7 @@ class Orders(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
         prefetch_related_objects(shown["rows"], "company", _links())
-        return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
+        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), **shown)
 
 
 class OrdersExport(SellerView):
@@ -108,6 +109,7 @@ class OrderPage(SellerView):
             steps=_steps(found),
             simulator=_shipment(found),
             link=found.tracking_url if found.link_works(at=clock.now()) else None,
+            label_form=LabelForm(),
             may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
             words=words,
             linkable=self._linkable(found, words),

@@ -25,7 +25,7 @@ from integration.lifecycle import Status
 from integration.models import Order
 from panel.plots import Chart, Series
 from panel.views.base import SellerView
-from panel.views.reports import PeriodForm, date_name
+from panel.views.reports import PeriodForm, date_name, periods
 
 _log = logging.getLogger(__name__)
 # How an order stands, by `_standing`.
@@ -92,17 +92,17 @@ class Report(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
-        context: dict[str, Any] = {"form": form, "period": form.period}
+        context: dict[str, Any] = {"form": form, **periods(form.period)}
         if period := form.period:
             lines = _lines(self.orders, period)
             context |= {"lines": lines, "total": _total(lines), "charts": _charts(lines, period)}
-            context |= {"before": period.month_before, "after": period.month_after, "names": _SERIES.values()}
+            context["names"] = _SERIES.values()
         return self.page("panel/seller_report.html", **context)
 
 
 def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
     by_date = {line.of: line for line in lines}
-    dates = period.dates(until=timezone.localdate())
+    dates = [day for day in period.dates if day <= timezone.localdate()]
     heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[Line], list[Any]], **options: Any) -> Chart:

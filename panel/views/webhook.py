@@ -55,7 +55,7 @@ class WebhookView(EndpointView):
             fresh_secret=self.endpoint.secret if fresh else None,
             test=test,
             attempt=attempt,
-            can_add=WebhookEndpoint.objects.of(self.account.pk, self.environment).count() < MOST_ENDPOINTS,
+            can_add=self.may_request and len(self.endpoints) < MOST_ENDPOINTS,
             status=status,
             **_state(self.endpoint),
         )
@@ -117,14 +117,15 @@ class Filter(WebhookView):
 class Add(AccountView):
     """Adds a further endpoint. Its page then shows the signing secret, once."""
 
+    def may_open(self) -> bool:
+        return self.may_request  # as above
+
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.page(
             "panel/webhook_add.html", form=NewEndpointForm(initial={"statuses": STATUSES}), most=MOST_ENDPOINTS
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if not self.may_request:  # as above
-            raise PermissionDenied
         form, by, at = NewEndpointForm(request.POST), actor(request), clock.now()
         checked = checked_url(form) if form.is_valid() else None
         if checked is None:

@@ -63,9 +63,13 @@ _PANEL |= {
     "accounts/new/places/": (_SETUP, "LFFFMFM"),
     "sellers/new/": (_SETUP, _SETUP),
     "reports/": (_SETUP, "LFFFMFM"),
-    "reports/export/": (_SETUP, "LFFFMFM"),
-    "reports/drivers/export/": (_SETUP, "LFFFMFM"),
+    "reports/export/days/": (_SETUP, "LFFFMFM"),
+    "reports/export/drivers/": (_SETUP, "LFFFMFM"),
+    "reports/export/reasons/": (_SETUP, "LFFFMFM"),
+    "reports/export/accounts/": (_SETUP, "LFFFMFM"),
+    "reports/export/earnings/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
+    "alerts/": (_SETUP, "LFFFMFM"),
 }
 _READ: Row = (OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", OWN)
@@ -300,3 +304,8 @@ ROUTES: dict[str, Row] = {
     "admin/login/": ("LFFF+++", "LFFF+++"),
     "admin/logout/": ("++++MMM", ANYBODY),
 }
+
+
+def takes(method: str, route: str) -> bool:
+    """Whether anything is behind the method: a superuser is not answered by 405."""
+    return ROUTES[route][("GET", "POST").index(method)][-1] != "M"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.tab import WIDTHS, Tab
@@ -11,6 +12,7 @@ from tests.browser.tab import WIDTHS, Tab
 _SIZES = {**WIDTHS, "360": (360, 740)}  # the last is a small phone's
 # English texts are shorter, so that what is too wide is so on a phone.
 WIDTHS_OF = {"en-US": ("390",), "pt-BR": ("1440", "390")}
+IN_BOTH_LANGUAGES = pytest.mark.parametrize("walk", WIDTHS_OF, indirect=True)
 # What is wrong with the page at a width, as soon as it is laid out for it.
 FAULTS = """async ([columns, rows]) => {
   const frame = () => new Promise((done) => requestAnimationFrame(done));

@@ -1,6 +1,8 @@
-"""Every page, in both languages and at both widths: no console error, nothing too wide, and no axe-core violation.
+"""Every page, in Portuguese and at both widths: no console error, nothing too wide, and no axe-core violation.
 
-Other tests of this folder use one language, one width and no axe-core.
+English texts are shorter. In English too there is one walk over the pages of an account, which have every component,
+and one over the documentation, whose tables and code are written for each language. Other tests of this folder use one
+language, one width and no axe-core.
 """
 
 import re
@@ -22,12 +24,13 @@ from common.mail import sending
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending
 from delivery.models import Environment, RefusedDeliveryCall, Tariff, WebhookEvent
-from integration.actions import keys, orders, sellers
+from integration.actions import keys, manifests, orders, sellers
 from integration.lifecycle import Status
 from integration.models import FreightRate, RefusedSellerCall
 from panel.guide import pages
 from tests import smtp
 from tests.browser import shop_history
+from tests.browser.looks import IN_BOTH_LANGUAGES
 from tests.browser.tab import PASSWORD
 from tests.delivery.ended import Ended, insert
 from tests.delivery.personal_data import MARIA, closed, requested
@@ -48,6 +51,7 @@ ANA, WORDS = "ana@example.com", "quatro palavras em fila"
 
 
 class TestAccount:
+    @IN_BOTH_LANGUAGES
     def test_with_a_mornings_deliveries(self, walk, people, shop, seller, busy):
         for name in ("maria", "bia"):
             people(name, account=shop.integrator, seller=seller)
@@ -150,8 +154,13 @@ def test_seller(walk, people, seller):
     order = create_order(seller)
     orders.move(order=order, to=Status.OUT_FOR_DELIVERY, by=BY, at=timezone.now())
     invoice = send_invoice(seller, nfe_xml().encode())
-    for number in range(3):
+    waiting = [
         create_order(seller, orderId=f"MARKETPLACE-2026-00000{number}", invoice={"number": "7", "key": ACCESS_KEY})
+        for number in range(3)
+    ]
+    manifest = manifests.create(
+        seller=seller, environment=Environment.LIVE, orders=waiting[:2], by=BY, at=timezone.now()
+    )
     unlinked = send_invoice(seller, nfe_xml(key=ACCESS_KEY[:-2] + "00", items=["PEDIDO-17"]).encode())
     people("clara", seller=seller)
     keys.issue(seller=seller, by=BY, at=timezone.now())
@@ -168,6 +177,8 @@ def test_seller(walk, people, seller):
         "seller-invoices": f"{base}invoices/",
         "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
+        "seller-manifests": f"{base}manifests/",
+        "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
         "seller-team": f"{base}team/",
         "seller-quickstart": f"{base}quickstart/",
@@ -289,6 +300,7 @@ def test_drivers(walk, people):
     assert way.problems == []
 
 
+@IN_BOTH_LANGUAGES
 def test_documentation(walk):
     way = walk()
 

@@ -11,6 +11,7 @@ from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
+from tests.browser.looks import IN_BOTH_LANGUAGES
 from tests.browser.waiting import until
 from tests.delivery.tracking.links import delivery, driver_of, path_of
 from tests.factories import BY, DROPOFFS, PICKUP, DriverFactory
@@ -53,6 +54,7 @@ def expect_arrival(found):
 class TestStates:
     """In both languages, and also at the width of the narrowest phones."""
 
+    @IN_BOTH_LANGUAGES
     def test_can_be_read(self, walk, map_file, photo_folder):
         asked = Options(has_pin=True, instructions="Ring the bell of flat 42.")
         now = timezone.now()

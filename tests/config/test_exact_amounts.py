@@ -37,7 +37,7 @@ REVIEWED = {
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
     },
     "integration/freight.py": {"parameters.max_weight_g / _KILOGRAM"},  # in the text of an error
-    "panel/views/reports.py": {"round(percent)", "round(value, 1)"},  # of deliveries on time, of minutes
+    "panel/views/reports.py": {"round(percent)"},  # of deliveries on time
     "panel/views/seller_orders.py": {  # what a form begins with
         "(package.weight_g or 0) / 1000", "package.declared_centavos / 100",
     },

@@ -121,7 +121,7 @@ class TestStream:
         assert first != second
 
     def test_pauses_the_longer_the_more_pages_are_told(self, serve, redis):
-        open_, _process = serve(pause_seconds=0, pause_for_each=0.5, longest_pause_seconds=1)
+        open_, _process = serve(pause_seconds=0, pause_for_each=10, longest_pause_seconds=1)
         streams = [open_(f"/board?{user}") for user in "abc"]
         assert [stream.next() for stream in streams] == ["ready"] * 3
         began = time.monotonic()
@@ -129,7 +129,7 @@ class TestStream:
         redis.publish("board", "a", "b")
 
         assert [[stream.next(), stream.next()] for stream in streams] == [["a", "b"]] * 3
-        assert 1 <= time.monotonic() - began < 1.5  # three streams would be 1.5 s
+        assert 1 <= time.monotonic() - began < 30  # three streams would be 30 s
 
     @pytest.mark.parametrize("path", ["/plain", "/refused"])
     def test_needs_the_view(self, shared, path):

@@ -53,6 +53,7 @@ BREAKS = {
         "UPDATE delivery_delivery SET distance_km = -1",
     ],
     "history_leads_to_the_statuses": ["UPDATE delivery_transition SET trigger = 'release' WHERE trigger = 'accept'"],
+    "accepted_when_its_history_says": ["UPDATE delivery_delivery SET accepted_at = accepted_at + interval '1 second'"],
     "closed_when_its_history_says": ["UPDATE delivery_delivery SET closed_at = closed_at + interval '1 second'"],
     "cancellation_has_its_fee": ["UPDATE delivery_delivery SET cancel_fee = cancel_fee + 0.01"],
     "reported_moves_were_made_once": [

@@ -102,8 +102,6 @@ class TestRefusal:
             (png_header(64, 48), "incomplete or damaged"),
             (png_header(10_000, 10_000), "more than 40 megapixels"),
             (png_header(2**31 - 1, 2**31 - 1), "more than 40 megapixels"),
-            (photo(size=(8000, 5001)), "more than 40 megapixels"),
-            (photo("WEBP", size=(8000, 5001), method=0), "more than 40 megapixels"),
             (animated("PNG"), "animated"),
             (animated("WEBP"), "animated"),
             (photo(mode="CMYK"), "CMYK"),
@@ -113,12 +111,17 @@ class TestRefusal:
         ids=[
             "nothing", "script", "svg", "gif", "tiff", "script behind a signature", "truncated jpeg", "truncated png",
             "truncated webp", "truncated heic", "png without pixels", "bomb of 100 megapixels", "bomb of 4 exapixels",
-            "jpeg", "webp", "animated png", "animated webp", "cmyk", "16 bits", "scans",
+            "animated png", "animated webp", "cmyk", "16 bits", "scans",
         ],
     )  # fmt: skip  # a table
     def test_says_what_is_wrong(self, content, text):
         with pytest.raises(InvalidPhoto, match=text):
             photos.encode(content)
+
+    @pytest.mark.parametrize(("kind", "options"), [("JPEG", {}), ("WEBP", {"method": 0})])
+    def test_counts_the_pixels_of_a_whole_photo(self, kind, options):
+        with pytest.raises(InvalidPhoto, match="more than 40 megapixels"):
+            photos.encode(photo(kind, size=(8000, 5001), **options))
 
     def test_of_more_than_8_mb_reads_nothing(self):
         with pytest.raises(PhotoTooLarge):

@@ -12,9 +12,9 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
 from common.tabular_import import TableFile
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, orders
+from integration.actions import forgetting, invoices, keys, manifests, orders
 from integration.admin.freight import RateResource
-from integration.models import FreightRate, InvoiceLink, Order, StatusLog
+from integration.models import FreightRate, InvoiceLink, Manifest, ManifestEntry, Order, StatusLog
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
 from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
@@ -66,6 +66,45 @@ class TestOrder:
 
         assert [name_of(error) for error in (repeated, refused)] == ["DuplicateOrder", "AlreadyCancelled"]
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 2)
+
+
+class TestManifest:
+    @pytest.fixture
+    def order(self, seller):
+        return create_order(seller)
+
+    @pytest.fixture
+    def create(self, seller, order):
+        return partial(manifests.create, seller=seller, environment="live", orders=[order], by=BY, at=timezone.now())
+
+    def test_takes_an_order_once(self, create):
+        _created, refused = overlap(create, create)
+
+        assert name_of(refused) == "InOpenManifest"
+        assert (Manifest.objects.count(), ManifestEntry.objects.count()) == (1, 1)
+
+    def test_is_closed_once(self, create):
+        close = partial(manifests.close, manifest=create(), by=BY, at=timezone.now())
+
+        assert overlap(close, close) == [None, None]
+
+        assert StatusLog.objects.filter(status="collected").count() == 1
+
+    def test_loses_an_order_that_is_cancelled_until_it_is_closed(self, seller, order, create):
+        manifest = create()
+        close = partial(manifests.close, manifest=manifest, by=BY, at=timezone.now())
+        cancel = partial(orders.cancel, order=order, by=BY, at=timezone.now())
+
+        _cancelled, refused = overlap(cancel, close)
+
+        assert name_of(refused) == "ManifestEmpty"
+        kept = create_order(seller, orderId="A-2")
+        closed = manifests.create(seller=seller, environment="live", orders=[kept], by=BY, at=timezone.now())
+        overlap(
+            partial(manifests.close, manifest=closed, by=BY, at=timezone.now()),
+            partial(orders.cancel, order=kept, by=BY, at=timezone.now()),
+        )
+        assert [entry.order.status for entry in closed.entries.all()] == ["cancelled"]
 
 
 class TestKeys:

@@ -30,7 +30,7 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.actions import keys, sellers
+from integration.actions import keys, manifests, sellers
 from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
 from tests.factories import (
     BY,
@@ -149,6 +149,7 @@ def world(with_url):
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
     DispatchRules.objects.get_or_create()
     order = create_order(with_url.seller)
+    manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
     _failed_message(now)
@@ -171,6 +172,8 @@ def world(with_url):
         "order": order.pk,
         "pk": (invoice := send_invoice(with_url.seller, nfe_xml().encode())).pk,
         "invoice": invoice.pk,
+        "manifest": manifest.pk,
+        "manifest_id": manifest.pk,
         "order_id": "A-1",
         "id": someone.pk,
         "user_id": someone.pk,

@@ -1,8 +1,10 @@
 """The geometry and the texts of charts."""
 
+from decimal import Decimal
+
 import pytest
 
-from panel.plots import Chart, Series
+from panel.plots import Bars, Chart, Series
 
 GOOD, BAD = Series("Received", "good"), Series("Failed", "bad")
 
@@ -12,14 +14,32 @@ def chart(rows, series=(GOOD, BAD), **options):
 
 
 class TestChart:
-    def test_scales_stacked_bars_to_the_largest_sum(self):
+    def test_scales_stacked_bars_to_the_end_of_its_scale(self):
         made = chart([("10:00", [3, 1]), ("11:00", [1, 0])])
 
         assert [[(bar.y, bar.height) for bar in column.bars] for column in made.columns] == [
             [(25, 75), (0, 25)],
             [(75, 25), (75, 0)],
         ]
-        assert made.most == "4"
+
+    @pytest.mark.parametrize(
+        ("most", "top"),
+        [
+            (0, "1"),
+            (1, "1"),
+            (Decimal("1.2"), "1.5"),
+            (62, "80"),
+            (Decimal("1697.60"), "2,000"),
+            (Decimal("0.3"), "0.3"),
+        ],
+    )
+    def test_has_a_scale_to_the_next_round_number(self, most, top):
+        assert chart([("10:00", [most, 0])]).top == top
+
+    def test_has_the_scale_that_it_is_given(self):
+        made = chart([("10:00", [25, None])], top=100)
+
+        assert (made.top, made.columns[0].bars[0].height) == ("100", 25)
 
     def test_says_the_values_of_a_column(self):
         made = chart([("10:00", [1500, None])], shown=lambda value: f"{value} ms")
@@ -32,9 +52,18 @@ class TestChart:
         assert chart(rows).totals == [(GOOD, "4"), (BAD, "1")]
         assert chart(rows, has_totals=False).totals == [(GOOD, ""), (BAD, "")]
 
-    @pytest.mark.parametrize(("count", "labelled"), [(0, []), (6, [0, 1, 2, 3, 4, 5]), (24, [0, 4, 8, 12, 16, 20])])
-    def test_labels_six_columns_at_most(self, count, labelled):
+    @pytest.mark.parametrize(("count", "labelled"), [(0, []), (4, [0, 1, 2, 3]), (31, [0, 8, 16, 24])])
+    def test_labels_four_columns_at_most(self, count, labelled):
         made = chart([(str(number), [0, 0]) for number in range(count)])
 
         assert [number for number, column in enumerate(made.columns) if column.is_labelled] == labelled
         assert made.is_empty
+
+
+class TestBars:
+    def test_shows_the_first_twelve_and_counts_all(self):
+        made = Bars.of(
+            "Drivers", columns=["Driver"], rows=[(str(n), 13 - n, []) for n in range(13)], look="good", file="/"
+        )
+
+        assert (len(made.rows), made.count, made.most) == (12, 13, 13)

@@ -66,7 +66,7 @@ class TestOfAnAccount:
         page = member.get(url("report"), period)
         files = {
             name: [list(row.values()) for row in table(member.get(url(f"report{name}_export"), period))]
-            for name in ("", "_drivers", "_reasons")
+            for name in ("_days", "_drivers", "_reasons")
         }
 
         counts, amounts, on_time, minutes = page.context["charts"]
@@ -74,14 +74,12 @@ class TestOfAnAccount:
         assert not amounts.is_empty
         assert [column.values for column in on_time.columns][-1] == ["100 %"]
         assert [column.values for column in minutes.columns][-1] == ["8.0"]
-        assert page.context["reasons"] == [("Nobody there", 1)]
-        assert [(each.of.name, each.taken, each.percent_on_time) for each in page.context["by_driver"]] == [
-            ("Ana", 2, 100),
-            ("Bruno", 1, None),
-        ]
+        reasons, drivers = page.context["bars"]
+        assert reasons.rows == [("Nobody there", 1, ["1"])]
+        assert drivers.rows == [("Ana", 2, ["2", "100 %", "6.0"]), ("Bruno", 1, ["1", "–", "45.0"])]
         assert files["_drivers"][0][:3] == ["Ana", "2", "2"]
         assert files["_reasons"] == [["Nobody there", "1"]]
-        assert files[""][-1][-3:] == ["2", "100.0", "8.0"]
+        assert files["_days"][-1][-3:] == ["2", "100.0", "8.0"]
 
     def test_shows_this_month_unless_asked_for_another(self, member, url, shop, driver):
         insert(shop.delivery, Ended(timezone.now()), driver=driver)
@@ -90,6 +88,17 @@ class TestOfAnAccount:
 
         assert response.context["period"].first == timezone.localdate().replace(day=1)
         assert response.context["total"].count == 1
+
+    def test_leads_to_the_months_beside_it_but_not_beyond_today(self, member, url):
+        this = member.get(url("report"))
+        past = member.get(url("report"), {"since": "2026-02-01", "until": "2026-02-28"})
+
+        today = timezone.localdate()
+        before, after = (past.context[name] for name in ("before", "after"))
+        assert this.context["after"] is None
+        assert (before.first, after.first) == (date(2026, 1, 1), date(2026, 3, 1))
+        assert {(other.last - other.first).days for _name, other in this.context["others"]} >= {29, 364}
+        assert all(other.first <= today <= other.last for _name, other in this.context["others"])
 
     def test_leads_from_months_over_days_to_deliveries(self, member, url, shop, driver):
         (made,) = insert(shop.delivery, Ended(NOON), driver=driver)
@@ -170,11 +179,45 @@ class TestOfAllAccounts:
         assert f'href="{address}?since=2026-11-01&amp;until=2026-11-30"' in response.content.decode()
         assert response.context["total"].amount == 20
 
+    def test_compares_accounts_and_gives_each_table_as_a_file(self, staff, shop):
+        other = TokenFactory.create(integrator__name="Other shop")
+        ana, bruno = (DriverFactory.create(name=name) for name in ("Ana", "Bruno"))
+        requested = timezone.now() - timedelta(hours=5)
+        for token, driver, minutes, how in (
+            (other, ana, 4, "deliver"), (other, ana, 8, "deliver"), (shop.token, bruno, 45, "fail"),
+        ):  # fmt: skip  # a table
+            _made(token, driver, requested=requested, minutes=minutes, how=how)
+        ended = timezone.localtime(requested).date()
+        period = {"since": ended, "until": ended + timedelta(days=1)}
+
+        page = staff.get(ALL, period)
+        names = ("days", "drivers", "reasons", "accounts")
+        addresses = {name: reverse(f"panel:reports_{name}_export") for name in names}
+        files = {name: table(staff.get(address, period)) for name, address in addresses.items()}
+
+        by_count, by_amount, reasons, drivers = page.context["bars"]
+        shop_name = shop.integrator.name
+        assert by_count.rows == [
+            ("Other shop", 2, ["2", "100 %", "6.0"]), (shop_name, 1, ["1", "–", "45.0"]),
+        ]  # fmt: skip  # a table
+        assert [name for name, _amount, _texts in by_amount.rows] == ["Other shop", shop_name]
+        assert sum(amount for _name, amount, _texts in by_amount.rows) == page.context["total"].amount
+        assert [(bars.file.partition("?")[0], len(bars.rows)) for bars in (by_count, by_amount, reasons, drivers)] == [
+            (addresses["accounts"], 2), (addresses["accounts"], 2),
+            (addresses["reasons"], 1), (addresses["drivers"], 2),
+        ]  # fmt: skip  # a table
+        assert {name: len(rows) for name, rows in files.items()} == {
+            "days": len(page.context["dates"]), "drivers": 2, "reasons": 1, "accounts": 2,
+        }  # fmt: skip  # a table
+        head = "Minutes until a driver accepts (median)"
+        assert {row["Account"]: row[head] for row in files["accounts"]} == {"Other shop": "6.0", shop_name: "45.0"}
+        assert all(f'href="{address}?' in page.content.decode() for address in addresses.values())
+
     def test_is_a_file_too_without_formulas(self, staff, shop, driver):
         Integrator.objects.filter(pk=shop.integrator.pk).update(name="=cmd()")
         insert(shop.delivery, Ended(NOON), Ended(NOON, Ending.CANCELLED), driver=driver)
 
-        (row,) = table(staff.get(reverse("panel:reports_export"), NOVEMBER))
+        (row,) = table(staff.get(reverse("panel:reports_accounts_export"), NOVEMBER))
 
         assert (row["Account"], row["id"]) == ("'=cmd()", str(shop.integrator.pk))
         assert (row["Delivered"], row["Cancelled"], row["Not delivered"], row["Offer expired"]) == ("1", "1", "0", "0")
@@ -182,7 +225,7 @@ class TestOfAllAccounts:
 
     def test_shows_drivers_earnings_where_they_have_a_share(self, staff, shop, driver, rules):
         insert(shop.delivery, Ended(NOON), driver=driver)
-        drivers = reverse("panel:drivers_export")
+        drivers = reverse("panel:reports_earnings_export")
 
         without = staff.get(ALL, NOVEMBER).content.decode()
         refused = staff.get(drivers, NOVEMBER)
@@ -196,7 +239,7 @@ class TestOfAllAccounts:
         assert (row["Driver"], row["Earned"]) == ("Ana", "12.50")
 
     def test_leads_a_wrong_period_from_the_file_to_the_page(self, staff):
-        response = staff.get(reverse("panel:reports_export"), {"since": "x", "until": "2026-11-30"})
+        response = staff.get(reverse("panel:reports_accounts_export"), {"since": "x", "until": "2026-11-30"})
 
         assert response.headers["Location"] == f"{ALL}?since=x&until=2026-11-30"
         assert "Enter a valid date." in staff.get(response.headers["Location"]).content.decode()
@@ -256,7 +299,7 @@ def test_pages_files_and_database_agree_to_the_centavo(member, staff, url, shop,
             count, amount = cursor.fetchone()
         account = member.get(url("report"), NOVEMBER).context
         every = staff.get(ALL, NOVEMBER).context["total"]
-        lines = table(staff.get(reverse("panel:reports_export"), NOVEMBER))
+        lines = table(staff.get(reverse("panel:reports_accounts_export"), NOVEMBER))
         file = table(member.get(url("report_deliveries_export"), NOVEMBER))
         transaction.set_rollback(True)
 

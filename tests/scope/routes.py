@@ -120,6 +120,8 @@ class Requests:
             "order": seller["orders"]["new"].pk,
             "order_id": seller["orders"]["new"].code,
             "invoice": seller["invoice"].pk,
+            "manifest": seller["manifest"].pk,
+            "manifest_id": seller["manifest"].pk,
             "seller_call": seller["call"].pk,
             "seller_invitation": invitation.get(seller=seller["seller"]).pk,
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
@@ -255,7 +257,13 @@ class Requests:
                        "point": "B", "photos": [str(UPLOAD)], "pin": "0000"}  # fmt: skip
         if "api/integration/orders/cancel" in route:
             return {"orderId": "A-1", "order_id": "A-1", "tracking_code": "TRACK-1"}
+        if "api/integration/labels" in route or "api/integration/manifests" in route:
+            return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         bodies: dict[str, Callable[[], Any]] = {
+            "sellers/<int:seller>/orders/labels": lambda: {
+                "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
+            },
+            "sellers/<int:seller>/manifests": lambda: {"order": str(values["order"])},
             "api/integration/orders": lambda: order_body(
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),

@@ -5,9 +5,13 @@ from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone, translation
 
 from delivery import lifecycle
@@ -137,6 +141,35 @@ class TestOneDelivery:
             do(verb, delivery, **details)
 
         assert (statuses(delivery), writes()) == before
+
+
+@pytest.mark.django_db
+class TestFirstAcceptance:
+    def test_is_kept_when_the_route_is_accepted_again(self):
+        delivery, moments = DeliveryFactory.create(stops=1), []
+
+        for verb in (deliveries.accept, deliveries.release, deliveries.accept, deliveries.collect):
+            do(verb, delivery, **({"driver": DriverFactory.create()} if verb is deliveries.accept else {}))
+            moments.append(Delivery.objects.get(pk=delivery.pk).accepted_at)
+
+        assert moments == [delivery.transitions.filter(trigger="accept").earliest("id").at] * 4
+
+    def test_of_earlier_deliveries_is_filled_from_their_histories(self, monkeypatch):
+        migration = import_module("delivery.migrations.0018_first_acceptance_filled")
+        monkeypatch.setattr(migration, "_BATCH", 1)
+        offered, taken, ended = (DeliveryFactory.create(stops=1, accepted=accepted) for accepted in (False, True, True))
+        do(deliveries.release, taken)
+        do(deliveries.accept, taken, driver=DriverFactory.create())
+        do(deliveries.cancel, ended, reason="")
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers
+            cursor.execute("UPDATE delivery_delivery SET accepted_at = NULL")
+            cursor.execute("SET LOCAL session_replication_role = origin")
+
+        migration.fill(apps, SimpleNamespace(connection=connection))
+
+        filled = dict(Delivery.objects.values_list("pk", "accepted_at"))
+        assert filled == {offered.pk: None, taken.pk: taken.accepted_at, ended.pk: ended.accepted_at}
 
 
 @pytest.mark.django_db

@@ -59,6 +59,13 @@ class TestDelivery:
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             Delivery.objects.filter(pk=accepted.pk).update(driver=None, route_status="CANCELLED", status="FAILED")
 
+    def test_keeps_its_first_acceptance(self):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        for change in (timezone.now(), None):
+            with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+                Delivery.objects.filter(pk=delivery.pk).update(accepted_at=change)
+
     def test_refuses_every_change_once_closed(self):
         delivery = DeliveryFactory.create()
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
