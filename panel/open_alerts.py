@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import prefetch_related_objects
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -70,7 +71,7 @@ def counted(found: list[OpenAlert]) -> list[Kind]:
 
 def _of_webhooks() -> Iterator[OpenAlert]:
     down = alerts.failing_or_off().filter(environment=Environment.LIVE).select_related("integrator")
-    for endpoint in down.order_by("-failing_since", "-off_since")[:MOST]:
+    for endpoint in down.order_by(Coalesce("off_since", "failing_since").desc())[:MOST]:
         since = endpoint.off_since or endpoint.failing_since
         assert since is not None  # noqa: S101  # nosec B101  # of one that is off, or has failed
         page = reverse("panel:webhook", args=endpoint.url_arguments)

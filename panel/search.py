@@ -244,8 +244,14 @@ class Search:
             return None, rows.none()
         rows = rows.filter(seller__in=own)
         moment = "created_at" if model is Order else "received_at"
-        parts = [rows.filter(seller=each).order_by(f"-{moment}", "-pk").values("pk")[:_NEWEST_OF_EACH] for each in own]
-        return rows, parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]
+        parts = [
+            rows.filter(seller=each, environment=environment)
+            .order_by(f"-{moment}", "-pk")
+            .values("pk")[:_NEWEST_OF_EACH]
+            for each in own
+            for environment in Environment.values
+        ]
+        return rows, parts[0].union(*parts[1:], all=True)
 
     def _drivers(self) -> list[Result]:
         if not self._user.has_perm("delivery.dispatch_delivery"):

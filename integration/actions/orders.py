@@ -97,12 +97,15 @@ class Report:
         if self.reason_code and self.reason_code not in _REASON_CODES:
             raise InvalidStatusReport(f"code é um destes: {', '.join(_REASON_CODES)}.", "code")
         if (self.reason_code or self.reason) and status not in lifecycle.WITH_REASON:
-            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", "code")
+            name = "code" if self.reason_code else "reason"
+            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", name)
         if self.reason_code == Reason.OTHER and not self.reason.strip():
             raise InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason")
         for name, text, most in (("reason", self.reason, LONGEST_REASON), ("place", self.place, LONGEST_PLACE)):
-            if len(text) > most or "\0" in text:
+            if len(text) > most:
                 raise InvalidStatusReport(f"{name} tem no máximo {most} caracteres.", name)
+            if "\0" in text:
+                raise InvalidStatusReport(f"{name} tem um caractere NUL.", name)
 
 
 NOTHING_MORE = Report()

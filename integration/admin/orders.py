@@ -199,7 +199,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         for code in formset.save(commit=False):
-            code.seller_id = form.instance.seller_id
+            code.seller_id, code.environment = form.instance.seller_id, form.instance.environment
             code.save()
 
     def render_change_form(

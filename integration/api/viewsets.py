@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
+from common.accounts import Environment
 from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
@@ -76,13 +77,17 @@ from integration.models.order import OrderQuerySet
 from integration.papers import files
 
 Row = TypeVar("Row", bound=Model)
-_ORDERS = KeyedEndpoint(
-    IdempotencyRecord,
-    "orders",
-    invalid_key=InvalidIdempotencyKey,
-    key_reused=IdempotencyKeyReused,
-    call_in_progress=CallInProgress,
-)
+# The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
+_ORDERS = {
+    environment: KeyedEndpoint(
+        IdempotencyRecord,
+        name,
+        invalid_key=InvalidIdempotencyKey,
+        key_reused=IdempotencyKeyReused,
+        call_in_progress=CallInProgress,
+    )
+    for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
+}
 _FILE = Annotated[str, Json(format="binary")]
 _LABELS = {
     (200, "application/pdf"): Answer(_FILE, "The labels."),
@@ -223,9 +228,10 @@ class OrderViewSet(SellerViewSet):
             order = orders.create(seller=key.seller, environment=key.environment, payload=payload, by=self.actor, at=at)
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
-        return _ORDERS.once(
+        endpoint = _ORDERS[Environment(key.environment)]
+        return endpoint.once(
             request,
-            scope={"seller_id": key.seller_id, "environment": key.environment},
+            scope={"seller_id": key.seller_id},
             at=at,
             prepare=lambda: None,
             act=create,

@@ -5,7 +5,7 @@ from django.db import models
 from common.idempotency import IdempotencyRecord as AbstractRecord
 from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
-from integration.models.seller import Seller, environment_field
+from integration.models.seller import Seller
 
 _KEYS = Keys(
     codes=frozenset(
@@ -24,17 +24,10 @@ class IdempotencyRecord(AbstractRecord):
     """The answer to a seller's call with an Idempotency-Key. Kept for 24 hours."""
 
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
-    environment = environment_field()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                "seller",  # of expressions, as the constraints of orders
-                "environment",
-                "endpoint",
-                "key",
-                name="one_answer_of_environment_per_idempotency_key",
-            ),
+            models.UniqueConstraint(fields=["seller", "endpoint", "key"], name="one_order_answer_per_idempotency_key"),
         ]
 
 

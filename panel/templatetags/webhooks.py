@@ -55,7 +55,7 @@ def answer_name(attempt: WebhookAttempt) -> str:
     try:
         return f"{attempt.status_code} {HTTPStatus(attempt.status_code or 0).phrase}"
     except ValueError:  # no answer, or a status that HTTP does not name
-        return str(attempt.status_code or attempt.error)
+        return str(attempt.status_code or error_name(attempt.error))
 
 
 @register.filter
