@@ -186,7 +186,8 @@ class StatusReport(StatusEntry, TypedDict):
 class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
-    `freight` is null if the company has no postcode, or the tariff had no rate.
+    `freight` is null if the company has no postcode, or the tariff had no rate. `trackingUrl` is the page for the
+    receiver, null once it no longer works.
     """
 
     items: list[dict[str, Any]]
@@ -195,6 +196,7 @@ class OrderDetail(OrderSummary, TypedDict):
     freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusReport]
+    trackingUrl: str | None
 
 
 class InvoiceSummary(TypedDict):
@@ -335,7 +337,7 @@ def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:
     return {"success": True, "data": [_summary(order) for order in orders], "nextCursor": next_cursor}
 
 
-def order_shown(order: Order) -> OrderShown:
+def order_shown(order: Order, *, at: datetime) -> OrderShown:
     """An order with its company, `status_log`, and `invoice_links` with their invoices."""
     sent = order.invoice_data
     detail: OrderDetail = {
@@ -346,6 +348,7 @@ def order_shown(order: Order) -> OrderShown:
         "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_report(entry) for entry in order.status_log.all()],
+        "trackingUrl": order.tracking_url if order.link_works(at=at) else None,
     }
     return {"success": True, "data": detail}
 

@@ -188,10 +188,8 @@ def _receiver(label: Label, y: float, inner: float) -> Iterator[Mark]:
 
 
 def _facts(label: Label, y: float, inner: float) -> Iterator[Mark]:
-    x, width = _MARGIN, inner
-    if label.tracking_url:
-        yield Square(_MARGIN, y - _GAP + 1, _QR, label.tracking_url)
-        x, width = x + _QR + 1, width - _QR - 1
+    yield Square(_MARGIN, y - _GAP + 1, _QR, label.tracking_url)
+    x, width = _MARGIN + _QR + 1, inner - _QR - 1
     facts = [
         (f"Pedido {label.order}", 9.0, 2, True),
         (f"Peso {kilograms(label.weight)}", 8.0, 1, False),
@@ -201,9 +199,8 @@ def _facts(label: Label, y: float, inner: float) -> Iterator[Mark]:
     for text, size, lines, bold in facts:
         found, y = _lines(text, x=x, y=y, width=width, size=size, smallest=6, lines=lines, bold=bold)
         yield from found
-    if label.tracking_url:
-        found, _y = _lines("Acompanhe a entrega pelo código QR", x=x, y=y, width=width, size=7, smallest=6)
-        yield from found
+    found, _y = _lines("Acompanhe a entrega pelo código QR", x=x, y=y, width=width, size=7, smallest=6)
+    yield from found
 
 
 def _tracking(label: Label, y: float, inner: float) -> Iterator[Mark]:

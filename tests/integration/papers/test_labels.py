@@ -23,7 +23,7 @@ from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, o
 from tests.integration.papers.codes import DOTS_PER_INCH, codes_in, fields_of, pages_of, texts_of
 
 ALPHANUMERIC_KEY = "35261112ABC34501DE35550010000001231000000017"
-LINK = "https://rota.example/e/AbCdEfGhIjKlMnOpQrStUv"
+LINK = f"https://rota.example/t/o/1000001.{'aBcDeFgHiJ' * 4}kLm"
 LONG = "Comércio de Equipamentos Anticonstitucionalíssimos " * 5
 WORD = "Wolfeschlegelsteinhausenbergerdorff" * 7
 PAPERS = {Size.CM_10X15: (100, 150), Size.A6: (105, 148), Size.A4: (105, 148)}
@@ -56,11 +56,6 @@ HOSTILE = replace(
     address=(LONG, WORD, LONG),
     postcode="9" * 255,
 )
-
-
-@pytest.fixture
-def link(monkeypatch):
-    monkeypatch.setattr(Order, "tracking_url", LINK)
 
 
 def labels_of(*made):
@@ -141,9 +136,10 @@ class TestContent:
 class TestCodes:
     @pytest.mark.parametrize("key", [ACCESS_KEY, ALPHANUMERIC_KEY])
     @pytest.mark.parametrize("size", Size)
-    def test_are_read_from_every_size_with_keys_of_both_alphabets(self, seller, link, size, key):
+    def test_are_read_from_every_size_with_keys_of_both_alphabets(self, seller, size, key):
         order = create_order(seller, trackingCode="AA123456785BR", invoice=invoiced(key))
-        expected = [("Code128", text) for text in ("01310100", "AA123456785BR", key)] + [("QRCode", LINK)]
+        expected = [("Code128", text) for text in ("01310100", "AA123456785BR", key)]
+        expected += [("QRCode", order.tracking_url)]
 
         pages = pages_of(label_pdf.write(labels_of(order), size=size))
 
@@ -230,7 +226,7 @@ class TestLayout:
     @pytest.mark.parametrize(
         "label",
         [
-            LABEL, HOSTILE, replace(HOSTILE, tracking_url="", invoice_key="x" * 255, tracking_code="9" * 20),
+            LABEL, HOSTILE, replace(HOSTILE, invoice_key="x" * 255, tracking_code="9" * 20),
             replace(HOSTILE, invoice_key="", postcode="01304001", is_test=False),
             replace(HOSTILE, tracking_code="A" * 20, address=(WORD, LONG, WORD), postcode="01304001"),
         ],
@@ -285,7 +281,7 @@ class TestLetters:
 
 
 class TestZpl:
-    def test_has_every_code_and_text(self, seller, link):
+    def test_has_every_code_and_text(self, seller):
         order = create_order(seller, trackingCode="AA123456785BR", invoice=invoiced(ALPHANUMERIC_KEY), service="next")
 
         text = label_zpl.write(labels_of(order))
@@ -294,7 +290,7 @@ class TestZpl:
         fields = fields_of(one)
         bars = [data for commands, data in fields if "^BC" in commands]
         assert sorted(bars) == sorted(["01310100", "AA123456785BR", ALPHANUMERIC_KEY])
-        assert [data for commands, data in fields if "^BQ" in commands] == [f"MA,{LINK}"]
+        assert [data for commands, data in fields if "^BQ" in commands] == [f"MA,{order.tracking_url}"]
         texts = [data for commands, data in fields if "^A0" in commands]
         for expected in ("NEXT", "VOL 1/2", "Maria", "CEP 01310-100", "São Paulo/SP", "Pedido A-1"):
             assert expected in texts
