@@ -83,6 +83,8 @@ class InvalidStatusReport(IntegrationError):
     code = "invalid_status_report"
     status = 422
     message = "Dados inválidos"
+    meaning = "The code, reason, place or moment does not fit the status; 'errors' names which."
+    remedy = "Correct it: only delivery_failed and returned have a reason, and OTHER needs a text."
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -115,11 +117,12 @@ class MoveRefused(IntegrationError):
     """`lifecycle.TABLE` does not allow this change of status."""
 
     code = "move_refused"
-    status = 400
+    status = 422
 
 
 class AlreadyDelivered(MoveRefused):
     code = "already_delivered"
+    status = 400
     message = "Este objeto já foi entregue e não pode ser cancelado"
     meaning = "The order was delivered and cannot be cancelled."
     remedy = "Nothing."
@@ -127,9 +130,35 @@ class AlreadyDelivered(MoveRefused):
 
 class AlreadyCancelled(MoveRefused):
     code = "already_cancelled"
+    status = 400
     message = "Este objeto já foi cancelado"
     meaning = "The order is cancelled already."
     remedy = "Nothing."
+
+
+class SandboxOnly(IntegrationError):
+    """Calling with a live key what only test keys may, or moving a live order so."""
+
+    code = "sandbox_only"
+    status = 404
+    message = "Só chaves de teste, que começam com rota_testkey_, movem pedidos por esta chamada"
+
+
+class InvalidSandboxSpeed(IntegrationError):
+    code = "invalid_sandbox_speed"
+    message = "O cabeçalho Sandbox-Speed é um número de 1 a 120"
+
+
+class TooManySimulations(IntegrationError):
+    """The simulated carrier moves `common.simulation.rows.MOST` orders of the seller already."""
+
+    code = "too_many_simulations"
+    status = 429
+    retry_after = 60
+    message = (
+        "A transportadora simulada já move 500 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
+        "outros tiverem terminado"
+    )
 
 
 class OrderCancelled(IntegrationError):

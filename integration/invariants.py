@@ -20,6 +20,14 @@ _ORDERS = (
         WHERE o.status IS DISTINCT FROM last.status""",
     ),
     Invariant(
+        "simulated_orders_of_the_sandbox",
+        "only orders of the sandbox are moved by the simulated carrier",
+        "integration_simulation",
+        """
+        SELECT s.order_id AS id FROM integration_simulation s JOIN integration_order o ON o.id = s.order_id
+        WHERE o.environment <> 'sandbox'""",
+    ),
+    Invariant(
         "status_log_follows_the_lifecycle",
         "logs begin with pending, and each entry is one that the lifecycle allows after the one before",
         "integration_statuslog",

@@ -1,12 +1,23 @@
 """Periodic Celery tasks of area B."""
 
-from celery import shared_task
+from typing import Any
 
-from common import batches
+from celery import shared_task
+from celery.signals import worker_process_shutdown, worker_shutdown
+
+from common import batches, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
+from common.wake_up import BackgroundWork
+from integration import task_names
 from integration.actions import forgetting
 from integration.models import IdempotencyRecord, call
+from integration.simulation import simulated_carrier
+
+# A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
+_STOP_SECONDS = 2
+# In a thread, because it waits for what falls due shortly.
+_simulating = BackgroundWork("simulated orders", simulated_carrier.advance_until_none_is_due)
 
 
 @shared_task(name="integration.prune_refused_calls")
@@ -27,3 +38,16 @@ def forget() -> None:
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
     batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+
+
+@shared_task(name=task_names.ADVANCE_SIMULATIONS)
+def advance_simulations() -> None:
+    """Have the thread of this process advance the simulated orders that are due. Returns at once."""
+    wake_up.received(task_names.ADVANCE_SIMULATIONS)
+    _simulating.wake()
+
+
+@worker_process_shutdown.connect
+@worker_shutdown.connect  # for pools without processes of their own
+def _stop(**_kwargs: Any) -> None:
+    _simulating.stop(seconds=_STOP_SECONDS)

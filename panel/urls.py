@@ -125,6 +125,7 @@ _seller = [
     path("orders/", seller_orders.Orders.as_view(), name="seller_orders"),
     path("orders/export/", seller_orders.OrdersExport.as_view(), name="seller_orders_export"),
     path("orders/<int:order>/", seller_orders.OrderPage.as_view(), name="seller_order"),
+    path("orders/<int:order>/sandbox/", seller_orders.SandboxMove.as_view(), name="seller_sandbox_move"),
     path("orders/<int:order>/cancel/", seller_orders.CancelOrder.as_view(), name="seller_order_cancel"),
     path("orders/<int:order>/invoice/", seller_orders.OrderInvoice.as_view(), name="seller_order_invoice"),
     path("orders/labels/", seller_manifests.Labels.as_view(), name="seller_labels"),
@@ -190,5 +191,5 @@ urlpatterns = [
     path("simulators/freight/", simulators.FreightSimulator.as_view(), name="freight_simulator"),
     path("simulators/delivery/", simulators.DeliverySimulator.as_view(), name="delivery_simulator"),
     path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
-    path("sellers/<int:seller>/", include(_seller)),
+    path("sellers/<int:seller>/<environment:environment>/", include(_seller)),
 ]

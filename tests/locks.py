@@ -182,7 +182,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/driver_devices.py:subscribe": (_FIRST_ROW,),
     "delivery/actions/receivers.py:addresses": (_FIRST_ROW,),
-    "delivery/simulation/simulated_driver.py:_advance_one": (_STEPS,),
+    "common/simulation/rows.py:Simulator._advance_one": (_STEPS,),
     "delivery/simulation/simulated_driver.py:accept": (
         f"{_DELIVERY}TestClaimOfADriver::test_by_the_simulator_comes_after_the_lock_of_the_delivery",
     ),
@@ -195,7 +195,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/models/driver.py:DriverPosition.Meta": (
         "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_once_whatever_the_order",
     ),
-    "delivery/models/simulation.py:SimulationQuerySet.lock_due": (_STEPS,),
+    "common/simulation/rows.py:SimulationQuerySet.lock_due": (_STEPS,),
     "delivery/models/stop.py:_LOCK": (
         "tests/delivery/api/test_repeated_external_ids.py::TestThirtyCallsAtOnce::test_make_one_delivery",
     ),

@@ -12,12 +12,21 @@ from django.db.models import Exists, Func, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from common import wake_up
+from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together
 from common.fields import any_of
 from common.postgresql import prepared
-from integration import business_days, freight, lifecycle, tracking_codes
+from integration import business_days, freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes
-from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument, InvalidStatusReport
+from integration.errors import (
+    CompanyNotFound,
+    DuplicateOrder,
+    ForeignCompany,
+    InvalidDocument,
+    InvalidStatusReport,
+    TooManySimulations,
+)
 from integration.freight import ORDER_SERVICES, Price
 from integration.lifecycle import Reason, Status
 from integration.models import (
@@ -28,11 +37,13 @@ from integration.models import (
     Order,
     SearchCode,
     Seller,
+    Simulation,
     StatusLog,
     compact_document,
     is_document,
 )
 from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON
+from integration.simulation.steps import ACTOR
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.
 _OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
@@ -140,10 +151,21 @@ class NewOrder:
         return self.cost if value is None else value
 
 
-def create(*, seller: Seller, environment: str, payload: NewOrder, by: str, at: datetime) -> Order:
+def create(
+    *,
+    seller: Seller,
+    environment: str,
+    payload: NewOrder,
+    by: str,
+    at: datetime,
+    simulation_speed: float | None = None,
+) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
-    Raises CompanyNotFound, InvalidDocument, ForeignCompany or DuplicateOrder, and then writes nothing.
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast.
+
+    Raises CompanyNotFound, InvalidDocument, ForeignCompany, DuplicateOrder or TooManySimulations, and then writes
+    nothing.
     """
     document = compact_document(payload.company_document)
     with transaction.atomic():
@@ -177,9 +199,13 @@ def create(*, seller: Seller, environment: str, payload: NewOrder, by: str, at: 
             created_at=at,
             created_by=by,
         )
-        insert_together(
-            order, _log_entry(order, Status.PENDING, via_api=True, by=by, at=at), *_search_codes(order, payload)
-        )
+        simulation = [] if simulation_speed is None else Simulation.first_rows(order, speed=simulation_speed, at=at)
+        if simulation:
+            if Simulation.objects.is_full(seller.pk):
+                raise TooManySimulations
+            wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
+        entry = _log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
+        insert_together(order, entry, *_search_codes(order, payload), *simulation)
         invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
     return order
 
@@ -212,6 +238,8 @@ def move(
         locked.promised_on = business_days.after(timezone.localdate(happened_at), locked.freight_days)
     locked.save(update_fields=["status", "promised_on", "delivered_at"])
     entry.save(force_insert=True)
+    if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
+        Simulation.objects.filter(pk=locked.pk).delete()
     if to is Status.CANCELLED:
         # It is not handed over. A closed manifest keeps it: there it was.
         ManifestEntry.objects.filter(order=locked, manifest__closed_at=None).delete()

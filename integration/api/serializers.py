@@ -12,19 +12,22 @@ from django.core.validators import validate_email
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from common.accounts import Environment
 from common.openapi import example_body
 from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
 from common.serializers import BodySerializer
-from common.views import PayloadWarning
+from common.simulation import pace
+from common.views import PayloadWarning, nearest
 from integration import freight, nfe, postcodes, words
 from integration.actions.manifests import MOST_ORDERS
-from integration.actions.orders import Address, Item, NewOrder, Receiver
+from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
     REQUIRED,
     AmountField,
     ChoiceField,
     DimensionsField,
     IssueDateField,
+    MomentField,
     OptionalTextField,
     PostcodeField,
     SideField,
@@ -35,9 +38,11 @@ from integration.api.fields import (
 )
 from integration.errors import NoCoverage
 from integration.freight import Package
-from integration.lifecycle import Status
+from integration.lifecycle import Reason, Status
 from integration.models import FreightParameters, Invoice, Manifest, Order, compact_document, is_document
+from integration.models.order import LONGEST_PLACE, LONGEST_REASON
 from integration.papers.label_pdf import PER_A4, Size
+from integration.simulation import steps
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
@@ -185,6 +190,9 @@ class OrderSerializer(BodySerializer):
             found += _of_item(index, item, heaviest_kg=heaviest)
         if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
             found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
+        if self.context.get("environment") == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
+            known = steps.PREFIXES
+            found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
         return found
 
     @property
@@ -232,6 +240,26 @@ def _of_item(index: int, item: Item, *, heaviest_kg: Decimal) -> Iterator[Payloa
         yield PayloadWarning(("items", index, "dimensions"), "side_is_zero")
     if not 0 < Decimal(weight) <= heaviest_kg:
         yield PayloadWarning(("items", index, "dimensions"), "weight_out_of_range")
+
+
+@example_body({"code": "ABSENT", "place": "Salvador/BA"})
+class ReportSerializer(BodySerializer):
+    """What is reported of a change of status. Every key may be absent, and so may the body."""
+
+    code = OptionalTextField(max_length=len(max(Reason, key=len)), help_text=f"One of {', '.join(Reason)}.")
+    reason = OptionalTextField(max_length=LONGEST_REASON, help_text="In words. OTHER needs it.")
+    place = OptionalTextField(max_length=LONGEST_PLACE)
+    occurredAt = MomentField(help_text="When it happened, at most 30 days ago and not before the entry before it.")
+
+    @property
+    def report(self) -> Report:
+        data = self.validated_data
+        return Report(
+            reason_code=data.get("code") or "",
+            reason=data.get("reason") or "",
+            place=data.get("place") or "",
+            happened_at=data.get("occurredAt"),
+        )
 
 
 @example_body({"orderId": "A-1001"})

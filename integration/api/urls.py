@@ -2,11 +2,19 @@ from django.conf import settings
 from django.urls import path
 
 from common.views import ApiRouter
-from integration.api.viewsets import InvoiceViewSet, LabelViewSet, ManifestViewSet, OrderViewSet, ShippingViewSet
+from integration.api.viewsets import (
+    InvoiceViewSet,
+    LabelViewSet,
+    ManifestViewSet,
+    OrderViewSet,
+    SandboxOrderViewSet,
+    ShippingViewSet,
+)
 
 router = ApiRouter()
 router.register("shipping", ShippingViewSet, basename="shipping")
 router.register("orders", OrderViewSet, basename="order")
+router.register("sandbox/orders", SandboxOrderViewSet, basename="sandbox-order")
 router.register("invoices", InvoiceViewSet, basename="invoice")
 router.register("labels", LabelViewSet, basename="label")
 router.register("manifests", ManifestViewSet, basename="manifest")

@@ -19,6 +19,7 @@ from common.accounts import Environment
 from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
+from common.simulation import speed_header
 from common.views import ApiView, PayloadWarning
 from integration.actions import invoices, manifests, orders, quotes
 from integration.actions import tracking as trackings
@@ -37,6 +38,7 @@ from integration.api.serializers import (
     OrderSerializer,
     QuoteSerializer,
     RemovalSerializer,
+    ReportSerializer,
     TrackingSerializer,
 )
 from integration.errors import (
@@ -53,6 +55,8 @@ from integration.errors import (
     InvalidIdempotencyKey,
     InvalidInvoice,
     InvalidKey,
+    InvalidSandboxSpeed,
+    InvalidStatusReport,
     InvoiceMissing,
     InvoiceStorageFull,
     InvoiceUnreferenced,
@@ -60,22 +64,28 @@ from integration.errors import (
     ManifestClosed,
     ManifestEmpty,
     ManifestNotFound,
+    MoveRefused,
     NoCoverage,
     OrderCancelled,
     OrderForgotten,
     OrderNotFound,
     OrderNotPending,
     RateLimited,
+    SandboxOnly,
     SearchValueMissing,
     TooHeavy,
     TooManyInvoices,
     TooManyLabels,
+    TooManySimulations,
 )
+from integration.lifecycle import Status
 from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Manifest, ManifestEntry, Order
 from integration.models.manifest import ManifestQuerySet
 from integration.models.order import OrderQuerySet
 from integration.papers import files
+from integration.simulation import by_hand
 
+_TARGETS = [status.value for status in Status if status is not Status.PENDING]  # which no order returns to
 Row = TypeVar("Row", bound=Model)
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
@@ -118,6 +128,11 @@ class SellerViewSet(ApiView, ViewSet):
     def orders(self) -> OrderQuerySet:
         """The orders that the key may see: those of its seller and environment."""
         return Order.objects.of(self.key.seller_id, self.key.environment)
+
+    def shown(self, code: str) -> Response:
+        """Everything about the order with this `orderId`. Raises OrderNotFound."""
+        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
     def actor(self) -> str:
@@ -200,6 +215,7 @@ class OrderViewSet(SellerViewSet):
 
     @extend_schema(
         operation_id="create-order",
+        parameters=[speed_header.SPEED],
         request=OrderSerializer,
         responses={
             201: Answer(
@@ -214,18 +230,26 @@ class OrderViewSet(SellerViewSet):
     )
     @raises(
         InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound,
-        InvalidDocument, DuplicateOrder,
+        InvalidDocument, DuplicateOrder, InvalidSandboxSpeed, TooManySimulations,
     )  # fmt: skip  # a list of names
     def create(self, request: Request) -> HttpResponse:
         """Create an order.
 
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
-        serializer = self.read_body(OrderSerializer(data=request.data))
-        key, payload, at = self.key, serializer.payload, clock.now()
+        key, speed = self.key, self._speed(request)
+        serializer = self.read_body(OrderSerializer(data=request.data, context={"environment": key.environment}))
+        payload, at = serializer.payload, clock.now()
 
         def create(_nothing: None) -> Response:
-            order = orders.create(seller=key.seller, environment=key.environment, payload=payload, by=self.actor, at=at)
+            order = orders.create(
+                seller=key.seller,
+                environment=key.environment,
+                payload=payload,
+                by=self.actor,
+                at=at,
+                simulation_speed=speed,
+            )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
         endpoint = _ORDERS[Environment(key.environment)]
@@ -238,6 +262,15 @@ class OrderViewSet(SellerViewSet):
             refuse=answers.refused,
         )
 
+    def _speed(self, request: Request) -> float | None:
+        """How fast the simulated carrier is; None with a live key. Raises InvalidSandboxSpeed."""
+        if self.key.environment != Environment.SANDBOX:
+            return None
+        try:
+            return speed_header.read_speed(request)
+        except speed_header.NotASpeed as error:
+            raise InvalidSandboxSpeed from error
+
     @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
     @raises(OrderNotFound)
     def retrieve(self, request: Request, order_id: str) -> Response:
@@ -245,8 +278,7 @@ class OrderViewSet(SellerViewSet):
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
-        return Response(bodies.order_shown(order, at=clock.now()))
+        return self.shown(order_id)
 
     @extend_schema(
         operation_id="get-label",
@@ -331,6 +363,39 @@ class OrderViewSet(SellerViewSet):
             # With status 200 and without a code, as specified.
             return Response(bodies.NothingFound(success=False, message=OrderNotFound.message))
         return Response(bodies.orders_found(found))
+
+
+class SandboxOrderViewSet(SellerViewSet):
+    """With a live key the answer is 404. After a move the simulated carrier makes none by itself."""
+
+    lookup_field = "order_id"
+    lookup_value_converter = "path"  # as in the paths of orders
+    path_parameters = {
+        "order_id": {"description": "The orderId sent at creation."},
+        "status": {"description": "The status to move to.", "schema": {"type": "string", "enum": _TARGETS}},
+    }
+
+    @extend_schema(
+        operation_id="sandbox-move-order",
+        tags=["Sandbox"],
+        request=ReportSerializer,
+        responses={200: Answer(bodies.OrderShown, "The order after the move.")},
+    )
+    @raises(SandboxOnly, OrderNotFound, MoveRefused, AlreadyDelivered, AlreadyCancelled, InvalidStatusReport)
+    @action(methods=["post"], detail=True, url_path="<str:status>")
+    def move(self, request: Request, order_id: str, status: str) -> Response:
+        """Move a test order to a status.
+
+        `delivery_failed` and `returned` have a reason; without one in the body it is ABSENT.
+        """
+        if self.key.environment != Environment.SANDBOX:
+            raise SandboxOnly
+        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
+        if status not in _TARGETS:
+            raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
+        report = self.read_body(ReportSerializer(data=request.data)).report
+        by_hand.perform(order=order, to=Status(status), report=report, by=self.actor, at=clock.now())
+        return self.shown(order_id)
 
 
 class InvoiceViewSet(SellerViewSet):

@@ -6,6 +6,7 @@ from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.order import Order, SearchCode, StatusLog
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
+from integration.models.simulation import Simulation
 
 __all__ = [
     "ApiKey",
@@ -26,6 +27,7 @@ __all__ = [
     "SearchCode",
     "Seller",
     "SellerMembership",
+    "Simulation",
     "StatusLog",
     "compact_document",
     "is_document",

@@ -202,8 +202,7 @@ def pretty(value: str) -> str:
 @register.inclusion_tag("panel/menu_entry.html", takes_context=True)
 def menu_entry(context: template.Context, name: str, text: str, icon: str = "") -> dict[str, Any]:
     """An entry of the menu of the page's account or seller. It is current on its page and on the pages below it."""
-    account = context.get("account")
-    owner = [account.pk, context["environment"]] if account else [context["seller"].pk]
+    owner = [(context.get("account") or context["seller"]).pk, context["environment"]]
     url, path = reverse(f"panel:{name}", args=owner), context["request"].path
     is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
     return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}

@@ -188,10 +188,10 @@ class EndpointView(AccountView):
 
 
 class SellerView(LoggedInView):
-    """A page of one seller."""
+    """A page of one seller in one environment. Answers 404 to users without access, as for an unknown seller."""
 
     seller: Seller
-    environment = Environment.LIVE
+    environment: Environment
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -201,15 +201,23 @@ class SellerView(LoggedInView):
             _log.warning("%s requested %s without access to the seller", actor(request), request.path)
             raise Http404
         log_context.note("account", seller.reference)
-        self.seller = seller
+        self.seller, self.environment = seller, Environment(kwargs.pop("environment"))
         try:
             return super().dispatch(request, *args, **kwargs)
         except SellerSuspended:
             messages.error(request, _("The seller is suspended: it gets no keys, and its invoices are not taken."))
-            return redirect("panel:seller", seller.pk)
+            return redirect(self.url("seller"))
 
     def frame(self) -> dict[str, Any]:
-        return {"seller": self.seller}
+        return {"seller": self.seller, "environment": self.environment, "environments": Environment.choices}
+
+    def url(self, name: str, *arguments: Any) -> str:
+        """The address of another page of this seller."""
+        return reverse(f"panel:{name}", args=[self.seller.pk, self.environment, *arguments])
+
+    def file_name(self, name: str) -> str:
+        """The name of a download, which says if its rows are of the sandbox."""
+        return f"sandbox-{name}" if self.environment == Environment.SANDBOX else name
 
     @property
     def orders(self) -> OrderQuerySet:

@@ -48,7 +48,7 @@ class Work(LoggedInView):
             environment = Environment.LIVE if accounts[0].is_live else Environment.SANDBOX
             return redirect("panel:overview", accounts[0].pk, environment)
         if len(sellers) == 1 and not accounts:
-            return redirect("panel:seller_orders", sellers[0].pk)
+            return redirect("panel:seller_orders", sellers[0].pk, Environment.LIVE)
         return redirect("panel:home")
 
 

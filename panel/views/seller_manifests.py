@@ -81,7 +81,7 @@ class _ActingView(SellerView):
             if "status" in values:
                 values["status"] = words.STATUSES[str(values["status"])]
             messages.error(request, _(_REFUSALS[error.code]) % values)
-            return redirect("panel:seller_orders", self.seller.pk)
+            return redirect(self.url("seller_orders"))
 
     @property
     def chosen(self) -> list[Order]:
@@ -109,7 +109,7 @@ class Labels(_ActingView):
         form, chosen = LabelForm(request.POST), self.chosen
         if not form.is_valid() or not chosen:
             messages.error(request, _("Tick the orders, and choose the paper."))
-            return redirect("panel:seller_orders", self.seller.pk)
+            return redirect(self.url("seller_orders"))
         return files.labels(chosen, **form.cleaned_data)
 
 
@@ -131,12 +131,12 @@ class Manifests(_ActingView):
         chosen = self.chosen
         if not chosen:
             messages.error(request, _("Tick the orders that are handed over."))
-            return redirect("panel:seller_orders", self.seller.pk)
+            return redirect(self.url("seller_orders"))
         made = manifests.create(
             seller=self.seller, environment=self.environment, orders=chosen, by=actor(request), at=clock.now()
         )
         messages.success(request, _("Manifest %(manifest)s is open.") % {"manifest": made})
-        return redirect("panel:seller_manifest", self.seller.pk, made.pk)
+        return redirect(self.url("seller_manifest", made.pk))
 
 
 class ManifestPage(SellerView):
@@ -166,7 +166,7 @@ class CloseManifest(_ActingView):
         found = self.found(manifest)
         manifests.close(manifest=found, by=actor(request), at=clock.now())
         messages.success(request, _("The manifest is closed and its orders are collected."))
-        return redirect("panel:seller_manifest", self.seller.pk, found.pk)
+        return redirect(self.url("seller_manifest", found.pk))
 
 
 class RemoveFromManifest(_ActingView):
@@ -174,11 +174,11 @@ class RemoveFromManifest(_ActingView):
         found = self.found(manifest)
         manifests.remove(manifest=found, orders=self.chosen, by=actor(request))
         messages.success(request, _("The order is removed. It can be put into another manifest."))
-        return redirect("panel:seller_manifest", self.seller.pk, found.pk)
+        return redirect(self.url("seller_manifest", found.pk))
 
 
 class DeleteManifest(_ActingView):
     def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
         manifests.delete(manifest=self.found(manifest), by=actor(request))
         messages.success(request, _("The manifest is deleted. Its orders can be put into another one."))
-        return redirect("panel:seller_manifests", self.seller.pk)
+        return redirect(self.url("seller_manifests"))

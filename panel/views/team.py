@@ -9,7 +9,6 @@ from django.db.models import Value
 from django.db.models.functions import Coalesce, Concat, Lower, NullIf, Trim
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from access import invitations, teams
@@ -184,7 +183,7 @@ class _OfSeller(SellerView, _Team):
         return self.seller
 
     def team_url(self) -> str:
-        return reverse("panel:seller_team", args=[self.seller.pk])
+        return self.url("seller_team")
 
 
 class AccountTeam(_OfAccount, TeamPage):

@@ -86,6 +86,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
 }
 _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
+    # Members and staff in the sandbox; the order of this table is live. See tests/panel/test_seller_sandbox.py.
+    "orders/<int:order>/sandbox/": ("LNNMMNM", "LNNNNNN"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
@@ -267,7 +269,7 @@ _DRIVER: dict[str, Row] = {
 }  # fmt: skip  # a table
 
 _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
-_IN_A_SELLER = "panel/sellers/<int:seller>/"
+_IN_A_SELLER = "panel/sellers/<int:seller>/<environment:environment>/"
 OF_AN_ACCOUNT = _pages(_IN_AN_ACCOUNT, _OF_AN_ACCOUNT)
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),

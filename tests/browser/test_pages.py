@@ -125,7 +125,7 @@ class TestAccount:
 
         names = ("", "deliveries/", "events/", "tokens/", "webhook/", "refused-calls/")
         way.over({f"empty-{name.strip('/') or 'overview'}": base + name for name in names})
-        way.over({"empty-seller": f"/panel/sellers/{seller.pk}/"})
+        way.over({"empty-seller": f"/panel/sellers/{seller.pk}/live/"})
 
         assert way.problems == []
 
@@ -143,7 +143,7 @@ class TestAccount:
             "suspended-tokens": f"{base}tokens/",
             "suspended-token": f"{base}tokens/{shop.pk}/",
             "suspended-activity": f"{base}activity/",
-            "suspended-seller": f"/panel/sellers/{seller.pk}/",
+            "suspended-seller": f"/panel/sellers/{seller.pk}/live/",
         })  # fmt: skip  # a table
 
         assert way.problems == []
@@ -165,7 +165,7 @@ def test_seller(walk, people, seller):
     people("clara", seller=seller)
     keys.issue(seller=seller, by=BY, at=timezone.now())
     call = refused_call(RefusedSellerCall, seller=seller)
-    base = f"/panel/sellers/{seller.pk}/"
+    base = f"/panel/sellers/{seller.pk}/live/"
     way = walk("clara")
 
     way.over({

@@ -58,7 +58,7 @@ class Caller:
         return reverse(f"panel:{name}", args=[self.shop.integrator.pk, "live"])
 
     def page_of_seller(self, name: str) -> str:
-        return reverse(f"panel:{name}", args=[self.shop.seller.pk])
+        return reverse(f"panel:{name}", args=[self.shop.seller.pk, "live"])
 
 
 Make = Callable[[Caller, Any], Any]  # one row of a moment; returns what the list shows of it

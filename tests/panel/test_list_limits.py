@@ -35,6 +35,6 @@ class TestHome:
         assert ("The first 100 are shown" in content) is says_more
         assert content.count(" 100 ") <= 1
         listed = re.findall(
-            r"/panel/accounts/[^/]+/live/" if model is Integrator else r"/panel/sellers/\d+/\"", content
+            r"/panel/accounts/[^/]+/live/" if model is Integrator else r"/panel/sellers/\d+/sandbox/\"", content
         )
         assert len(set(listed)) == 100

@@ -185,7 +185,9 @@ class TestWork:
         browser = as_role("member")
         shop.integrator.memberships.all().delete()
 
-        assert browser.get(reverse("panel:work"))["Location"] == reverse("panel:seller_orders", args=[shop.seller.pk])
+        assert browser.get(reverse("panel:work"))["Location"] == reverse(
+            "panel:seller_orders", args=[shop.seller.pk, "live"]
+        )
 
     @pytest.mark.parametrize(("asked", "then"), [("home", "work"), ("board", "board")])
     def test_follows_the_log_in_unless_another_page_was_asked_for(self, client, asked, then):

@@ -110,7 +110,7 @@ class TestFreight:
         assert "over the maximum of the tariff" in staff.get(FREIGHT, {**SHIPMENT, "weight": "31"}).content.decode()
 
     def test_is_there_for_a_seller_without_links_to_the_admin(self, member, shop, tariff):
-        response = member.get(reverse("panel:seller_simulator", args=[shop.seller.pk]), SHIPMENT)
+        response = member.get(reverse("panel:seller_simulator", args=[shop.seller.pk, "live"]), SHIPMENT)
 
         assert len(response.context["services"]) == 2
         assert "/admin/" not in response.content.decode()

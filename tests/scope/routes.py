@@ -89,7 +89,7 @@ class Requests:
         return route.startswith("panel/") and not is_of_one
 
     def key_of(self, route: str, name: str) -> str:
-        if "sellers/" in route and name in {"invitation", "membership", "call"}:
+        if "sellers/" in route and name in {"invitation", "membership", "call", "environment"}:
             return f"seller_{name}"
         if route.startswith("t/"):
             return "order_link" if route.startswith("t/o/") else "link"
@@ -123,6 +123,8 @@ class Requests:
             "manifest": seller["manifest"].pk,
             "manifest_id": seller["manifest"].pk,
             "seller_call": seller["call"].pk,
+            "seller_environment": "live",
+            "status": "collected",
             "seller_invitation": invitation.get(seller=seller["seller"]).pk,
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
             "driver": held["driver"].pk,
@@ -147,7 +149,7 @@ class Requests:
             changes = ["resend", "revoke"] if "invitation" in route else of_pickup
             return [{"change": change} for change in changes]
         if method == "GET" and "<" not in re.sub(
-            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>)/", "", route
+            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>/<.*?>)/", "", route
         ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
@@ -260,15 +262,16 @@ class Requests:
         if "api/integration/labels" in route or "api/integration/manifests" in route:
             return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         bodies: dict[str, Callable[[], Any]] = {
-            "sellers/<int:seller>/orders/labels": lambda: {
+            "<environment:environment>/orders/labels": lambda: {
                 "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
             },
-            "sellers/<int:seller>/manifests": lambda: {"order": str(values["order"])},
+            "<environment:environment>/manifests": lambda: {"order": str(values["order"])},
             "api/integration/orders": lambda: order_body(
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),
             "marketplace": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=(values["items"],)))},
             "-delivery": lambda: {} if "cancel" in route else body(),
+            "api/integration/sandbox": dict,
             "api/sandbox": lambda: (
                 {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude} if "position" in route else {}
             ),
@@ -291,8 +294,8 @@ class Requests:
             "webhook/secret/rotate": lambda: {"end_previous": "1"},
             "events/resend/selected": lambda: {"event": [str(values["event"]), *self.events_of_others()]},
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
-            "sellers/<int:seller>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
-            "sellers/<int:seller>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
+            "<environment:environment>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
+            "<environment:environment>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
             "deliveries/request": lambda: {"step": "price", "vehicle_type": "MOTORCYCLE", "a-point": values["pickup"],
                                            "a-name": "A", "a-phone": "1", "b-position": "-23.56,-46.65"},
             "<uuid:delivery>/cancel/": lambda: {"fee": self.fee_of(values)},

@@ -1,0 +1,3 @@
+"""The Celery tasks that changes of orders start, by their names, so that web processes import none of them."""
+
+ADVANCE_SIMULATIONS = "integration.advance_simulations"
