@@ -15,7 +15,7 @@ from common.invariants import Invariant, examine, of_schema
 from delivery.actions import deliveries, endpoints
 from delivery.models import WebhookEvent
 from delivery.webhooks import feed
-from integration.actions import orders
+from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from tests.common.webhooks import settling
 from tests.delivery import simulated
@@ -88,6 +88,7 @@ BREAKS = {
     "latest_position_is_the_newest": ["DELETE FROM delivery_latestposition"],
     "simulation_of_an_open_delivery": ["UPDATE delivery_delivery SET environment = 'live'"],
     "order_has_its_last_status": ["UPDATE integration_order SET status = 'delivered'"],
+    "simulated_orders_of_the_sandbox": ["UPDATE integration_order SET environment = 'live'"],
     "status_log_follows_the_lifecycle": ["UPDATE integration_statuslog SET status = 'delivered'"],
     "status_log_of_the_company": [
         """UPDATE integration_statuslog SET company_id =
@@ -115,6 +116,13 @@ BREAKS = {
     "order_is_found_by_its_invoices": ["DELETE FROM integration_searchcode WHERE kind = 'invoice_key'"],
     "invoice_knows_whether_it_is_linked": ["UPDATE integration_invoice SET is_linked = NOT is_linked"],
     "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET invoice_bytes = invoice_bytes + 1"],
+    "manifest_within_a_seller": ["UPDATE integration_manifest SET environment = 'sandbox'"],
+    "one_manifest_per_order": [
+        _NO_CONSTRAINT.format("integration_manifestentry", "one_manifest_per_order"),
+        """INSERT INTO integration_manifestentry (manifest_id, order_id)
+           SELECT manifest_id, order_id FROM integration_manifestentry""",
+    ],
+    "manifest_is_handed_over": ["UPDATE integration_order SET status = 'cancelled'"],
     "nothing_is_orphaned": ["DELETE FROM delivery_token"],
     "keys_are_ahead": ["UPDATE integration_order SET id = id + 1000000"],
     "constraints_are_validated": ["ALTER TABLE delivery_stop ADD CONSTRAINT new CHECK (index < 9) NOT VALID"],
@@ -149,6 +157,9 @@ def healthy():
     create_order(seller, orderId="A-2")
     send_invoice(seller, nfe_xml(items=["A-1"]).encode())
     orders.move(order=order, to=Status.COLLECTED, by=BY, at=at)
+    waiting = create_order(seller, orderId="A-3")
+    manifests.create(seller=seller, environment="live", orders=[waiting], by=BY, at=at)
+    create_order(seller, "sandbox", orderId="A-4", simulation_speed=1)
 
 
 def _run(*statements):
