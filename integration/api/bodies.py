@@ -10,6 +10,7 @@ from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Manifest, Order, StatusLog
+from integration.models.manifest import STATUSES
 
 
 class Warned(TypedDict):
@@ -261,7 +262,7 @@ class ManifestTotals(TypedDict):
 
 class ManifestSummary(TypedDict):
     manifestId: int
-    status: Annotated[str, one_of(["open", "closed"])]
+    status: Annotated[str, one_of(STATUSES)]
     createdAt: str
     closedAt: str | None
 
