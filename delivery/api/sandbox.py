@@ -49,7 +49,7 @@ def read_speed(request: Request, token: Token) -> float | None:
     try:
         return speed_header.read_speed(request)
     except speed_header.NotASpeed as error:
-        raise InvalidSandboxSpeed(InvalidSandboxSpeed.example) from error
+        raise InvalidSandboxSpeed("The header Sandbox-Speed is a number from 1 to 120.") from error
 
 
 @example_body({})
