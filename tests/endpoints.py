@@ -34,8 +34,10 @@ class Endpoint:
 
     @property
     def path(self) -> str:
-        """With {} in the place of an id, and B as the point."""
-        return "/" + re.sub(r"<\w+:\w+>", "{}", self.route.replace("<str:point>", "B"))
+        """With {} in the place of an id, B as the point, and collected as the status."""
+        return "/" + re.sub(
+            r"<\w+:\w+>", "{}", self.route.replace("<str:point>", "B").replace("<str:status>", "collected")
+        )
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

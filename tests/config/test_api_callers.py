@@ -45,6 +45,8 @@ SPECIAL: dict[str, dict[str, Any]] = {
     # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.
     "post /api/sandbox/": {"own": 404},
     "put /api/sandbox/": {"own": 404, "other": 404},
+    # With live keys; those of the sandbox are tested in tests/integration/api/test_sandbox.py.
+    "post /api/integration/sandbox/": {"own": 404, "other": 404},
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
     "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},
     "post /api/integration/labels": {"sent": {"orderIds": ["A-1"]}, "other": 404},

@@ -223,7 +223,7 @@ class TestNewSeller:
         assert "48.372.915/0001-54" in sheet
         assert list(seller.invitations.values_list("email", "role")) == [("ana@example.com", "owner")]
         assert "Issued before, and not shown again." in staff.get(response.url).content.decode()
-        assert "rota_key_" in staff.post(response.url, follow=True).content.decode()
+        assert "rota_testkey_" in staff.post(response.url, follow=True).content.decode()
         assert "/access/?key=" in staff.post(response.url, {"step": "link"}).context["access_link"]
 
     @pytest.mark.parametrize(
