@@ -65,7 +65,8 @@ FORMS_OF_THE_DRIVER = [
 # Prices, log-ins of people who work here, and places that belong to no person or address.
 NOT_FILLED = {
     "delivery.LocatedAddress", "delivery.ReportedTrouble",
-    "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
+    "integration.FreightPriceChange", "integration.FreightParametersChange", "integration.Simulation",
+    "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "pghistory.Context",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
     "auth.User_user_permissions", "mfa.Authenticator", "usersessions.UserSession",
