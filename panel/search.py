@@ -61,8 +61,8 @@ _PAGES_OF_REQUESTS = {
 }
 _PAGES_OF_SELLER = {
     "seller_orders": gettext_lazy("Orders"),
-    "seller_invoices": gettext_lazy("Invoices"),
     "seller_manifests": gettext_lazy("Manifests"),
+    "seller_invoices": gettext_lazy("Invoices"),
     "seller_simulator": gettext_lazy("Freight simulator"),
     "seller": gettext_lazy("API keys"),
     "seller_quickstart": gettext_lazy("Quickstart"),
