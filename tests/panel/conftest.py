@@ -182,7 +182,6 @@ def world(with_url):
         "driver": device.driver_id,
         "device": device.pk,
         "move": "cancel",
-        "status": "collected",
         "point": "B",
         "draft": uuid4(),  # of an upload that is over
         "pickup": with_url.integrator.pickup_points.get().pk,
