@@ -302,7 +302,12 @@ class RemovalSerializer(_ManyOrders):
 
 @extend_schema_field({"type": "integer", "minimum": 1, "maximum": PER_A4})
 class PositionField(ChoiceField):
-    """Also as text, which a query string has."""
+    """Also as text, which a query string has, and as 3.0, which JSON Schema counts among the integers."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, (float, Decimal)):
+            data = next((choice for choice in self.choices if choice == data), data)
+        return super().to_internal_value(data)
 
 
 class LabelSerializer(BodySerializer):

@@ -488,7 +488,10 @@ class ManifestViewSet(SellerViewSet):
     lookup_field = "manifest_id"
     lookup_value_converter = "int"
     path_parameters = {
-        "manifest_id": {"description": "The id of the manifest.", "schema": {"type": "integer", "format": "int64"}}
+        "manifest_id": {
+            "description": "The id of the manifest.",
+            "schema": {"type": "integer", "format": "int64", "minimum": 1},
+        }
     }
     filterset_class = ManifestFilter
 

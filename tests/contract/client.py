@@ -120,7 +120,7 @@ def move(deliveries: Any, sandbox: Any) -> None:
     assert sandbox.sandbox_expire(waiting.delivery_id).status == "FAILED"
 
 
-def ship(orders: Any) -> None:
+def ship(orders: Any, sandbox: Any) -> None:
     trip = {"origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40"}
     freight = rota.SellerQuoteRequest.from_dict({**trip, "weight": 2.5})
     quote = orders.shipping_quote(freight).data
@@ -133,8 +133,28 @@ def ship(orders: Any) -> None:
     assert tracking_code in [each.tracking_code for each in orders.list_orders().data]
     (record,) = orders.track_orders("order_number", tracking_code).actual_instance.data
     assert [entry.status for entry in record.status_log] == ["pending"]
+    hand_over(orders, sandbox, order_id)
     done = orders.cancel_order(rota.SellerCancelRequest(orderId=order_id))
     assert done.message == "Objeto cancelado com sucesso"
+
+
+def hand_over(orders: Any, sandbox: Any, order_id: str) -> None:
+    assert bytes(orders.get_label(order_id, size="a6")).startswith(b"%PDF")
+    assert bytes(orders.print_labels(rota.SellerLabelsRequest(orderIds=[order_id]))).startswith(b"%PDF")
+
+    chosen = rota.SellerManifestRequest(orderIds=[order_id])
+    emptied = orders.create_manifest(chosen).data.manifest_id
+    orders.remove_from_manifest(emptied, rota.SellerRemovalRequest(orderIds=[order_id]))
+    assert orders.delete_manifest(emptied).success
+    opened = orders.create_manifest(chosen).data.manifest_id
+    assert orders.get_manifest(opened).data.status == "open"
+    assert orders.close_manifest(opened).data.status == "closed"
+    assert opened in [each.manifest_id for each in orders.list_manifests().data]
+    failed = rota.SellerReportRequest(code="ABSENT")
+    assert (
+        sandbox.sandbox_move_order(order_id, "delivery_failed", seller_report_request=failed).data.status
+        == "delivery_failed"
+    )
 
 
 def order(order_id: str) -> rota.SellerOrderRequest:
@@ -192,16 +212,16 @@ def _noted(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def main(invoice: str, url: str, token: str, key: str) -> None:
-    of_shop: dict[str, Any] = {"access_token": token}
+    of_seller = {"username": key, "password": ""}
+    of_shop: dict[str, Any] = {"access_token": token, **of_seller}  # the sandbox has calls of both areas
     apis = [rota.ImmediateDeliveryApi, rota.FindAndReadApi, rota.SandboxApi]
     deliveries, reading, sandbox = (connect(api, url, **of_shop) for api in apis)
-    of_seller = {"username": key, "password": ""}
     orders = connect(rota.OrderIntegrationApi, url, **of_seller)
 
     deliver(deliveries, reading)
     cancel(deliveries)
     move(deliveries, sandbox)
-    ship(orders)
+    ship(orders, sandbox)
     send_invoice(orders, Path(invoice).read_bytes())
     left = {name for api in (*apis, rota.OrderIntegrationApi) for name in calls_of(api)} - _called
     assert not left, f"not called: {left}"

@@ -29,13 +29,18 @@ type Item = {
 };
 
 // What makes a request work every time, by operation and name of a parameter or of a key of the body.
-const VALUES: Record<string, Record<string, string>> = {
+const ORDERS = { orderIds: ["{{orderId}}"] };
+const VALUES: Record<string, Record<string, unknown>> = {
   "request-delivery": { "Idempotency-Key": "{{$guid}}" },
   "create-order": { "Idempotency-Key": "{{$guid}}", orderId: "A-{{$timestamp}}" },
   "cancel-order": { orderId: "{{orderId}}" },
   "track-orders": { value: "{{orderId}}" },
+  "print-labels": ORDERS,
+  "create-manifest": ORDERS,
+  "remove-from-manifest": ORDERS,
+  "sandbox-move-order": { status: "delivery_failed" }, // which its reason is for
 };
-const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", deliveryId: "", orderId: "" };
+const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", deliveryId: "", orderId: "", manifestId: "" };
 // The converter's own names of variables.
 const CREDENTIALS = {
   "{{bearerToken}}": "{{token}}",
@@ -72,9 +77,9 @@ function script(operation: Operation): string[] {
   const [status, answer] = Object.entries(operation.responses).find(([code]) => code.startsWith("2"))!;
   const handedOn = Object.values(answer.links ?? {}).flatMap((link) => Object.entries(link.parameters ?? {}));
   const lines = handedOn.flatMap(([name, expression]) => {
-    const [, source, key] = /^\$(request|response)\.body#\/(\w+)$/.exec(expression) ?? [];
+    const [, source, key] = /^\$(request|response)\.body#\/((?:[a-z]\w*\/)*[a-z]\w*)$/i.exec(expression) ?? [];
     const body = source === "request" ? "JSON.parse(pm.request.body.raw)" : "pm.response.json()";
-    return key ? [`if (pm.response.code === ${status}) pm.collectionVariables.set("${name}", ${body}.${key});`] : [];
+    return key ? [`if (pm.response.code === ${status}) pm.collectionVariables.set("${name}", ${body}.${key.replaceAll("/", ".")});`] : [];
   });
   return [`pm.test("answers ${status}", () => pm.response.to.have.status(${status}));`, ...new Set(lines)];
 }

@@ -25,6 +25,11 @@ FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
+LABEL, LABELS = "GET /api/integration/orders/{orderId}/label", "POST /api/integration/labels"
+OPEN, FIND_MANIFESTS = "POST /api/integration/manifests", "GET /api/integration/manifests"
+READ_MANIFEST, DELETE = (f"{method} /api/integration/manifests/{{manifestId}}" for method in ("GET", "DELETE"))
+CLOSE, REMOVE = (f"POST /api/integration/manifests/{{manifestId}}/{name}" for name in ("close", "remove"))
+MOVE_ORDER = "POST /api/integration/sandbox/orders/{orderId}/{status}"
 SET_WEBHOOK = "PUT /api/sandbox/webhook"
 INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
 
@@ -55,6 +60,22 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "Other sellers have companies": (401, "foreign_company", (CREATE,)),
     "The seller has such an order": (400, "duplicate_order", (CREATE,)),
     "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
+    "The seller has orders of labels and manifests": (
+        404,
+        "order_not_found",
+        (LABEL, LABELS, OPEN, REMOVE, MOVE_ORDER),
+    ),
+    "The seller has manifests": (404, "manifest_not_found", (READ_MANIFEST, CLOSE, DELETE, REMOVE)),
+    "Orders of labels and manifests have a state": (
+        409,
+        "order_cancelled|order_forgotten|too_many_labels|in_open_manifest|order_not_pending",
+        (LABEL, LABELS, OPEN),
+    ),
+    "A manifest has a state": (409, "manifest_closed|manifest_empty", (CLOSE, DELETE, REMOVE)),
+    "A test order has a status": (422, "move_refused|invalid_status_report", (MOVE_ORDER,)),
+    "A cancellation has refusals of its own": (400, "already_cancelled|already_delivered", (MOVE_ORDER,)),
+    "Labels as ZPL have one size": (422, "invalid_payload size: Etiquetas.*", (LABEL, LABELS)),
+    "A cursor of manifests is one of an answer": (422, "invalid_payload cursor: Use o nextCursor.*", (FIND_MANIFESTS,)),
     "The order has a status": (400, "already_cancelled|already_delivered", (CANCEL_ORDER,)),
     "An invoice is an NF-e": (422, "invalid_invoice", (INVOICE,)),
     "A cursor of orders and invoices is one of an answer": (

@@ -41,7 +41,7 @@ def service() -> Iterator[tuple[str, str, str]]:
         )
         text = log.read_text()
         assert run.poll() is None, text
-        token, key = (re.search(rf"{kind}[A-Za-z0-9_-]*", text) for kind in ("rota_test_", "rota_key_"))
+        token, key = (re.search(rf"{kind}[A-Za-z0-9_-]*", text) for kind in ("rota_test_", "rota_testkey_"))
         assert token, text
         assert key, text
         yield f"http://127.0.0.1:{port}", token[0], key[0]
