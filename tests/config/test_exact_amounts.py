@@ -32,7 +32,10 @@ REVIEWED = {
     },
     "delivery/pricing.py": {"amount * fee / price", "price * (self.percent or 0) / 100"},  # Decimals
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
-    "integration/api/bodies.py": {"float(order.cost)", "float(amount)"},
+    "integration/api/bodies.py": {
+        "float(order.cost)", "float(amount)", "float(order.weight)", "float(totals.cost)", "float(totals.weight)",
+    },
+    "integration/papers/manifest_pdf.py": {"_INNER / len(facts)"},  # millimetres
     "config/management/commands/bootstrap.py": {  # only compared with 0
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
     },
