@@ -33,7 +33,7 @@ class TestCalls:
     @pytest.mark.parametrize(("page", "is_of_sellers"), [("deliveries", False), ("orders", True)])
     def test_are_those_of_the_api(self, page, is_of_sellers):
         calls = re.findall(r"^\| `(\w+ /\S+)` \|", text_of(page), re.MULTILINE)
-        told = [re.sub(r"{\w+}", "{}", call) for call in calls]
+        told = [re.sub(r"{\w+}", "{}", call.replace("{status}", "delivery_failed")) for call in calls]
         existing = {
             MOVE_OF_THE_SANDBOX.sub("…", f"{endpoint.method.upper()} {endpoint.path}")
             for endpoint in ENDPOINTS
