@@ -13,7 +13,7 @@ def pages(shop):
     load_tariff()
     order = create_order(shop.seller)
     send_invoice(shop.seller, nfe_xml(items=[order.code]).encode())
-    account, seller = [shop.integrator.pk, "live"], [shop.seller.pk]
+    account, seller = [shop.integrator.pk, "live"], [shop.seller.pk, "live"]
     objects = {
         "overview": (shop.integrator, account),
         "delivery": (shop.delivery, [*account, shop.delivery.pk]),
