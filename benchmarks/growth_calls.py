@@ -294,11 +294,11 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         "panel: drivers, search": f"{reverse('panel:drivers')}?q=driver+7",
         "panel: one driver": reverse("panel:driver", args=[finished.driver_id]),
         **{
-            f"panel: seller's {name or 'keys'}": f"/panel/sellers/{seller.pk}/{name}"
+            f"panel: seller's {name or 'keys'}": f"/panel/sellers/{seller.pk}/live/{name}"
             for name in ("", "orders/", "invoices/", "sheet/", "quickstart/", "team/", "refused-calls/")
         },
-        "panel: seller's orders, search": f"/panel/sellers/{seller.pk}/orders/?q=O-7",
-        "panel: seller's invoices, search": f"/panel/sellers/{seller.pk}/invoices/?q=O-7",
+        "panel: seller's orders, search": f"/panel/sellers/{seller.pk}/live/orders/?q=O-7",
+        "panel: seller's invoices, search": f"/panel/sellers/{seller.pk}/live/invoices/?q=O-7",
         "panel: seller's order": reverse("panel:seller_order", args=[seller.pk, order.environment, order.pk]),
         "panel: seller's invoice": reverse("panel:seller_invoice", args=[seller.pk, invoice.environment, invoice.pk]),
         "panel: refused calls": f"{account}refused-calls/",
