@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from common import clock
 from common.formats import moment
 from common.webhooks import signing
-from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from common.webhooks.models import Attempt, Endpoint, Event, EventState
 from panel.templatetags.panel import error_name
 
 register = template.Library()
@@ -20,11 +20,29 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def endpoint_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
     """The address of a page of the endpoint that this page is about."""
-    return reverse(f"panel:{page}", args=[*context["endpoint"].url_arguments, *arguments])
+    return url_of_endpoint(context, context["endpoint"], page, *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def url_of_endpoint(context: dict[str, Any], endpoint: Endpoint, page: str, *arguments: Any) -> str:
+    """As `endpoint_url`, of this endpoint of the same account or seller."""
+    return _url(context, page, *endpoint.url_arguments, *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def owner_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
+    """The address of a page of the account, or of the seller, in the environment that this page is about."""
+    owner = context.get("account") or context["seller"]
+    return _url(context, page, owner.pk, context["environment"], *arguments)
+
+
+def _url(context: dict[str, Any], page: str, *arguments: Any) -> str:
+    prefix = "" if context.get("account") else "seller_"
+    return reverse(f"panel:{prefix}{page}", args=arguments)
 
 
 @register.filter
-def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
+def next_attempt(event: Event, endpoint: Endpoint) -> Any:
     """When an event is sent next, in words or as a moment; empty for one that has ended."""
     if event.state != EventState.PENDING:
         return ""
@@ -38,7 +56,7 @@ def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
 
 
 @register.filter
-def answer(attempt: WebhookAttempt) -> SafeString:
+def answer(attempt: Attempt) -> SafeString:
     """The status or the class of the error of an attempt as a badge, coloured by success."""
     colour = "good" if attempt.succeeded else "bad"
     title = "" if attempt.status_code else error_name(attempt.error)
@@ -47,7 +65,7 @@ def answer(attempt: WebhookAttempt) -> SafeString:
 
 
 @register.filter
-def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
+def request_head(attempt: Attempt, event: Event) -> str:
     """The request line and the headers that were sent, with the token masked; empty when they were not stored."""
     if attempt.webhook_timestamp is None:
         return ""
@@ -76,7 +94,7 @@ _STATUS_ADVICE: dict[int, Any] = {
 
 
 @register.filter
-def advice(attempt: WebhookAttempt) -> Any:
+def advice(attempt: Attempt) -> Any:
     """What a failed attempt means, and what to do about it."""
     status = attempt.status_code
     if status is None:

@@ -12,9 +12,9 @@ from django.utils import timezone
 import delivery.invariants
 import integration.invariants
 from common.invariants import Invariant, examine, of_schema
-from delivery.actions import deliveries, endpoints
+from common.webhooks import endpoints, feed
+from delivery.actions import deliveries
 from delivery.models import WebhookEvent
-from delivery.webhooks import feed
 from integration.actions import orders
 from integration.lifecycle import Status
 from tests.common.webhooks import settling

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import AuditAction, AuditEntry
 from tests.factories import BY, DeliveryFactory
 

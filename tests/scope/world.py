@@ -21,7 +21,8 @@ from access.personal_data import person
 from common import credentials
 from common.accounts import Role
 from common.mail.models import Kind, Message
-from delivery.actions import alerts, deliveries, driver_devices, endpoints, receivers, tokens
+from common.webhooks import endpoints, feed
+from delivery.actions import alerts, deliveries, driver_devices, receivers, tokens
 from delivery.models import (
     AlertChoice,
     AlertPost,
@@ -46,7 +47,6 @@ from delivery.models import (
     WebhookQueueItem,
 )
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.webhooks import feed
 from integration.actions import keys, orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as SellerRecord
