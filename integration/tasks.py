@@ -1,18 +1,44 @@
 """Periodic Celery tasks of area B."""
 
-from celery import shared_task
+from typing import Any
 
-from common import batches
+from celery import shared_task
+from celery.signals import worker_process_shutdown, worker_shutdown
+
+from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
-from integration.actions import forgetting
+from common.webhooks.sender import STOP_SECONDS, BackgroundSender
+from integration.actions import forgetting, webhooks
 from integration.models import IdempotencyRecord, call
+from integration.webhooks.outbox import OUTBOX, SEND_DUE
+
+_sending = BackgroundSender(OUTBOX)
 
 
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
     call.RECORDER.prune(at=agreed_now())
+
+
+@shared_task(name=SEND_DUE)
+def send_due_webhooks() -> None:
+    """Have the sender of this process send everything that is due. Returns at once."""
+    wake_up.received(SEND_DUE)
+    _sending.wake()
+
+
+@worker_process_shutdown.connect
+@worker_shutdown.connect  # for pools without processes of their own
+def _stop(**_kwargs: Any) -> None:
+    _sending.stop(seconds=STOP_SECONDS)
+
+
+@shared_task(name="integration.send_alerts")
+def send_alerts() -> None:
+    """Record the e-mails about endpoints that fail, are switched off or work again."""
+    webhooks.report_changes(at=clock.now())
 
 
 @shared_task(name="integration.forget")

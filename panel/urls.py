@@ -32,7 +32,7 @@ from panel.views import (
     uploads,
     webhook,
 )
-from panel.views.endpoint_owners import OfAccount
+from panel.views.endpoint_owners import OfAccount, OfSeller, SellerUpdates
 
 
 class _EnvironmentConverter(StringConverter):
@@ -56,7 +56,8 @@ def _endpoints(owner: type[View]) -> list[URLPattern | URLResolver]:
 
     def page(route: str, view: type[View], name: str) -> URLPattern:
         made: Any = type(view.__name__, (view, owner), {"__module__": view.__module__, "__doc__": view.__doc__})
-        return path(route, made.as_view(), name=f"{made.url_prefix}{name}")
+        pattern: URLPattern = path(route, made.as_view(), name=f"{made.url_prefix}{name}")
+        return pattern
 
     pages = [
         page("events/", events.Events, "events"),
@@ -75,6 +76,8 @@ def _endpoints(owner: type[View]) -> list[URLPattern | URLResolver]:
         page("webhook/filter/", webhook.Filter, "webhook_filter"),
         page("webhook/remove/", webhook.Remove, "webhook_remove"),
     ]
+    if owner is OfSeller:
+        pages.append(page("webhook/authentication/", webhook.Authentication, "webhook_authentication"))
     further = path("endpoints/<int:number>/", include(pages))
     return [*pages, further, page("endpoints/add/", webhook.Add, "webhook_add")]
 
@@ -150,6 +153,11 @@ _seller = [
     path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
 ]
 
+_webhooks_of_seller = [
+    *_endpoints(OfSeller),
+    path("updates/", SellerUpdates.as_view(), name="seller_updates"),
+]
+
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
@@ -189,4 +197,5 @@ urlpatterns = [
     path("simulators/delivery/", simulators.DeliverySimulator.as_view(), name="delivery_simulator"),
     path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
     path("sellers/<int:seller>/", include(_seller)),
+    path("sellers/<int:seller>/<environment:environment>/", include(_webhooks_of_seller)),
 ]

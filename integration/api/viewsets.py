@@ -18,6 +18,7 @@ from common import clock, pagination
 from common.idempotency import KeyedEndpoint
 from common.openapi import NOT_BLANK, Answer, raises
 from common.views import ApiView, PayloadWarning
+from common.webhooks import endpoints, feed
 from integration.actions import invoices, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies
@@ -25,12 +26,14 @@ from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
     CancelSerializer,
+    FeedQuery,
     InvoiceFilter,
     OrderFilter,
     OrderSerializer,
     QuoteSerializer,
     TrackingSerializer,
 )
+from integration.bodies import utc
 from integration.errors import (
     AccountSuspended,
     AlreadyCancelled,
@@ -55,7 +58,7 @@ from integration.errors import (
     TooHeavy,
     TooManyInvoices,
 )
-from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Order
+from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Order, WebhookEndpoint, WebhookEvent
 from integration.models.order import OrderQuerySet
 
 Row = TypeVar("Row", bound=Model)
@@ -66,6 +69,7 @@ _ORDERS = KeyedEndpoint(
     key_reused=IdempotencyKeyReused,
     call_in_progress=CallInProgress,
 )
+_INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
@@ -351,6 +355,35 @@ class InvoiceViewSet(SellerViewSet):
             on_doubts=check,
         )
         return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
+
+
+class EventViewSet(SellerViewSet):
+    """What webhooks carried."""
+
+    filterset_class = FeedQuery
+
+    @extend_schema(operation_id="list-order-events", responses={200: Answer(bodies.OrderEventsListed, "A page.")})
+    def list(self, request: Request) -> HttpResponse:
+        """Read what webhooks carried.
+
+        The events of the last 30 days of the key's seller and environment, the oldest first.
+        """
+        key = self.key
+        query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
+        self.check_query(query.invalid, known=query.filters)
+        try:
+            text = feed.page(
+                endpoint=endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment),
+                cursor=query.form.cleaned_data["after"],
+                scope=["order events", str(key.seller_id), key.environment],
+                limit=query.limit_of_page,
+                at=clock.now(),
+                written=utc,
+                begin='"success":true,',
+            )
+        except pagination.InvalidCursor as error:
+            raise ValidationError({"after": [_INVALID_AFTER]}) from error
+        return HttpResponse(text, content_type="application/json")
 
 
 def unknown_path(request: HttpRequest) -> HttpResponse:

@@ -5,10 +5,24 @@ from integration.models.freight import FreightParameters, FreightParametersChang
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.order import Order, SearchCode, StatusLog
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
+from integration.models.webhook import (
+    Authentication,
+    AuthenticationKind,
+    EndpointAlerts,
+    EndpointChange,
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
+)
 
 __all__ = [
     "ApiKey",
+    "Authentication",
+    "AuthenticationKind",
     "Company",
+    "EndpointAlerts",
+    "EndpointChange",
     "FreightParameters",
     "FreightParametersChange",
     "FreightPriceChange",
@@ -24,6 +38,10 @@ __all__ = [
     "Seller",
     "SellerMembership",
     "StatusLog",
+    "WebhookAttempt",
+    "WebhookEndpoint",
+    "WebhookEvent",
+    "WebhookQueueItem",
     "compact_document",
     "is_document",
 ]

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from common import formats
-from common.accounts import Role
+from common.accounts import Environment, Role
 from common.actors import actor_name
 from common.http_requests import browser_name
 from delivery import lifecycle, words
@@ -199,11 +199,17 @@ def pretty(value: str) -> str:
     return json.dumps(json.loads(value), indent=2, ensure_ascii=False)
 
 
+# Pages of sellers that are of one environment.
+_OF_ENVIRONMENT = {"seller_events", "seller_webhook"}
+
+
 @register.inclusion_tag("panel/menu_entry.html", takes_context=True)
 def menu_entry(context: template.Context, name: str, text: str, icon: str = "") -> dict[str, Any]:
     """An entry of the menu of the page's account or seller. It is current on its page and on the pages below it."""
     account = context.get("account")
     owner = [account.pk, context["environment"]] if account else [context["seller"].pk]
+    if name in _OF_ENVIRONMENT:
+        owner.append(context.get("environment", Environment.LIVE))
     url, path = reverse(f"panel:{name}", args=owner), context["request"].path
     is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
     return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}

@@ -9,9 +9,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
+from common.accounts import Environment
 from common.formats import moment
 from common.webhooks import signing
 from common.webhooks.models import Attempt, Endpoint, Event, EventState
+from panel.attention import Notice
 from panel.templatetags.panel import error_name
 
 register = template.Library()
@@ -33,7 +35,13 @@ def url_of_endpoint(context: dict[str, Any], endpoint: Endpoint, page: str, *arg
 def owner_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
     """The address of a page of the account, or of the seller, in the environment that this page is about."""
     owner = context.get("account") or context["seller"]
-    return _url(context, page, owner.pk, context["environment"], *arguments)
+    return _url(context, page, owner.pk, context.get("environment", Environment.LIVE), *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def notice_url(context: dict[str, Any], notice: Notice) -> str:
+    """The address of the page that a notice leads to."""
+    return owner_url(context, notice.page, *([notice.number] if notice.number > 1 else []))
 
 
 def _url(context: dict[str, Any], page: str, *arguments: Any) -> str:
@@ -48,7 +56,7 @@ def next_attempt(event: Event, endpoint: Endpoint) -> Any:
         return ""
     due_at = event.next_attempt_at
     if due_at is None:
-        return _("after another event of the delivery")
+        return _("after an earlier event")
     if not endpoint.enabled or not endpoint.url:
         return _("when resumed")
     due_at = max(due_at, endpoint.paused_until or due_at)
@@ -70,7 +78,7 @@ def request_head(attempt: Attempt, event: Event) -> str:
     if attempt.webhook_timestamp is None:
         return ""
     headers = signing.headers(
-        authorization={"Authorization": f"Bearer {attempt.token_hint}"},
+        authorization=event.endpoint.shown_authorization(attempt.token_hint),
         webhook_id=str(event.webhook_id),
         timestamp=attempt.webhook_timestamp,
         signature=attempt.signature,

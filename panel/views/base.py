@@ -180,10 +180,12 @@ class EndpointView(LoggedInView):
     url_prefix: str
     may_set_url: bool
     filter_class: Any
+    filter_options: dict[str, Any]
     prefetched: list[str]
     subject_column: str
     subject_code: Callable[[Any], Any]
     steps: Callable[[Any, Any], dict[str, Any]]
+    own_forms: Callable[[], dict[str, Any]]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.number = kwargs.pop("number", 1)
@@ -202,6 +204,11 @@ class EndpointView(LoggedInView):
     @cached_property
     def outbox(self) -> Outbox:
         return outbox_of(self.endpoint_model)
+
+    @property
+    def fresh_key(self) -> str:
+        """Under which the session remembers that this endpoint's secret is to be shown once."""
+        return f"{self.endpoint_model._meta.label} {self.endpoint.pk}"
 
     def endpoint_url(self, name: str, *arguments: Any) -> str:
         """The address of another page of this endpoint."""

@@ -60,7 +60,7 @@ class Events(EventsView):
 
     def show(self, *, status: int = 200, **context: Any) -> HttpResponse:
         query = self.request.GET
-        shown = listed(self.filter_class, query, self.events)
+        shown = listed(self.filter_class, query, self.events, **self.filter_options)
         rows = shown["rows"]
         prefetch_related_objects(rows, *self.prefetched)
         attempts = self.last_attempts(rows)
@@ -89,7 +89,7 @@ class EventsExport(EventsView):
         return csv_files.response("events", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
-        for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events):
+        for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events, **self.filter_options):
             prefetch_related_objects(rows, *self.prefetched)
             attempts = self.last_attempts(rows)
             for event in rows:
@@ -204,10 +204,7 @@ class Resend(ResendingView):
         elif replayed.due:
             messages.success(self.request, _("It is being tried now. This page shows what is answered."))
         elif replayed.behind:
-            text = _(
-                "Another event of this delivery has to be received first: it is being tried now, and this one "
-                "follows it."
-            )
+            text = _("An earlier event has to be received first: it is being tried now, and this one follows it.")
             messages.success(self.request, text)
         elif replayed.in_flight:
             messages.info(self.request, _("It is on its way already."))
@@ -280,8 +277,8 @@ def _result(replayed: Replayed) -> str:
     parts = [text % {"count": replayed.total}]
     if replayed.behind:
         text = ngettext(
-            "%(count)s of them waits for an earlier event of its delivery, which is tried first.",
-            "%(count)s of them wait for earlier events of their deliveries, which are tried first.",
+            "%(count)s of them waits for an earlier event, which is tried first.",
+            "%(count)s of them wait for earlier events, which are tried first.",
             replayed.behind,
         )
         parts.append(text % {"count": replayed.behind})

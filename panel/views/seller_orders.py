@@ -18,7 +18,8 @@ from common.replica import may_be_old
 from integration.actions import orders
 from integration.errors import MoveRefused
 from integration.lifecycle import TABLE, Status
-from integration.models import Invoice, InvoiceLink, Order
+from integration.models import Invoice, InvoiceLink, Order, WebhookEndpoint
+from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.views.base import SellerView
 from panel.views.seller_invoices import keep_uploaded
@@ -40,7 +41,9 @@ class Orders(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
         prefetch_related_objects(shown["rows"], "company", _links())
-        return self.page("panel/seller_orders.html", newest=NEWEST, **shown)
+        endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
+        notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
+        return self.page("panel/seller_orders.html", newest=NEWEST, notices=notices, **shown)
 
 
 class OrdersExport(SellerView):

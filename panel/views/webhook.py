@@ -13,12 +13,19 @@ from common import clock
 from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
-from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
+from common.webhooks.errors import (
+    EndpointCannotSend,
+    EndpointStays,
+    InvalidAuthentication,
+    SecretRotatedLately,
+    TooManyEndpoints,
+)
 from common.webhooks.models import FAILING, MOST_ENDPOINTS, EndpointAction, Event, EventState, OffBecause
 from common.webhooks.outbox import outbox_of
 from delivery.models import parse_id
 from delivery.refusals import refusal
-from panel.forms import NewEndpointForm, StatusesForm, UrlForm
+from integration.actions import webhooks
+from panel.forms import AuthenticationForm, NewEndpointForm, StatusesForm, UrlForm
 from panel.views.base import EndpointView
 from panel.views.setup import checked_url
 
@@ -29,9 +36,9 @@ class WebhookView(EndpointView):
     """Base class of the views that show the page."""
 
     def show(
-        self, form: UrlForm | None = None, filter_form: StatusesForm | None = None, *, status: int = 200
+        self, form: UrlForm | None = None, filter_form: StatusesForm | None = None, *, status: int = 200, **forms: Any
     ) -> HttpResponse:
-        fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
+        fresh = self.request.session.pop(_FRESH, None) == self.fresh_key
         test = self._test_event(self.request.GET.get("test", ""))
         attempt = test.attempts.last() if test else None
         models: Any = self.endpoint_model._default_manager
@@ -47,11 +54,13 @@ class WebhookView(EndpointView):
             can_add=len(self.endpoints) < MOST_ENDPOINTS,
             status=status,
             **_state(self.endpoint),
+            **{**self.own_forms(), **forms},
         )
 
     def filter_form(self, sent: QueryDict | None = None) -> StatusesForm:
         statuses = self.endpoint.all_statuses()
-        return StatusesForm(sent or {"statuses": self.endpoint.statuses or list(statuses)}, statuses=statuses)
+        chosen = {"statuses": self.endpoint.statuses or list(statuses)}
+        return StatusesForm(chosen if sent is None else sent, statuses=statuses)
 
     def send_test(self) -> HttpResponse:
         """Send a test event and redirect to the page with its result."""
@@ -93,7 +102,14 @@ class Webhook(WebhookView):
         return self.send_test()
 
 
-class Filter(WebhookView):
+class FormView(WebhookView):
+    """Base class of a form of the page. The page shows what is refused, and loads itself again from this address."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:  # of every view
+        return redirect(self.endpoint_url("webhook"))
+
+
+class Filter(FormView):
     """Chooses the statuses that are sent."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -135,9 +151,9 @@ class Add(EndpointView):
             form.add_error("url" if isinstance(error, InvalidWebhookUrl) else None, refusal(error))
             return self._refused_form(form)
         endpoints.show_secret(endpoint=added, by=by, at=at)
-        request.session[_FRESH] = added.pk
         messages.success(request, _("The endpoint was added. It is sent every change from now on that its filter has."))
         self.endpoint = added
+        request.session[_FRESH] = self.fresh_key
         return redirect(self.endpoint_url("webhook"))
 
     def _refused_form(self, form: NewEndpointForm) -> HttpResponse:
@@ -211,12 +227,31 @@ class Switch(EndpointView):
         return redirect(self.endpoint_url("webhook"))
 
 
+class Authentication(FormView):
+    """Sets what webhooks carry beside their signature; for sellers, whose webhooks carry no token of ours."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = AuthenticationForm(request.POST)
+        if not form.is_valid():
+            return self.show(authentication_form=form, status=422)
+        try:
+            webhooks.set_authentication(
+                endpoint=self.endpoint, authentication=form.authentication, by=actor(request), at=clock.now()
+            )
+        except InvalidAuthentication as error:
+            for field in error.fields or (None,):
+                form.add_error(field, refusal(error))
+            return self.show(authentication_form=form, status=422)
+        messages.success(request, _("The authentication was saved. Webhooks carry it from now on."))
+        return redirect(self.endpoint_url("webhook"))
+
+
 class Secret(EndpointView):
     """Shows the current signing secret once, on request."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=clock.now())
-        request.session[_FRESH] = self.endpoint.pk
+        request.session[_FRESH] = self.fresh_key
         return redirect(f"{self.endpoint_url('webhook')}#secret")
 
 
@@ -231,5 +266,5 @@ class RotateSecret(EndpointView):
             messages.error(request, refusal(error))
             return redirect(self.endpoint_url("webhook"))
         messages.success(request, _("The secret was rotated. For 24 hours webhooks are signed with the old one too."))
-        request.session[_FRESH] = self.endpoint.pk
+        request.session[_FRESH] = self.fresh_key
         return redirect(f"{self.endpoint_url('webhook')}#secret")

@@ -110,6 +110,8 @@ TABLE = {
     ): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
     ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
+    ("integration/models/webhook.py", r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}"): Bound(COUNTED, LINEAR, "X-Api-Key"),
+    ("integration/models/webhook.py", r"[ -~]*"): Bound(ONE, LINEAR, "a b"),
     ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),

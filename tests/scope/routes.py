@@ -16,6 +16,7 @@ from django.urls import get_resolver
 from access.models import Invitation
 from delivery.actions import receivers
 from delivery.models import Delivery, Stop, WebhookEndpoint, WebhookEvent
+from integration.models import WebhookEvent as OrderEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
@@ -89,8 +90,9 @@ class Requests:
         return route.startswith("panel/") and not is_of_one
 
     def key_of(self, route: str, name: str) -> str:
-        if "sellers/" in route and name in {"invitation", "membership", "call"}:
-            return f"seller_{name}"
+        if "sellers/" in route and name in {"invitation", "membership", "call", "environment", "event", "number"}:
+            prefix = "further" if "<int:number>" in route and name == "event" else "seller"
+            return f"{prefix}_test" if "webhook/test/" in route and name == "event" else f"{prefix}_{name}"
         if route.startswith("t/"):
             return "link"
         return "test" if "webhook/test/" in route and name == "event" else name
@@ -103,6 +105,7 @@ class Requests:
         delivery = account.deliveries["collected"]
         stop = Stop.objects.get(delivery=delivery, index=1)
         invitation = Invitation.objects.filter(email=INVITED)
+        first, further = seller["endpoints"]
         return {
             "account": account.integrator.pk,
             "environment": account.owner[1],
@@ -121,6 +124,12 @@ class Requests:
             "order_id": seller["orders"]["new"].code,
             "invoice": seller["invoice"].pk,
             "seller_call": seller["call"].pk,
+            "seller_environment": "live",
+            "seller_event": first.events.get(order=seller["orders"]["new"]).pk,
+            "seller_test": first.events.get(order=None).pk,
+            "seller_number": further.number,
+            "further_event": further.events.get(order=seller["orders"]["new"]).pk,
+            "further_test": further.events.get(order=None).pk,
             "seller_invitation": invitation.get(seller=seller["seller"]).pk,
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
             "driver": held["driver"].pk,
@@ -144,7 +153,7 @@ class Requests:
             changes = ["resend", "revoke"] if "invitation" in route else of_pickup
             return [{"change": change} for change in changes]
         if method == "GET" and "<" not in re.sub(
-            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>)/", "", route
+            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>(/<env.*?>(/endpoints/<.*?>)?)?)/", "", route
         ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
@@ -253,6 +262,7 @@ class Requests:
                        "point": "B", "photos": [str(UPLOAD)], "pin": "0000"}  # fmt: skip
         if "api/integration/orders/cancel" in route:
             return {"orderId": "A-1", "order_id": "A-1", "tracking_code": "TRACK-1"}
+        status = "delivered" if "sellers/" in route else "FAILED"
         bodies: dict[str, Callable[[], Any]] = {
             "api/integration/orders": lambda: order_body(
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
@@ -275,11 +285,14 @@ class Requests:
             "alerts/times": lambda: {"untaken_minutes": "5", "late_minutes": "5"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
-            "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": ["FAILED"]},
-            "webhook/filter": lambda: {"statuses": ["FAILED"]},
+            "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": [status]},
+            "webhook/filter": lambda: {"statuses": [status]},
+            "webhook/authentication": lambda: {"kind": "bearer", "secret": "open-sesame"},  # pragma: allowlist secret
             "webhook/switch": lambda: {"enabled": "0"},
             "webhook/secret/rotate": lambda: {"end_previous": "1"},
-            "events/resend/selected": lambda: {"event": [str(values["event"]), *self.events_of_others()]},
+            "events/resend/selected": lambda: {
+                "event": [str(values[self.key_of(route, "event")]), *self.events_of_others(route)]
+            },
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
             "sellers/<int:seller>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
             "sellers/<int:seller>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
@@ -294,9 +307,11 @@ class Requests:
         found = next((make for name, make in bodies.items() if name in route), None)
         return found() if found else {"name": "New name", "url": "", "step": "place"}
 
-    def events_of_others(self) -> list[str]:
-        own = self.world.a
-        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint).filter(copy_of=None)]
+    def events_of_others(self, route: str) -> list[str]:
+        found: Any = WebhookEvent.objects.exclude(endpoint=self.world.a.endpoint)
+        if "sellers/" in route:
+            found = OrderEvent.objects.exclude(endpoint=self.world.s["endpoint"])
+        return [str(each.pk) for each in found.filter(copy_of=None)]
 
     def fee_of(self, values: dict[str, Any]) -> str:
         return str(Delivery.objects.get(pk=values["delivery"]).fee_of_cancelling)
