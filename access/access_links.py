@@ -4,6 +4,7 @@ Neither the link nor what it shows is stored: the cache, a table of the database
 link is used or expires. Tokens and keys are issued when the page is opened, by the person who made the link.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -33,12 +34,20 @@ class Part:
 
 
 @dataclass(frozen=True)
+class KeyPart:
+    """What a seller needs in one environment. `key` is None if it is not shown."""
+
+    environment: Environment
+    key: str | None
+
+
+@dataclass(frozen=True)
 class Opened:
-    """The account of a link, and what its page shows: `parts` of an integrator, or the `key` of a seller."""
+    """The account of a link, and what its page shows: `parts` of an integrator, or `key_parts` of a seller."""
 
     account: Account
     parts: tuple[Part, ...] = ()
-    key: str = ""
+    key_parts: tuple[KeyPart, ...] = ()
 
 
 class NotOpen(Exception):
@@ -65,7 +74,8 @@ def open_(key: str, *, at: datetime) -> Opened:
     if not cache.delete(_name(key)):  # of two at once, one deletes the row
         raise NotOpen
     if isinstance(account, Seller):
-        return Opened(account, key=keys.issue(seller=account, by=by, at=at).clear_text)
+        texts = {each: keys.issue(seller=account, environment=each, by=by, at=at).clear_text for each in Environment}
+        return Opened(account, key_parts=key_parts(texts))
     clear = {
         each: tokens.issue_again(integrator=account, environment=each, by=by, at=at).clear_text for each in Environment
     }
@@ -83,6 +93,11 @@ def parts(account: Integrator, clear: dict[Environment, str], *, by: str, at: da
         )
         for endpoint in account.endpoints.first_ones().order_by("-environment")
     )
+
+
+def key_parts(texts: Mapping[Environment, str]) -> tuple[KeyPart, ...]:
+    """The parts of both environments, with these keys; the sandbox, where everything begins, first."""
+    return tuple(KeyPart(each, texts.get(each)) for each in (Environment.SANDBOX, Environment.LIVE))
 
 
 def _read(key: str) -> tuple[Account, str]:

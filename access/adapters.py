@@ -12,6 +12,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import get_language
@@ -20,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from access import invitations, throttle
 from access.rights import has_privileges
 from access.throttle import Secret
-from common import clock, credentials
+from common import clock, credentials, formats
 from common.attempts import Attempt, TooManyAttempts
 from common.http_requests import UNKNOWN, client_address
 from common.mail import outbox
@@ -100,7 +101,9 @@ class AccountAdapter(DefaultAccountAdapter):
         try:
             return throttle.begin(request, secret=secret, name=name)
         except TooManyAttempts as refused:
-            raise self.validation_error("too_many_login_attempts") from refused
+            when = formats.until(refused.ends_at, at=clock.now())
+            text = _("Too many failed login attempts. Try again %(when)s.") % {"when": when}
+            raise ValidationError(text, code="too_many_login_attempts") from refused
 
 
 class MFAAdapter(DefaultMFAAdapter):

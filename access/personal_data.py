@@ -239,6 +239,7 @@ def _order(order: Order) -> dict[str, Any]:
         "createdAt": order.created_at.isoformat(),
         "items": order.items,
         "receiver": order.receiver,
+        "reasons": [entry.reason for entry in order.status_log.all() if entry.reason],
     }
 
 

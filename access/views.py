@@ -98,7 +98,15 @@ class AccessView(View):
     def post(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
         opened = access_links.open_(request.GET.get("key", ""), at=now)
-        return self._answer({"account": opened.account, "opened": opened, "parts": opened.parts, "at": now})
+        return self._answer(
+            {
+                "account": opened.account,
+                "opened": opened,
+                "parts": opened.parts,
+                "key_parts": opened.key_parts,
+                "at": now,
+            }
+        )
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
@@ -176,7 +184,7 @@ class InvitationView(View):
         account = self.invitation.account
         if isinstance(account, Integrator):
             return reverse("panel:overview", args=[account.pk, Environment.LIVE])
-        return reverse("panel:seller", args=[account.pk])
+        return reverse("panel:seller", args=[account.pk, Environment.LIVE])
 
     def _welcome(self) -> str:
         return _("Welcome to %(account)s.") % {"account": self.invitation.account.name}

@@ -23,6 +23,7 @@ _SYSTEM = {
     "system: offer deadline": gettext_noop("offer deadline"),
     "system: sandbox": gettext_noop("sandbox"),
     "sandbox simulator": gettext_noop("sandbox simulator"),
+    "simulated carrier": gettext_noop("simulated carrier"),
 }
 
 

@@ -27,11 +27,12 @@ class Limit:
 
 
 class TooManyAttempts(Exception):
-    """A limit is reached, and the attempt was not counted."""
+    """A limit is reached until `ends_at`, and the attempt was not counted."""
 
-    def __init__(self, limit: Limit) -> None:
+    def __init__(self, limit: Limit, *, ends_at: datetime) -> None:
         super().__init__(f"{limit.amount} attempts per {limit.name} within {limit.window}")
         self.limit = limit
+        self.ends_at = ends_at
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ ON CONFLICT (key) DO UPDATE SET
 WHERE held.expires_at <= now() OR held.count < %(amount)s
 RETURNING expires_at
 """
+# Now, if the window has just ended and the row is gone.
+_FULL_UNTIL = "SELECT coalesce((SELECT expires_at FROM common_attemptcount WHERE key = %(key)s), now())"
 
 _PRUNE = """
 DELETE FROM common_attemptcount
@@ -94,6 +97,7 @@ def _count(limit: Limit, parts: tuple[str, ...]) -> tuple[str, datetime]:
     with connection.cursor() as cursor:
         cursor.execute(_COUNT, parameters)
         row = cursor.fetchone()
-    if row is None:
-        raise TooManyAttempts(limit)
+        if row is None:
+            cursor.execute(_FULL_UNTIL, parameters)
+            raise TooManyAttempts(limit, ends_at=cursor.fetchone()[0])
     return key, row[0]

@@ -6,6 +6,7 @@ Dates and times without seconds are Django's business: `config.formats` sets the
 from datetime import date as date_type
 from datetime import datetime, timedelta
 from decimal import Decimal
+from math import ceil
 from uuid import UUID
 
 from django.template.defaultfilters import date, floatformat
@@ -73,9 +74,30 @@ def age(value: datetime, *, at: datetime) -> str:
     return ngettext("%(count)s day ago", "%(count)s days ago", passed.days) % {"count": passed.days}
 
 
+def until(value: datetime, *, at: datetime) -> str:
+    """How long after `at` it is, rounded up, such as `in 11 min`; the moment itself after two days."""
+    left = value - at
+    if left >= 2 * _DAY:
+        return str(localize(timezone.localtime(value)))
+    if left < _MINUTE:
+        return _("in %(count)s s") % {"count": max(ceil(left.total_seconds()), 0)}
+    minutes = ceil(left / _MINUTE)
+    if minutes < _HOUR // _MINUTE:
+        return _("in %(count)s min") % {"count": minutes}
+    return _("in %(hours)s h %(minutes)s min") % dict(zip(("hours", "minutes"), divmod(minutes, 60), strict=True))
+
+
 def ago(value: datetime) -> SafeString:
     """How long ago it was, as an element whose title is the moment."""
-    text = age(value, at=clock.now())
+    return _element(value, age(value, at=clock.now()))
+
+
+def ahead(value: datetime) -> SafeString:
+    """How long it is until then, as an element whose title is the moment."""
+    return _element(value, until(value, at=clock.now()))
+
+
+def _element(value: datetime, text: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), text)
 
 

@@ -165,19 +165,21 @@ class MomentField(forms.Field):
         if len(value) > LONGEST_MOMENT:
             raise invalid
         try:
-            return self._moment(value)
+            return read_moment(value, is_end=self._is_end)
         except (ValueError, OverflowError) as error:
             raise invalid from error
 
-    def _moment(self, text: str) -> datetime:
-        try:
-            day = date.fromisoformat(text)
-        except ValueError:
-            moment = datetime.fromisoformat(text)
-        else:
-            moment = datetime.combine(day + timedelta(days=self._is_end), time())
-        aware = moment if moment.tzinfo else timezone.make_aware(moment)
-        return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
+
+def read_moment(text: str, *, is_end: bool = False) -> datetime:
+    """See MomentField. Raises ValueError or OverflowError."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        moment = datetime.fromisoformat(text)
+    else:
+        moment = datetime.combine(day + timedelta(days=is_end), time())
+    aware = moment if moment.tzinfo else timezone.make_aware(moment)
+    return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
 
 
 class QueryForm(forms.Form):

@@ -188,6 +188,7 @@ app.conf.beat_schedule = {
     ),
     # Makes the moves of simulated deliveries that fall due until the next time. One indexed query while there are none.
     "advance-simulations": _every(5, "delivery.advance_simulations"),
+    "advance-simulated-orders": _every(5, "integration.advance_simulations"),
     # Computes when the drivers under way arrive. Moves start it too.
     "renew-arrivals": _every(15, "delivery.renew_all_arrivals"),
     # Deletes webhook attempts older than 30 days.

@@ -182,6 +182,7 @@ _PANEL = [
     ("board", _("Dispatch board"), "board", "delivery.dispatch_delivery"),
     ("drivers", _("Drivers"), "drivers", "delivery.dispatch_delivery"),
     ("home", _("Accounts"), "accounts", ""),
+    ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
     ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
     ("freight_simulator", _("Price simulators"), "simulator", "integration.view_freightrate"),
     ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),

@@ -155,13 +155,13 @@ def _without_url(*, at: datetime) -> Section:
 def _refused_calls(*, at: datetime) -> Section:
     """The accounts and sellers with most refused calls in 24 hours."""
     of_deliveries = RefusedDeliveryCallCount.objects.filter(hour__gte=at - _DAY, environment=Environment.LIVE)
-    of_orders = RefusedSellerCallCount.objects.filter(hour__gte=at - _DAY)
+    of_orders = RefusedSellerCallCount.objects.filter(hour__gte=at - _DAY, environment=Environment.LIVE)
     found = [
         (count, name, reverse("panel:refused_calls", args=[pk, Environment.LIVE]))
         for pk, name, count in _most(of_deliveries, "integrator")
     ]
     found += [
-        (count, name, reverse("panel:seller_refused_calls", args=[pk]))
+        (count, name, reverse("panel:seller_refused_calls", args=[pk, Environment.LIVE]))
         for pk, name, count in _most(of_orders, "seller")
     ]
     lines = [Line(name, str(count), url) for count, name, url in sorted(found, reverse=True)]
@@ -198,7 +198,7 @@ def _new_accounts(*, at: datetime) -> Section:
     found = []
     for model, page, arguments in (
         (Integrator, "panel:setup", [Environment.SANDBOX]),
-        (Seller, "panel:seller_sheet", []),
+        (Seller, "panel:seller_sheet", [Environment.SANDBOX]),
     ):
         new = model.objects.filter(created_at__gte=at - _NEW_SINCE).order_by("-created_at")[: _MOST_LINES + 1]
         found += [(each.created_at, each.name, reverse(page, args=[each.pk, *arguments])) for each in new]
@@ -216,10 +216,11 @@ def _silent_accounts(*, at: datetime) -> Section:
     for which PostgreSQL may walk the index of all accounts' deliveries.
     """
     of_live_tokens = Max("tokens__last_used_at", filter=Q(tokens__environment=Environment.LIVE))
+    of_live_keys = Max("keys__last_used_at", filter=Q(keys__environment=Environment.LIVE))
     found = []
     for model, latest_use, page, arguments in (
         (Integrator, of_live_tokens, "panel:overview", [Environment.LIVE]),
-        (Seller, Max("keys__last_used_at"), "panel:seller", []),
+        (Seller, of_live_keys, "panel:seller", [Environment.LIVE]),
     ):
         accounts = model.objects.annotate(latest=latest_use).filter(suspended_at=None, latest__lt=at - _SILENT_SINCE)
         silent = accounts.order_by("-latest")[: _MOST_LINES + 1]

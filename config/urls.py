@@ -27,6 +27,7 @@ urlpatterns = [
     path("llms.txt", llms),
     path("panel/", include("panel.urls")),
     path("driver/", include("delivery.driver_app.urls")),
+    path("t/o/", include("integration.tracking.urls")),
     path("t/", include("delivery.tracking.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -41,15 +41,17 @@ def _spans(driver: Driver, start: datetime, end: datetime) -> Iterator[Span]:
     changes = driver.duty_changes.filter(at__lt=end)
     before = changes.filter(at__lt=start).order_by("-at").values("at")[:1]
     since = changes.filter(at__gte=Coalesce(Subquery(before), start)).order_by("at", "pk")
+    read = list(since.values_list("on_duty", "at")[:_MOST_CHANGES])
     began = None
-    for on_duty, at in since.values_list("on_duty", "at")[:_MOST_CHANGES]:
+    for on_duty, at in read:
         if on_duty:
             began = began or at
         elif began:
             yield Span(began, at)
             began = None
     if began:
-        yield Span(began, None)
+        # What follows more changes than are read is not known.
+        yield Span(began, read[-1][1] if len(read) == _MOST_CHANGES else None)
 
 
 def _within(spans: Sequence[Span], period: Period, *, at: datetime) -> Duty:

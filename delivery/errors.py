@@ -192,8 +192,6 @@ class MoveRefused(DeliveryError):
 
     code = "move_refused"
     title = "The delivery's lifecycle does not allow this now"
-    meaning = "The delivery's state does not allow this move now (sandbox)."
-    remedy = "Read the delivery's status and make the moves in their order."
     example = "Only an offer of the sandbox expires before its deadline."
 
 
@@ -312,16 +310,12 @@ class SandboxOnly(DeliveryError):
     code = "sandbox_only"
     title = "Only in the sandbox"
     status = 404
-    meaning = "This call needs a test token, and the token is a live one."
-    remedy = "Send a token that begins with rota_test_. The live webhook URL is set in the panel."
     example = "Only test tokens may set the webhook URL by a call. Set the live one in the panel."
 
 
 class InvalidSandboxSpeed(DeliveryError):
     code = "invalid_sandbox_speed"
     title = "The Sandbox-Speed header is invalid"
-    meaning = "The header Sandbox-Speed is not a number from 1 to 120."
-    remedy = "Correct it."
     example = "The header Sandbox-Speed is a number from 1 to 120."
 
 
@@ -340,8 +334,6 @@ class TooManySimulations(DeliveryError):
     status = 429
     retryable = True
     retry_after = 60
-    meaning = "Simulated drivers move as many deliveries of the account as they do at once, 500 (sandbox)."
-    remedy = "Call again when others have ended; most take two minutes, or less with Sandbox-Speed."
     example = (
         "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
         "when others have ended."

@@ -147,13 +147,13 @@ _OF_HISTORIES = (
     ),
     Invariant(
         "accepted_when_its_history_says",
-        "first acceptances that deliveries have are those of their histories",
+        "first acceptances that deliveries have are acceptances of their histories",
         "delivery_delivery WHERE accepted_at IS NOT NULL",
         """
         SELECT d.id FROM delivery_delivery d
-        LEFT JOIN (SELECT DISTINCT ON (delivery_id) delivery_id, at FROM delivery_transition WHERE trigger = 'accept'
-                   ORDER BY delivery_id, id) AS first ON first.delivery_id = d.id
-        WHERE d.accepted_at IS NOT NULL AND d.accepted_at IS DISTINCT FROM first.at""",
+        WHERE d.accepted_at IS NOT NULL
+          AND NOT EXISTS (SELECT FROM delivery_transition t
+                          WHERE t.delivery_id = d.id AND t.trigger = 'accept' AND t.at = d.accepted_at)""",
     ),
     Invariant(
         "closed_when_its_history_says",

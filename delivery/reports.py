@@ -44,7 +44,6 @@ _DAY = timedelta(days=1)
 # A period of more days is summed by months.
 _MOST_DAYS_BY_DAY = 62
 _PORTION = 2_000
-_MOST_REASONS = 12
 _SUM = DecimalField(max_digits=20, decimal_places=2)
 
 
@@ -307,7 +306,7 @@ def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, str
         .order_by("-count", "code", "text")
         .values_list("code", "text", "count")
     )
-    return list(rows[:_MOST_REASONS])
+    return list(rows)
 
 
 def driver_share() -> Decimal:

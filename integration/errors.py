@@ -83,6 +83,8 @@ class InvalidStatusReport(IntegrationError):
     code = "invalid_status_report"
     status = 422
     message = "Dados inválidos"
+    meaning = "The code, reason, place or moment does not fit the status; 'errors' names which."
+    remedy = "Correct it: only delivery_failed and returned have a reason, and OTHER needs a text."
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -115,11 +117,12 @@ class MoveRefused(IntegrationError):
     """`lifecycle.TABLE` does not allow this change of status."""
 
     code = "move_refused"
-    status = 400
+    status = 422
 
 
 class AlreadyDelivered(MoveRefused):
     code = "already_delivered"
+    status = 400
     message = "Este objeto já foi entregue e não pode ser cancelado"
     meaning = "The order was delivered and cannot be cancelled."
     remedy = "Nothing."
@@ -127,9 +130,103 @@ class AlreadyDelivered(MoveRefused):
 
 class AlreadyCancelled(MoveRefused):
     code = "already_cancelled"
+    status = 400
     message = "Este objeto já foi cancelado"
     meaning = "The order is cancelled already."
     remedy = "Nothing."
+
+
+class SandboxOnly(IntegrationError):
+    """Calling with a live key what only test keys may, or moving a live order so."""
+
+    code = "sandbox_only"
+    status = 404
+    message = "Só chaves de teste, que começam com rota_testkey_, movem pedidos por esta chamada"
+
+
+class InvalidSandboxSpeed(IntegrationError):
+    code = "invalid_sandbox_speed"
+    message = "O cabeçalho Sandbox-Speed é um número de 1 a 120"
+
+
+class TooManySimulations(IntegrationError):
+    """The simulated carrier moves `common.simulation.rows.MOST` orders of the seller already."""
+
+    code = "too_many_simulations"
+    status = 429
+    retry_after = 60
+    message = (
+        "A transportadora simulada já move 500 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
+        "outros tiverem terminado"
+    )
+
+
+class OrderCancelled(IntegrationError):
+    """The order with this code is cancelled, so that it gets no label and stands in no manifest."""
+
+    code = "order_cancelled"
+    status = 409
+    message = "O pedido '%(order)s' está cancelado"
+    meaning = "The order that the message names is cancelled: it gets no label and cannot be handed over."
+    remedy = "Leave it out."
+
+
+class OrderForgotten(IntegrationError):
+    """The receiver of the order with this code is anonymised."""
+
+    code = "order_forgotten"
+    status = 409
+    message = "O destinatário do pedido '%(order)s' foi anonimizado; não há endereço para a etiqueta"
+    meaning = "The receiver of the order that the message names is anonymised, so that there is no address for a label."
+    remedy = "Leave it out."
+
+
+class TooManyLabels(IntegrationError):
+    code = "too_many_labels"
+    status = 409
+    message = "São mais de %(most)s volumes, o máximo de etiquetas em um arquivo"
+    meaning = "The orders have more volumes, one for each unit of their items, than a file of labels may have."
+    remedy = "Ask for the labels of fewer orders at a time."
+
+
+class ManifestNotFound(IntegrationError):
+    code = "manifest_not_found"
+    status = 404
+    message = "Romaneio não encontrado"
+    meaning = "The seller of the key has no such manifest."
+    remedy = "Check the manifestId."
+
+
+class InOpenManifest(IntegrationError):
+    code = "in_open_manifest"
+    status = 409
+    message = "O pedido '%(order)s' já está no romaneio aberto %(manifest)s"
+    meaning = "An order stands in an open manifest already; the message names both."
+    remedy = "Close that manifest, or remove the order from it."
+
+
+class OrderNotPending(IntegrationError):
+    code = "order_not_pending"
+    status = 409
+    message = "O pedido '%(order)s' não está mais à espera de coleta: está em %(status)s"
+    meaning = "An order of the manifest is collected already; the message names it and its status."
+    remedy = "Leave it out: only orders that wait for collection can be handed over."
+
+
+class ManifestClosed(IntegrationError):
+    code = "manifest_closed"
+    status = 409
+    message = "Este romaneio está fechado e não muda mais"
+    meaning = "The manifest is closed and cannot be changed or deleted."
+    remedy = "Nothing."
+
+
+class ManifestEmpty(IntegrationError):
+    code = "manifest_empty"
+    status = 409
+    message = "Este romaneio não tem nenhum pedido; exclua-o"
+    meaning = "The manifest to be closed has no order: they were removed or cancelled."
+    remedy = "Delete it."
 
 
 class NoCoverage(IntegrationError):

@@ -21,6 +21,14 @@ _ORDERS = (
         WHERE o.status IS DISTINCT FROM last.status""",
     ),
     Invariant(
+        "simulated_orders_of_the_sandbox",
+        "only orders of the sandbox are moved by the simulated carrier",
+        "integration_simulation",
+        """
+        SELECT s.order_id AS id FROM integration_simulation s JOIN integration_order o ON o.id = s.order_id
+        WHERE o.environment <> 'sandbox'""",
+    ),
+    Invariant(
         "status_log_follows_the_lifecycle",
         "logs begin with pending, and each entry is one that the lifecycle allows after the one before",
         "integration_statuslog",
@@ -134,6 +142,33 @@ _INVOICES = (
     ),
 )
 
+_MANIFESTS = (
+    Invariant(
+        "manifest_within_a_seller",
+        "orders of manifests belong to the manifest's seller and environment",
+        "integration_manifestentry",
+        """
+        SELECT e.id FROM integration_manifestentry e
+        JOIN integration_manifest m ON m.id = e.manifest_id JOIN integration_order o ON o.id = e.order_id
+        WHERE (m.seller_id, m.environment) <> (o.seller_id, o.environment)""",
+    ),
+    Invariant(
+        "one_manifest_per_order",
+        "no order stands in two manifests",
+        "integration_manifestentry",
+        "SELECT min(id) AS id FROM integration_manifestentry GROUP BY order_id HAVING count(*) > 1",
+    ),
+    Invariant(
+        "manifest_is_handed_over",
+        "open manifests have no cancelled order, closed ones no order that waits",
+        "integration_manifestentry",
+        """
+        SELECT e.id FROM integration_manifestentry e
+        JOIN integration_manifest m ON m.id = e.manifest_id JOIN integration_order o ON o.id = e.order_id
+        WHERE o.status = CASE WHEN m.closed_at IS NULL THEN 'cancelled' ELSE 'pending' END""",
+    ),
+)
+
 _WEBHOOKS = (
     Invariant(
         "entry_has_its_event",
@@ -154,4 +189,4 @@ _WEBHOOKS = (
     *of_webhooks("integration", subject="order", owner="seller", prefix="order_"),
 )
 
-ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES, *_WEBHOOKS)
+ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES, *_MANIFESTS, *_WEBHOOKS)

@@ -5,6 +5,7 @@ except that a parcel that is out for delivery, or whose delivery failed, may be 
 can be cancelled unless it is delivered or cancelled.
 """
 
+from datetime import timedelta
 from enum import StrEnum
 
 from integration.errors import AlreadyCancelled, AlreadyDelivered, MoveRefused
@@ -41,6 +42,10 @@ _S = Status
 
 # The statuses that may have a reason.
 WITH_REASON = (_S.DELIVERY_FAILED, _S.RETURNED)
+# Of orders that have ended.
+CLOSED = (_S.DELIVERED, _S.RETURNED, _S.CANCELLED)
+# An order without an end, which many sellers never report, counts as ended after this time.
+ENDS_AFTER = timedelta(days=90)
 
 TABLE: dict[Status, tuple[Status, ...]] = {
     _S.PENDING: (_S.COLLECTED, _S.IN_TRANSIT, _S.OUT_FOR_DELIVERY, _S.DELIVERED, _S.CANCELLED),

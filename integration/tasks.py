@@ -8,11 +8,18 @@ from celery.signals import worker_process_shutdown, worker_shutdown
 from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
+from common.wake_up import BackgroundWork
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
+from integration import task_names
 from integration.actions import forgetting, webhooks
 from integration.models import IdempotencyRecord, call
-from integration.webhooks.outbox import OUTBOX, SEND_DUE
+from integration.simulation import simulated_carrier
+from integration.webhooks.outbox import OUTBOX
 
+# A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
+_STOP_SECONDS = 2
+# In a thread, because it waits for what falls due shortly.
+_simulating = BackgroundWork("simulated orders", simulated_carrier.advance_until_none_is_due)
 _sending = BackgroundSender(OUTBOX)
 
 
@@ -22,17 +29,11 @@ def prune_refused_calls() -> None:
     call.RECORDER.prune(at=agreed_now())
 
 
-@shared_task(name=SEND_DUE)
+@shared_task(name=task_names.SEND_DUE)
 def send_due_webhooks() -> None:
     """Have the sender of this process send everything that is due. Returns at once."""
-    wake_up.received(SEND_DUE)
+    wake_up.received(task_names.SEND_DUE)
     _sending.wake()
-
-
-@worker_process_shutdown.connect
-@worker_shutdown.connect  # for pools without processes of their own
-def _stop(**_kwargs: Any) -> None:
-    _sending.stop(seconds=STOP_SECONDS)
 
 
 @shared_task(name="integration.send_alerts")
@@ -53,3 +54,17 @@ def forget() -> None:
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
     batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+
+
+@shared_task(name=task_names.ADVANCE_SIMULATIONS)
+def advance_simulations() -> None:
+    """Have the thread of this process advance the simulated orders that are due. Returns at once."""
+    wake_up.received(task_names.ADVANCE_SIMULATIONS)
+    _simulating.wake()
+
+
+@worker_process_shutdown.connect
+@worker_shutdown.connect  # for pools without processes of their own
+def _stop(**_kwargs: Any) -> None:
+    _simulating.stop(seconds=_STOP_SECONDS)
+    _sending.stop(seconds=STOP_SECONDS)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 import django_filters
 from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.paginator import Paginator
-from django.db.models import F, Q, QuerySet
+from django.db.models import DateTimeField, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -36,6 +37,7 @@ _PER_PORTION = 500
 _MOST_PORTIONS = 30
 # Of calls whose account is known, and that are stored. 408, 414, 431 and 503 are answered before that, 429 is counted.
 _REFUSING_STATUSES = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # How many of the newest rows are searched for parts of texts, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
@@ -232,6 +234,53 @@ class DriverFilter(ListFilter):
         return drivers.matching(value)
 
 
+class HomeFilter(ListFilter):
+    """Of accounts and sellers. The view sorts them by numbers that no column has."""
+
+    orders = {
+        "name": _("Name, A to Z"),
+        "-name": _("Name, Z to A"),
+        "-today": _("Most requested today first"),
+        "-under_way": _("Most under way first"),
+        "-late": _("Most late ones first"),
+        "-failed": _("Most not delivered first"),
+    }
+    q = django_filters.CharFilter(label=_("Name"), field_name="name", lookup_expr="icontains", widget=_SEARCH)
+
+
+class TokenFilter(ListFilter):
+    """`used_at` is the last use, long ago without one."""
+
+    orders = {
+        "-created_at,-pk": _("Newest first"),
+        "created_at,pk": _("Oldest first"),
+        "name,pk": _("Name, A to Z"),
+        "-name,-pk": _("Name, Z to A"),
+        "-used_at,pk": _("Last used first"),
+        "used_at,pk": _("Longest unused first"),
+    }
+
+
+class PeopleFilter(ListFilter):
+    """`called` is the name that the list shows, `seen_at` the last log-in, long ago without one."""
+
+    orders = {
+        "-role,called,pk": _("Owners first"),
+        "called,pk": _("Name, A to Z"),
+        "-called,-pk": _("Name, Z to A"),
+        "-seen_at,pk": _("Latest log-in first"),
+        "seen_at,pk": _("Oldest log-in first"),
+    }
+
+
+class PickupPointFilter(ListFilter):
+    orders = {
+        "-awaits_approval,-active,name,pk": _("Waiting for approval first"),
+        "name,pk": _("Name, A to Z"),
+        "-name,-pk": _("Name, Z to A"),
+    }
+
+
 class ActivityFilter(PeriodFilter):
     moment = "at"
     orders = {"-at": _("Newest first"), "at": _("Oldest first")}
@@ -263,7 +312,7 @@ def listed(
     without: Sequence[str] = (),
     **options: Any,
 ) -> dict[str, Any]:
-    """What `panel/list.html` shows: `rows`, `older`, the cursor of the next page or None, and what `_shown` has.
+    """What `panel/list.html` shows: `rows`, `older`, the cursor of the next page or None, and what `shown` has.
 
     `searched_until` is the last row that was looked at for a part of a text, if there are further ones. The rows are
     read without related objects and without the columns `without`. Each order is that of one column, which is never
@@ -271,17 +320,17 @@ def listed(
     """
     filters = filter_class(query, queryset=queryset, **options)
     page, searched_until = _page(filters, query.get("before", ""), PER_PAGE, without=without)
-    return {**_shown(filters), "rows": page.rows, "older": page.next_cursor, "searched_until": searched_until}
+    return {**shown(filters), "rows": page.rows, "older": page.next_cursor, "searched_until": searched_until}
 
 
 def numbered(filter_class: type[ListFilter], query: QueryDict, queryset: QuerySet[Any]) -> dict[str, Any]:
     """As `listed`, of few rows that may change, such as drivers: `rows` is a page with a number."""
     filters = filter_class(query, queryset=queryset)
     found = filters.qs.order_by(*filters.order.split(",")) if filters.is_valid() else queryset.none()
-    return {**_shown(filters), "rows": Paginator(found, PER_PAGE).get_page(query.get("page"))}
+    return {**shown(filters), "rows": Paginator(found, PER_PAGE).get_page(query.get("page"))}
 
 
-def _shown(filters: ListFilter) -> dict[str, Any]:
+def shown(filters: ListFilter) -> dict[str, Any]:
     """The form `filters`, whether it `is_filtered` and by what, and the orders to choose from."""
     return {
         "filters": filters.form,
@@ -290,6 +339,11 @@ def _shown(filters: ListFilter) -> dict[str, Any]:
         "order": filters.order,
         "orders": filters.orders,
     }
+
+
+def or_long_ago(moment: str) -> Coalesce:
+    """A moment by which rows are sorted, that before all others where there is none."""
+    return Coalesce(moment, Value(_LONG_AGO), output_field=DateTimeField())
 
 
 def all_rows(

@@ -11,7 +11,7 @@ from common import formats
 _MOST_LABELS = 4
 # A scale ends at one of these times a power of ten.
 _ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
-# Bars in a table. Its file has all of them.
+# Bars in a table. The file of the table has all of them.
 _MOST_BARS = 12
 
 

@@ -74,6 +74,7 @@ _PAGES: dict[str, tuple[Any, str]] = {
     "panel:board": (gettext_lazy("Dispatch board"), "delivery.dispatch_delivery"),
     "panel:drivers": (gettext_lazy("Drivers"), "delivery.dispatch_delivery"),
     "panel:home": (gettext_lazy("Accounts"), ""),
+    "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
     "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
     "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
     "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
@@ -88,7 +89,10 @@ _PAGES: dict[str, tuple[Any, str]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """`text` is what it is called, `detail` what tells it from others of that name. `environment`: of a delivery."""
+    """`text` is what it is called, `detail` what tells it from others of that name.
+
+    `environment`: of a delivery, order or invoice.
+    """
 
     text: str
     address: str
@@ -202,8 +206,16 @@ class Search:
         return [
             Result(
                 order.code,
-                self._address(order, "seller_order", order.seller_id, order.pk, is_own=self._owns(order.seller_id)),
+                self._address(
+                    order,
+                    "seller_order",
+                    order.seller_id,
+                    order.environment,
+                    order.pk,
+                    is_own=self._owns(order.seller_id),
+                ),
                 f"{order.seller.name} · {order.tracking_code} · {order.get_status_display()}",
+                order.environment,
             )
             for order in whole[:_MOST]
         ]
@@ -222,9 +234,15 @@ class Search:
             Result(
                 str(invoice),
                 self._address(
-                    invoice, "seller_invoice", invoice.seller_id, invoice.pk, is_own=self._owns(invoice.seller_id)
+                    invoice,
+                    "seller_invoice",
+                    invoice.seller_id,
+                    invoice.environment,
+                    invoice.pk,
+                    is_own=self._owns(invoice.seller_id),
                 ),
                 f"{invoice.seller.name} · {invoice.access_key}",
+                invoice.environment,
             )
             for invoice in found
         ]
@@ -243,8 +261,14 @@ class Search:
             return None, rows.none()
         rows = rows.filter(seller__in=own)
         moment = "created_at" if model is Order else "received_at"
-        parts = [rows.filter(seller=each).order_by(f"-{moment}", "-pk").values("pk")[:_NEWEST_OF_EACH] for each in own]
-        return rows, parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]
+        parts: list[QuerySet[Any]] = [
+            rows.filter(seller=each, environment=environment)
+            .order_by(f"-{moment}", "-pk")
+            .values("pk")[:_NEWEST_OF_EACH]
+            for each in own
+            for environment in Environment.values
+        ]
+        return rows, parts[0].union(*parts[1:], all=True)
 
     def _drivers(self) -> list[Result]:
         if not self._user.has_perm("delivery.dispatch_delivery"):
@@ -268,7 +292,7 @@ class Search:
     def _sellers(self) -> Iterable[Result]:
         named = Q(name__icontains=self._text) | Q(reference__iexact=self._text)
         for seller in sellers_of(self._user).filter(named)[:_MOST]:
-            address = reverse("panel:seller_orders", args=[seller.pk])
+            address = reverse("panel:seller_orders", args=[seller.pk, Environment.LIVE])
             yield Result(seller.name, address, f"{_('Seller')} · {seller.reference}")
 
     def _pickup_points(self) -> Iterable[Result]:
@@ -307,7 +331,7 @@ def pages_of(request: HttpRequest, user: User) -> Iterable[Result]:
             yield Result(str(title), reverse(f"panel:{name}", args=[account.pk, Environment.LIVE]), account.name)
     for seller in sellers_of(user)[:2]:
         for name, title in _PAGES_OF_SELLER.items():
-            yield Result(str(title), reverse(f"panel:{name}", args=[seller.pk]), seller.name)
+            yield Result(str(title), reverse(f"panel:{name}", args=[seller.pk, Environment.LIVE]), seller.name)
     if user.is_staff:
         yield from _pages_of_admin(request)
 

@@ -22,6 +22,7 @@ from panel.views import (
     requests,
     search,
     seller_invoices,
+    seller_manifests,
     seller_orders,
     seller_reports,
     sellers,
@@ -138,8 +139,20 @@ _seller = [
     path("orders/", seller_orders.Orders.as_view(), name="seller_orders"),
     path("orders/export/", seller_orders.OrdersExport.as_view(), name="seller_orders_export"),
     path("orders/<int:order>/", seller_orders.OrderPage.as_view(), name="seller_order"),
+    path("orders/<int:order>/sandbox/", seller_orders.SandboxMove.as_view(), name="seller_sandbox_move"),
     path("orders/<int:order>/cancel/", seller_orders.CancelOrder.as_view(), name="seller_order_cancel"),
     path("orders/<int:order>/invoice/", seller_orders.OrderInvoice.as_view(), name="seller_order_invoice"),
+    path("orders/labels/", seller_manifests.Labels.as_view(), name="seller_labels"),
+    path("manifests/", seller_manifests.Manifests.as_view(), name="seller_manifests"),
+    path("manifests/<int:manifest>/", seller_manifests.ManifestPage.as_view(), name="seller_manifest"),
+    path("manifests/<int:manifest>/file/", seller_manifests.ManifestFile.as_view(), name="seller_manifest_file"),
+    path("manifests/<int:manifest>/close/", seller_manifests.CloseManifest.as_view(), name="seller_manifest_close"),
+    path(
+        "manifests/<int:manifest>/remove/",
+        seller_manifests.RemoveFromManifest.as_view(),
+        name="seller_manifest_remove",
+    ),
+    path("manifests/<int:manifest>/delete/", seller_manifests.DeleteManifest.as_view(), name="seller_manifest_delete"),
     path("report/", seller_reports.Report.as_view(), name="seller_report"),
     path("report/export/", seller_reports.ReportExport.as_view(), name="seller_report_export"),
     path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
@@ -151,9 +164,6 @@ _seller = [
     *_team(team.SellerTeam, team.SellerChange, "seller_"),
     path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),
     path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
-]
-
-_webhooks_of_seller = [
     *_endpoints(OfSeller),
     path("updates/", SellerUpdates.as_view(), name="seller_updates"),
 ]
@@ -183,6 +193,7 @@ urlpatterns = [
     path("drivers/<uuid:driver>/link/", drivers.Link.as_view(), name="driver_link"),
     path("drivers/<uuid:driver>/phones/<uuid:device>/end/", drivers.EndSession.as_view(), name="driver_phone_end"),
     path("reports/", reports.AllAccounts.as_view(), name="reports"),
+    path("alerts/", alerts.AllAlerts.as_view(), name="all_alerts"),
     *(
         path(
             f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"
@@ -196,6 +207,5 @@ urlpatterns = [
     path("simulators/freight/", simulators.FreightSimulator.as_view(), name="freight_simulator"),
     path("simulators/delivery/", simulators.DeliverySimulator.as_view(), name="delivery_simulator"),
     path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
-    path("sellers/<int:seller>/", include(_seller)),
-    path("sellers/<int:seller>/<environment:environment>/", include(_webhooks_of_seller)),
+    path("sellers/<int:seller>/<environment:environment>/", include(_seller)),
 ]

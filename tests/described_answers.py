@@ -52,9 +52,8 @@ def _operations() -> list[Operation]:
             "#/paths/" + path.replace("~", "~0").replace("/", "~1") + f"/{method}/responses",
             operation["responses"],
         )
-        for path, method, operation in sorted(
-            found, key=lambda each: "{" in each[0]
-        )  # /orders/tracking is no {orderId}
+        # /orders/tracking is no {orderId}, nor is A-1/label one
+        for path, method, operation in sorted(found, key=lambda each: ("{" in each[0], -len(each[0])))
     ]
 
 

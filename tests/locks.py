@@ -183,7 +183,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/driver_devices.py:subscribe": (_FIRST_ROW,),
     "delivery/actions/receivers.py:addresses": (_FIRST_ROW,),
-    "delivery/simulation/simulated_driver.py:_advance_one": (_STEPS,),
+    "common/simulation/rows.py:Simulator._advance_one": (_STEPS,),
     "delivery/simulation/simulated_driver.py:accept": (
         f"{_DELIVERY}TestClaimOfADriver::test_by_the_simulator_comes_after_the_lock_of_the_delivery",
     ),
@@ -196,7 +196,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/models/driver.py:DriverPosition.Meta": (
         "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_once_whatever_the_order",
     ),
-    "delivery/models/simulation.py:SimulationQuerySet.lock_due": (_STEPS,),
+    "common/simulation/rows.py:SimulationQuerySet.lock_due": (_STEPS,),
     "delivery/models/stop.py:_LOCK": (
         "tests/delivery/api/test_repeated_external_ids.py::TestThirtyCallsAtOnce::test_make_one_delivery",
     ),
@@ -238,6 +238,8 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),
     "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
+    "integration/actions/manifests.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
+    "integration/actions/manifests.py:_locked_with_orders": (f"{_SELLER}TestManifest::test_is_closed_once",),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
     "integration/webhooks/outbox.py:record_rest": (f"{_SELLER}TestFeed::test_leaves_an_order_that_is_being_moved",),

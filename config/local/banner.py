@@ -68,6 +68,7 @@ def credentials(demo: dict[str, str]) -> list[str]:
         f"  Sandbox token   {demo['sandbox_token']}",
         f"  Sandbox secret  {demo['sandbox_signing_secret']}",
         f"  API key         {demo['api_key']}",
+        f"  Test API key    {demo['sandbox_api_key']}",
         "",
         "They are shown only now. Both tokens are of one account, each with the secret that signs its webhooks.",
     ]
@@ -79,9 +80,9 @@ def commands(base: str, demo: dict[str, str]) -> list[str]:
         "BASE_URL": base,
         "TOKEN": demo["sandbox_token"],
         "WEBHOOK_SECRET": demo["sandbox_signing_secret"],
-        "API_KEY": demo["api_key"],
+        "API_KEY": demo["sandbox_api_key"],
     }
-    bearer, basic = f"Bearer {demo['sandbox_token']}", f"Basic {demo['api_key']}"
+    bearer, basic = f"Bearer {demo['sandbox_token']}", f"Basic {demo['sandbox_api_key']}"
     found = {
         f"For the examples of {base}/docs/quickstart, in another terminal:": " \\\n  ".join(
             ["export", *(f"{name}={shlex.quote(value)}" for name, value in variables.items())]

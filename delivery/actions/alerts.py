@@ -16,9 +16,11 @@ from django.db.models import (
     Case,
     CharField,
     Count,
+    DateTimeField,
     DurationField,
     Exists,
     ExpressionWrapper,
+    F,
     OuterRef,
     Q,
     QuerySet,
@@ -36,7 +38,7 @@ from common.batches import each
 from common.formats import short_id
 from common.mail import outbox
 from common.mail.models import Kind
-from common.webhooks import endpoints, health
+from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
 from delivery import lifecycle
@@ -83,13 +85,20 @@ def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any]
 def report_trouble(*, at: datetime) -> int:
     """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
     accounts: dict[Any, list[Delivery]] = {}
-    for delivery in chain(_untaken_or_late(at=at)[:_MOST_TROUBLED], _failed(at=at)[:_MOST_TROUBLED]):
+    failed = failed_since(at - _FAILED_LATELY, at=at)
+    for delivery in chain(*(_unreported(rows)[:_MOST_TROUBLED] for rows in (untaken_or_late(at=at), failed))):
         accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
     return sum(each(accounts.values(), partial(_report_trouble, at=at), doing="report the troubled deliveries"))
 
 
-def _untaken_or_late(*, at: datetime) -> QuerySet[Any]:
-    """Deliveries in progress to report, with their `trouble`, the oldest first."""
+def failing_or_off() -> QuerySet[WebhookEndpoint]:
+    """Endpoints that events wait for: their breaker is open, or they are switched off."""
+    is_down = Q(enabled=False) | Q(failures__gte=breaker.OPENS_AFTER)
+    return WebhookEndpoint.objects.present().filter(is_down).exclude(url="")
+
+
+def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
+    """Deliveries in progress with their `trouble`, and `troubled_at`: since when an alert may name them."""
     of_account = EndpointAlerts.objects.filter(
         endpoint__number=1, endpoint__integrator=OuterRef("integrator"), endpoint__environment=OuterRef("environment")
     )
@@ -107,18 +116,22 @@ def _untaken_or_late(*, at: datetime) -> QuerySet[Any]:
         output_field=CharField(),
     )
     deliveries = Delivery.objects.filter(route_status__in=lifecycle.IN_PROGRESS, created_at__lt=at - _LEAST_AGE)
-    return _unreported(deliveries.with_due().annotate(trouble=trouble).filter(trouble__isnull=False))
+    troubled_at = Case(
+        When(is_offered, then=F("created_at") + untaken), default=F("due_at") + late, output_field=DateTimeField()
+    )
+    return deliveries.with_due().annotate(trouble=trouble, troubled_at=troubled_at).filter(trouble__isnull=False)
 
 
-def _failed(*, at: datetime) -> QuerySet[Any]:
-    """Deliveries to report that have failed lately and were not cancelled, the oldest first."""
+def failed_since(since: datetime, *, at: datetime) -> QuerySet[Any]:
+    """Deliveries that have failed since, at most two days ago, and were not cancelled; as `untaken_or_late`."""
     # An index has the status and the moment of the request.
-    lately = {"created_at__gte": at - _LONGEST_DELIVERY, "closed_at__gte": at - _FAILED_LATELY}
+    lately = {"created_at__gte": at - _LONGEST_DELIVERY, "closed_at__gte": since}
     deliveries = Delivery.objects.filter(status=Status.FAILED, cancelled_at=None, **lately)
-    return _unreported(deliveries.annotate(trouble=Value(Trouble.FAILED.value)))
+    return deliveries.annotate(trouble=Value(Trouble.FAILED.value), troubled_at=F("closed_at"))
 
 
 def _unreported(deliveries: QuerySet[Any]) -> QuerySet[Any]:
+    """Those of which no alert has told the trouble, the oldest first."""
     reported = ReportedTrouble.objects.filter(delivery=OuterRef("pk"), trouble=OuterRef("trouble"))
     return deliveries.filter(~Exists(reported)).order_by("created_at")
 

@@ -16,6 +16,7 @@ from common import credentials, log_context, wake_up
 from common.batches import each
 from common.compiled_queries import insert_together
 from common.idempotency import KeyedEndpoint
+from common.simulation import rows as simulation_rows
 from common.webhooks import recording
 from delivery import lifecycle, task_names, words
 from delivery.actions import drivers, quotes, receivers, transitions
@@ -49,7 +50,6 @@ from delivery.models import (
     Tariff,
     Token,
 )
-from delivery.models.simulation import MOST_SIMULATIONS
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.pricing import Quote, part
 from delivery.webhooks import outbox
@@ -144,11 +144,11 @@ def _create(
     events = outbox.events_of(delivery=delivery, at=at)
     queue_items = recording.first_items_of(outbox.OUTBOX, events, at=at)
     simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
-    if simulation and Simulation.objects.is_full(delivery.integrator):
+    if simulation and Simulation.objects.is_full(delivery.integrator_id):
         raise TooManySimulations(
             "Simulated drivers move %(most)s deliveries of this account, which is all that they do at once. "
             "Request this one when others have ended.",
-            most=MOST_SIMULATIONS,
+            most=simulation_rows.MOST,
         )
     rows = (delivery, *delivery.ordered_stops, history, *events, *queue_items, *simulation)
     if any(dropoff.options != Options() for dropoff in payload.dropoffs):

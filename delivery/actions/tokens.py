@@ -19,14 +19,26 @@ OVERLAP = timedelta(hours=24)
 MOST_VALID = 20
 
 
-def issue(*, integrator: Integrator, environment: Environment, by: str, at: datetime, name: str = "") -> Token:
-    """Create a token; `clear_text` is to be shown once. Raises AccountSuspended or TooManyTokens."""
-    return _issue(integrator, environment, AuditAction.TOKEN_ISSUED, name=name, by=by, at=at)
+def issue(
+    *,
+    integrator: Integrator,
+    environment: Environment,
+    by: str,
+    at: datetime,
+    name: str = "",
+    to_hand_over: bool = False,
+) -> Token:
+    """Create a token; `clear_text` is to be shown once. Raises AccountSuspended or TooManyTokens.
+
+    `to_hand_over`: by staff for the account, so that `issue_again` may replace it.
+    """
+    action = AuditAction.TOKEN_ISSUED
+    return _issue(integrator, environment, action, name=name, to_hand_over=to_hand_over, by=by, at=at)
 
 
 @transaction.atomic
-def rotate(*, token: Token, by: str, at: datetime) -> Token:
-    """Create a token that replaces `token`, with its name.
+def rotate(*, token: Token, by: str, at: datetime, to_hand_over: bool = False) -> Token:
+    """Create a token that replaces `token`, with its name. `to_hand_over` as in `issue`.
 
     The old one expires after OVERLAP, or earlier if it was to expire earlier. Raises TokenEnded, AccountSuspended or
     TooManyTokens.
@@ -40,21 +52,23 @@ def rotate(*, token: Token, by: str, at: datetime) -> Token:
     if old.expires_at is None or old.expires_at > end:
         old.expires_at = end
         old.save(update_fields=["expires_at"])
-    return _issue(old.integrator, Environment(old.environment), AuditAction.TOKEN_ROTATED, name=old.name, by=by, at=at)
+    environment, action = Environment(old.environment), AuditAction.TOKEN_ROTATED
+    return _issue(old.integrator, environment, action, name=old.name, to_hand_over=to_hand_over, by=by, at=at)
 
 
 @transaction.atomic
 def issue_again(*, integrator: Integrator, environment: Environment, by: str, at: datetime) -> Token:
-    """Issue a token in place of one that was lost: a valid one that was never used is rotated, so that it ends.
+    """Issue a token to hand over, in place of one that was lost: it is rotated, so that it ends.
 
-    Raises AccountSuspended or TooManyTokens.
+    Only one counts as lost that staff issued to hand over, and that was never used: a member's own, unused so far, may
+    be in the configuration of a shop that goes live tomorrow. Raises AccountSuspended or TooManyTokens.
     """
     unused = integrator.tokens.valid(at=at).filter(environment=environment, last_used_at=None, expires_at=None)
-    lost = unused.order_by("created_at").last()
+    lost = unused.filter(to_hand_over=True).order_by("created_at").last()
     return (
-        rotate(token=lost, by=by, at=at)
+        rotate(token=lost, to_hand_over=True, by=by, at=at)
         if lost
-        else issue(integrator=integrator, environment=environment, by=by, at=at)
+        else issue(integrator=integrator, environment=environment, to_hand_over=True, by=by, at=at)
     )
 
 
@@ -107,7 +121,14 @@ def _unknown(clear_text: str) -> str:
 
 @transaction.atomic
 def _issue(
-    integrator: Integrator, environment: Environment, action: AuditAction, *, name: str, by: str, at: datetime
+    integrator: Integrator,
+    environment: Environment,
+    action: AuditAction,
+    *,
+    name: str,
+    to_hand_over: bool,
+    by: str,
+    at: datetime,
 ) -> Token:
     # Locked, so that suspending the account and issuing other tokens are serialized with this.
     Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk).check_active()
@@ -124,6 +145,7 @@ def _issue(
         ciphertext=credentials.encrypt(clear_text),
         hint=credentials.hint(prefix, clear_text),
         name=name,
+        to_hand_over=to_hand_over,
         created_at=at,
         created_by=by,
     )

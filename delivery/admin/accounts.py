@@ -201,7 +201,12 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     def save_model(self, request: HttpRequest, obj: Token, form: ModelForm[Any], change: bool) -> None:
         environment = Environment(obj.environment)
         issued = tokens.issue(
-            integrator=obj.integrator, environment=environment, name=obj.name, by=actor(request), at=clock.now()
+            integrator=obj.integrator,
+            environment=environment,
+            name=obj.name,
+            to_hand_over=True,
+            by=actor(request),
+            at=clock.now(),
         )
         # The admin continues with `obj`, so it has to become the token that was issued.
         obj.__dict__.update(issued.__dict__)

@@ -4,19 +4,19 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock
-from common.openapi import Answer, example_body, raises, request_header
+from common.openapi import Answer, example_body, raises
 from common.serializers import BodySerializer
+from common.simulation import speed_header
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from delivery.actions.proofs import LONGEST_NAME
-from delivery.api.fields import LatitudeField, LongitudeField, NumberField, StrictTextField
+from delivery.api.fields import LatitudeField, LongitudeField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
 from delivery.bodies import DeliveryDetail, SandboxWebhook
@@ -37,31 +37,19 @@ from delivery.errors import (
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models import Delivery, Environment, Token, WebhookEndpoint
-from delivery.simulation import by_hand, steps
+from delivery.simulation import by_hand
 
 Move = TypeVar("Move", bound=Callable[..., Any])
-
-SPEED_HEADER = "Sandbox-Speed"
-SPEED = request_header(
-    SPEED_HEADER,
-    "How many times as fast the simulated driver is. Ignored with a live token.",
-    {"type": "number", "minimum": steps.SLOWEST, "maximum": steps.FASTEST, "default": 1},
-)
-_speed = NumberField(min_value=steps.SLOWEST, max_value=steps.FASTEST)
 
 
 def read_speed(request: Request, token: Token) -> float | None:
     """How many times as fast the simulated driver is; None with a live token. Raises InvalidSandboxSpeed."""
     if token.environment != Environment.SANDBOX:
         return None
-    text = request.headers.get(SPEED_HEADER, "1")
     try:
-        speed: float = _speed.run_validation(text)
-    except serializers.ValidationError as error:
-        raise InvalidSandboxSpeed(
-            f"The header {SPEED_HEADER} is a number from {steps.SLOWEST} to {steps.FASTEST}."
-        ) from error
-    return speed
+        return speed_header.read_speed(request)
+    except speed_header.NotASpeed as error:
+        raise InvalidSandboxSpeed(InvalidSandboxSpeed.example) from error
 
 
 @example_body({})

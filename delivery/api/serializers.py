@@ -9,6 +9,7 @@ from rest_framework import serializers
 from common import states
 from common.openapi import example_body
 from common.serializers import BodySerializer
+from common.simulation import pace
 from common.views import InvalidBody, Path, PayloadWarning, nearest
 from delivery.api import examples
 from delivery.api.fields import (
@@ -199,7 +200,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
 
     def _about_outcome(self, external_id: str) -> list[PayloadWarning]:
         """The outcome of a simulated delivery that is asked for in another spelling, and so does not happen."""
-        if self.context["environment"] != Environment.SANDBOX or not steps.is_misspelt(external_id):
+        if self.context["environment"] != Environment.SANDBOX or not pace.is_misspelt(external_id, steps.PREFIXES):
             return []
         path = ("dropoffs", 0, "externalId")
         known = steps.PREFIXES

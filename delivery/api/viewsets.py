@@ -19,6 +19,7 @@ from common import clock, pagination
 from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
+from common.simulation.speed_header import SPEED
 from common.views import PayloadWarning
 from common.webhooks import feed
 from delivery import bodies
@@ -144,7 +145,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
                 "Quote-Id",
                 "The `Quote-Id` of a quote for the same trip, less than ten minutes old: its price is kept.",
             ),
-            sandbox.SPEED,
+            SPEED,
             _ESTIMATE,
             _LOCATED,
         ],

@@ -1,6 +1,7 @@
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from common.accounts import Environment
 from common.fields import CiphertextField, one_of
@@ -25,7 +26,7 @@ class Trouble(models.TextChoices):
     """What is wrong with a delivery that an alert names."""
 
     UNTAKEN = "untaken", _("Without a driver")
-    LATE = "late", _("Late")
+    LATE = "late", pgettext_lazy("delivery", "Late")
     FAILED = "failed", _("Not delivered")
 
 

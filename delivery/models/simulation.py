@@ -1,20 +1,15 @@
 from datetime import datetime
-from uuid import UUID
 
 from django.db import models
-from django.db.models import Q
 
 from common.fields import one_of
+from common.simulation import rows
 from delivery.models.delivery import Delivery
-from delivery.models.integrator import Integrator
 from delivery.simulation import steps
 from delivery.simulation.steps import Outcome
 
-# Of an account at once. Each takes two minutes at speed 1.
-MOST_SIMULATIONS = 500
 
-
-class SimulationQuerySet(models.QuerySet["Simulation"]):
+class SimulationQuerySet(rows.SimulationQuerySet["Simulation"]):
     def after_move(self, delivery: Delivery, *, by: str, by_integrator: bool, at: datetime) -> None:
         """End the simulation of a delivery that was moved, except by the simulator or a cancellation of its integrator.
 
@@ -26,48 +21,21 @@ class SimulationQuerySet(models.QuerySet["Simulation"]):
         elif by_integrator:
             simulation.update(due_at=at)
 
-    def integrators_due(self, *, at: datetime) -> "list[UUID]":
-        """The accounts that have a simulation due at `at`."""
-        due = self.filter(due_at__lte=at).order_by("delivery__integrator_id")
-        return list(due.values_list("delivery__integrator_id", flat=True).distinct())
 
-    def is_full(self, integrator: Integrator) -> bool:
-        """Whether simulated drivers move as many deliveries of the account as they may at once."""
-        return self.filter(delivery__integrator=integrator)[:MOST_SIMULATIONS].count() >= MOST_SIMULATIONS
-
-    def lock_due(self, integrator_id: UUID, *, at: datetime) -> "Simulation | None":
-        """The simulation of an account that has been due for longest at `at`, with its delivery, both rows locked.
-
-        Rows that another transaction has locked are skipped. So this never waits for a move that a person makes, whose
-        transaction locks the delivery first and its simulation afterwards.
-        """
-        due = (
-            self.filter(due_at__lte=at, delivery__integrator_id=integrator_id)
-            .order_by("due_at")
-            .select_related("delivery")
-        )
-        return due.select_for_update(of=("self", "delivery"), skip_locked=True, no_key=True).first()
-
-    def next_due(self, *, after: datetime | None = None) -> datetime | None:
-        """When the first of all simulations falls due, or of those that fall due after this moment."""
-        due = self.filter(due_at__gt=after) if after else self.filter(due_at__isnull=False)
-        return due.order_by("due_at").values_list("due_at", flat=True).first()
-
-
-class Simulation(models.Model):
+class Simulation(rows.Simulation):
     """A sandbox delivery that the simulated driver moves. Deleted when the delivery ends or a person moves it.
 
     A *leg* is the time between two moves: the way to A, to a drop-off or back, or the wait of an offer. It is known by
-    the delivery's `last_sequence` at its beginning, which every move raises.
+    the delivery's `last_sequence` at its beginning, which every move raises. `due_at` is when the next position or move
+    is made.
     """
+
+    OWNER = "delivery__integrator_id"
 
     delivery = models.OneToOneField(Delivery, on_delete=models.CASCADE, primary_key=True, related_name="simulation")
     outcome = models.CharField(max_length=11, choices=[(outcome.value, outcome.value) for outcome in Outcome])
-    speed = models.FloatField()
     leg = models.PositiveIntegerField(default=0)
     leg_ends_at = models.DateTimeField(null=True)  # when the next move is made; null while the driver waits
-    due_at = models.DateTimeField(null=True)  # when the next position or move is made; null while the driver waits
-    failures = models.PositiveSmallIntegerField(default=0)  # of the present step, in a row
 
     objects = SimulationQuerySet.as_manager()
 
@@ -75,9 +43,7 @@ class Simulation(models.Model):
         indexes = [models.Index(fields=["due_at"], name="simulation_due")]
         constraints = [
             one_of("simulation_outcome", "outcome", [outcome.value for outcome in Outcome]),
-            models.CheckConstraint(
-                name="simulation_speed", condition=Q(speed__gte=steps.SLOWEST, speed__lte=steps.FASTEST)
-            ),
+            rows.speed_in_range("simulation_speed"),
         ]
 
     def __str__(self) -> str:

@@ -39,6 +39,8 @@ class Token(Identified, Credential):
         _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
     )
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True, editable=False)
+    # Staff issued it to hand it over, and nobody else: one that was lost on the way may be replaced.
+    to_hand_over = models.BooleanField(default=False, db_default=False, editable=False)
 
     objects = TokenQuerySet.as_manager()
 

@@ -1,14 +1,10 @@
 """The simulated driver of the sandbox: moves deliveries that were requested with a test token."""
 
-import logging
-import time
-from collections.abc import Callable
 from datetime import datetime, timedelta
-from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 
-from common import clock
+from common.simulation.rows import Simulator
 from delivery.actions import deliveries, drivers, moves, proofs
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.geo import distance
@@ -16,36 +12,6 @@ from delivery.lifecycle import Status, Trigger
 from delivery.models import Delivery, DispatchRules, DropoffOptions, LatestPosition, ProofPhoto, Simulation, Stop
 from delivery.simulation import steps
 from delivery.simulation.steps import ACTOR, Outcome, Step
-
-_log = logging.getLogger(__name__)
-# Pause after the first failure of a step; each further one doubles it.
-_FAILURE_PAUSE = timedelta(seconds=1)
-_MOST_DOUBLINGS = 8
-# Longer than the interval of Celery beat's wake-ups.
-_LOOK_AHEAD = timedelta(seconds=7)
-_LONGEST_SLEEP = 0.2  # seconds, after which a simulation that began meanwhile can be due
-
-
-def advance_due(*, at: datetime) -> int:
-    """Take one simulation of each account that has one due one step on, each in its own transaction.
-
-    Returns how many were; call it again until there is none, so that accounts take turns. Several processes may do so
-    at the same time: a simulation that another one has locked is skipped. A step that fails is rolled back, logged with
-    the delivery's id, and repeated after a pause of 1 s to 4 min. A lost connection is raised.
-    """
-    return sum(_advance_one(integrator_id, at=at) for integrator_id in Simulation.objects.integrators_due(at=at))
-
-
-def advance_until_none_is_due(is_stopping: Callable[[], bool]) -> None:
-    """Advance what is due, and wait for what falls due shortly. Without simulations this is one query."""
-    due_at = Simulation.objects.next_due()
-    while due_at is not None and due_at - clock.now() <= _LOOK_AHEAD and not is_stopping():
-        pause = (due_at - clock.now()).total_seconds()
-        time.sleep(min(max(pause, 0), _LONGEST_SLEEP))
-        now = clock.now()
-        while not is_stopping() and advance_due(at=now):
-            now = clock.now()
-        due_at = Simulation.objects.next_due(after=now)  # not those that another process is advancing
 
 
 @transaction.atomic
@@ -60,24 +26,6 @@ def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta
     )
     drivers.set_position(driver=driver, point=start, accuracy_m=steps.ACCURACY_M, by=by, at=at - position_age)
     return deliveries.accept(delivery=locked, driver=driver, by=by, at=at)
-
-
-def _advance_one(integrator_id: UUID, *, at: datetime) -> bool:
-    """Advance one simulation of the account. Returns whether one was due."""
-    simulation = None
-    try:
-        with transaction.atomic():
-            simulation = Simulation.objects.lock_due(integrator_id, at=at)
-            if simulation is not None:
-                _advance(simulation, at=at)
-    except (OperationalError, InterfaceError):
-        raise
-    except Exception:
-        if simulation is None:
-            raise
-        _log.exception("The simulated driver of delivery %s cannot go on", simulation.pk)
-        _postpone(simulation, at=at)
-    return simulation is not None
 
 
 def _advance(simulation: Simulation, *, at: datetime) -> None:
@@ -130,12 +78,6 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
 
 
-def _postpone(simulation: Simulation, *, at: datetime) -> None:
-    failures = min(simulation.failures + 1, _MOST_DOUBLINGS + 1)
-    pause = _FAILURE_PAUSE * 2 ** (failures - 1)
-    Simulation.objects.filter(pk=simulation.pk).update(failures=failures, due_at=at + pause)
-
-
 def take_photo(stop: Stop, *, at: datetime) -> None:
     """Take the photo of an open stop, once, if the request asked for it. Raises the errors of `proofs.add`."""
     if stop.status == Status.COLLECTED and DropoffOptions.of(stop).needs_photo:
@@ -153,3 +95,7 @@ def _proof(stop: Stop) -> Proof:
 def given(stop: Stop, *, received_by: str, pin: str) -> Proof:
     """The photo that was taken, with what the caller says was told at the door."""
     return Proof(received_by=received_by, pin=pin, photos=(ProofPhoto.simulated_upload(stop.pk),))
+
+
+_SIMULATOR = Simulator(Simulation, _advance, doing="The simulated driver of delivery")
+advance_due, advance_until_none_is_due = _SIMULATOR.advance_due, _SIMULATOR.advance_until_none_is_due

@@ -4,11 +4,11 @@ The next step follows from the delivery's state alone, so a cancellation or a re
 Durations are in seconds at speed 1; a higher speed divides them.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from common.simulation import pace
 from delivery.geo.distance import Point
 from delivery.lifecycle import OPEN, RouteStatus, State, Trigger
 
@@ -18,8 +18,6 @@ ACTOR = "sandbox simulator"
 DRIVER_NAME = "Simulated driver"
 RECEIVER_NAME = "Simulated receiver"
 FAILURE_REASON = "Simulated failure: nobody received the order."
-
-SLOWEST, FASTEST = 1, 120
 
 _ACCEPT_SECONDS = 10
 _EXPIRE_SECONDS = 15
@@ -31,8 +29,6 @@ _RETURN_SECONDS = 30
 _CANCELLATION_SECONDS = 1800
 
 _POSITION_SECONDS = 4
-# Real time between two positions, and so the shortest leg: a position is recorded at the end of each.
-_SHORTEST = timedelta(seconds=0.25)
 
 ACCURACY_M = 5.0
 # From A, where the driver is at its acceptance.
@@ -54,8 +50,7 @@ class Outcome(StrEnum):
 
 _MANUAL = "manual"
 # Beginnings of the first drop-off's `externalId` that choose what happens.
-PREFIXES = tuple(f"sim-{name}-" for name in (*Outcome, _MANUAL))
-_LIKE_A_PREFIX = re.compile(r"sim[\W_]", re.IGNORECASE)
+PREFIXES = tuple(pace.prefix(name) for name in (*Outcome, _MANUAL))
 
 
 @dataclass(frozen=True)
@@ -76,15 +71,10 @@ def outcome_of(external_id: str) -> Outcome | None:
 
     DELIVERED without such a prefix. None for `sim-manual-`: nothing is simulated.
     """
-    if external_id.startswith(f"sim-{_MANUAL}-"):
+    if external_id.startswith(pace.prefix(_MANUAL)):
         return None
-    asked = (outcome for outcome in Outcome if external_id.startswith(f"sim-{outcome}-"))
+    asked = (outcome for outcome in Outcome if external_id.startswith(pace.prefix(outcome)))
     return next(asked, Outcome.DELIVERED)
-
-
-def is_misspelt(external_id: str) -> bool:
-    """Whether an `externalId` begins like a prefix and with none of PREFIXES: `SIM-FAIL-1`, `sim-fail`, `sim-x-1`."""
-    return _LIKE_A_PREFIX.match(external_id) is not None and not external_id.startswith(PREFIXES)
 
 
 def next_step(state: State, outcome: Outcome) -> Step | None:
@@ -110,16 +100,16 @@ def next_step(state: State, outcome: Outcome) -> Step | None:
 
 def duration(step: Step, *, speed: float) -> timedelta:
     """Real time that the step takes."""
-    return max(timedelta(seconds=step.seconds if step.is_wait else step.seconds / speed), _SHORTEST)
+    return pace.duration(step.seconds, speed=1 if step.is_wait else speed)
 
 
 def until_next_position(remaining: timedelta, *, speed: float) -> timedelta:
     """Time until the next position is recorded while a leg of the trip takes `remaining` more, which it never exceeds.
 
-    Positions are at least a quarter of a second apart, the one at the end of the leg included.
+    Positions are at least `pace.SHORTEST` apart, the one at the end of the leg included.
     """
-    pause = max(timedelta(seconds=_POSITION_SECONDS / speed), _SHORTEST)
-    return pause if remaining - pause >= _SHORTEST else remaining
+    pause = pace.duration(_POSITION_SECONDS, speed=speed)
+    return pause if remaining - pause >= pace.SHORTEST else remaining
 
 
 def between(start: Point, end: Point, fraction: float) -> Point:

@@ -58,6 +58,10 @@ class StopState:
         return self.stop.status == Status.DELIVERED
 
     @property
+    def has_failed(self) -> bool:
+        return self.is_closed and not self.is_delivered
+
+    @property
     def pin(self) -> str:
         """The PIN to tell the driver; empty when none is asked for (any more)."""
         return "" if self.is_closed or self.details.pin_state is PinState.LOCKED else self.details.pin
@@ -107,7 +111,7 @@ class StopState:
     @property
     def reason(self) -> str:
         """Why it was not delivered; empty otherwise."""
-        if not self.is_closed or self.is_delivered:
+        if not self.has_failed:
             return ""
         if self.stop.failure:
             return text_of_simulator(self.stop.failure)

@@ -16,14 +16,11 @@ from common.accounts import Environment
 from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
-from integration.lifecycle import Status
+from integration import lifecycle
 from integration.models import Invoice, Order, Seller, WebhookAttempt, compact_document
 
 _BATCH = 500
 _MOST_BATCHES = 20  # of one run of the task, which takes a process of the workers meanwhile
-_CLOSED = (Status.DELIVERED, Status.RETURNED, Status.CANCELLED)
-# Many sellers never report the end of an order.
-_ENDS_AFTER = timedelta(days=90)
 _CPF_LENGTH = 11
 _PHONES = ("phone", "cellphone")
 
@@ -83,7 +80,7 @@ def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QueryS
 
 def is_closed(*, at: datetime) -> Q:
     """The condition that an order has ended, or is so old that its seller does not report it."""
-    return Q(status__in=_CLOSED) | Q(created_at__lt=at - _ENDS_AFTER)
+    return Q(status__in=lifecycle.CLOSED) | Q(created_at__lt=at - lifecycle.ENDS_AFTER)
 
 
 def forget_orders_of(*, document: str = "", phone: str = "", until: datetime, at: datetime) -> int:

@@ -13,8 +13,13 @@ from integration.errors import InvalidKey, TooManyKeys
 from integration.models import ApiKey, Seller
 
 _log = logging.getLogger(__name__)
-MOST_VALID = 20  # of one seller
+MOST_VALID = 20  # of one seller in one environment
 _PREFIXES = {Environment.LIVE: credentials.LIVE_KEY, Environment.SANDBOX: credentials.SANDBOX_KEY}
+
+
+def environment_of(clear_text: str) -> Environment:
+    """The environment of a key, by its beginning."""
+    return next(environment for environment, prefix in _PREFIXES.items() if clear_text.startswith(prefix))
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ def issue(
     """Issue one more key, of either environment. `name` is for people. Raises AccountSuspended or TooManyKeys."""
     # Serialises with a suspension and with the issue of other keys, so that neither condition changes meanwhile.
     seller.locked().check_active()
-    if seller.keys.filter(revoked_at=None).count() >= MOST_VALID:
+    if seller.keys.filter(environment=environment, revoked_at=None).count() >= MOST_VALID:
         raise TooManyKeys
     prefix = _PREFIXES[environment]
     text = credentials.random_token(prefix)

@@ -12,28 +12,40 @@ from django.db.models import Exists, Func, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from common import wake_up
+from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.fields import any_of
 from common.postgresql import prepared
 from common.webhooks.models import ENDPOINT_COLUMNS
-from integration import business_days, freight, lifecycle, tracking_codes
+from integration import business_days, freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes
-from integration.errors import CompanyNotFound, DuplicateOrder, ForeignCompany, InvalidDocument, InvalidStatusReport
+from integration.errors import (
+    CompanyNotFound,
+    DuplicateOrder,
+    ForeignCompany,
+    InvalidDocument,
+    InvalidStatusReport,
+    TooManySimulations,
+)
 from integration.freight import ORDER_SERVICES, Price
 from integration.lifecycle import Reason, Status
 from integration.models import (
     Company,
     Invoice,
     InvoiceReference,
+    ManifestEntry,
     Order,
     SearchCode,
     Seller,
+    Simulation,
     StatusLog,
     WebhookEndpoint,
     compact_document,
     is_document,
 )
 from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON, MOVED
+from integration.simulation.steps import ACTOR
 from integration.webhooks import outbox
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.
@@ -99,12 +111,15 @@ class Report:
         if self.reason_code and self.reason_code not in _REASON_CODES:
             raise InvalidStatusReport(f"code é um destes: {', '.join(_REASON_CODES)}.", "code")
         if (self.reason_code or self.reason) and status not in lifecycle.WITH_REASON:
-            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", "code")
+            name = "code" if self.reason_code else "reason"
+            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", name)
         if self.reason_code == Reason.OTHER and not self.reason.strip():
             raise InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason")
         for name, text, most in (("reason", self.reason, LONGEST_REASON), ("place", self.place, LONGEST_PLACE)):
-            if len(text) > most or "\0" in text:
+            if len(text) > most:
                 raise InvalidStatusReport(f"{name} tem no máximo {most} caracteres.", name)
+            if "\0" in text:
+                raise InvalidStatusReport(f"{name} tem um caractere NUL.", name)
 
 
 NOTHING_MORE = Report()
@@ -139,10 +154,21 @@ class NewOrder:
         return self.cost if value is None else value
 
 
-def create(*, seller: Seller, environment: str, payload: NewOrder, by: str, at: datetime) -> Order:
+def create(
+    *,
+    seller: Seller,
+    environment: str,
+    payload: NewOrder,
+    by: str,
+    at: datetime,
+    simulation_speed: float | None = None,
+) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
-    Raises CompanyNotFound, InvalidDocument, ForeignCompany or DuplicateOrder, and then writes nothing.
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast.
+
+    Raises CompanyNotFound, InvalidDocument, ForeignCompany, DuplicateOrder or TooManySimulations, and then writes
+    nothing.
     """
     document = compact_document(payload.company_document)
     with transaction.atomic():
@@ -177,6 +203,11 @@ def create(*, seller: Seller, environment: str, payload: NewOrder, by: str, at: 
             created_at=at,
             created_by=by,
         )
+        simulation = [] if simulation_speed is None else Simulation.first_rows(order, speed=simulation_speed, at=at)
+        if simulation:
+            if Simulation.objects.is_full(seller.pk):
+                raise TooManySimulations
+            wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
         entry = _log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
         told = outbox.rows_of_first(
             order=order,
@@ -185,7 +216,7 @@ def create(*, seller: Seller, environment: str, payload: NewOrder, by: str, at: 
             invoices=[invoice.access_key for invoice in naming],
             at=at,
         )
-        insert_together(order, entry, *_search_codes(order, payload), *told)
+        insert_together(order, entry, *_search_codes(order, payload), *simulation, *told)
         invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
     return order
 
@@ -219,6 +250,11 @@ def move(
     entry.save(force_insert=True)
     outbox.record(order=locked, at=at)
     locked.save(update_fields=MOVED)
+    if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
+        Simulation.objects.filter(pk=locked.pk).delete()
+    if to is Status.CANCELLED:
+        # It is not handed over. A closed manifest keeps it: there it was.
+        ManifestEntry.objects.filter(order=locked, manifest__closed_at=None).delete()
     return locked
 
 

@@ -1,6 +1,6 @@
 """Finding orders of a seller."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -56,6 +56,27 @@ def get(seller: Seller, environment: str, *, code: str) -> Order:
     if order is None:
         raise OrderNotFound
     return order
+
+
+def several(seller: Seller, environment: str, *, codes: Sequence[str]) -> list[Order]:
+    """The seller's orders with these `orderId`s, in their sequence, with what their labels say.
+
+    Raises OrderNotFound, which names the first one that there is not.
+    """
+    if any("\0" in code for code in codes):
+        raise OrderNotFound  # PostgreSQL refuses NUL in a query
+    orders = Order.objects.of(seller, environment).filter(code__in=codes).order_by()
+    found = {order.code: order for order in with_labels(orders)}
+    missing = next((code for code in codes if code not in found), None)
+    if missing is not None:
+        raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing}'")
+    return [found[code] for code in codes]
+
+
+def with_labels(orders: QuerySet[Order]) -> QuerySet[Order]:
+    """The orders with what their labels say."""
+    links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
+    return orders.select_related("company__seller").prefetch_related(Prefetch("invoice_links", links))
 
 
 def _status_logs(owner: dict[str, Any], value: str, *, by_document: bool, document: str) -> list[Any]:

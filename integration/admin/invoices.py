@@ -68,7 +68,7 @@ class InvoiceForm(forms.ModelForm[Invoice]):
 class InvoiceAdmin(LargeTable, ModelAdmin):
     form = InvoiceForm
     list_display = [
-        "number_and_series", SELLER, _VALUE, "received_at", _ISSUER, "issued_at",
+        "number_and_series", "environment", SELLER, _VALUE, "received_at", _ISSUER, "issued_at",
         column("access_key", _("access key"), short, is_long=True),
     ]  # fmt: skip  # a list of names
     nothing_yet = _("No invoice yet. They come by the API or the seller's pages.")
@@ -78,8 +78,8 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     search_fields = ["access_key", "number", "references__value"]
     search_help_text = _("Access key, number or order, whole")
     readonly_fields = [
-        "number", "series", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE, "issued_at",
-        "layout", "is_void", "received_at", column("received_by", _("received by"), actor_name), "file",
+        "number", "series", "environment", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE,
+        "issued_at", "layout", "is_void", "received_at", column("received_by", _("received by"), actor_name), "file",
     ]  # fmt: skip  # a list of names
     fields = [*readonly_fields, "link_order"]
     inlines = [ReferenceInline, LinkInline]

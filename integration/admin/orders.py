@@ -97,7 +97,7 @@ def _parcels(order: Order) -> SafeString:
 
 
 _SUMMARY = [
-    STATE, column("code", _("order"), copyable), COST,
+    STATE, "environment", column("code", _("order"), copyable), COST,
     column("tracking_code", _("tracking code"), copyable), "seller",
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
@@ -149,7 +149,8 @@ def _list_action(status: Status) -> Any:
 @admin.register(Order)
 class OrderAdmin(LargeTable, ModelAdmin):
     list_display = [
-        column("code", _("order"), str, is_long=True), STATE, "recipient", SELLER, "tracking_code", COST, "created_at",
+        column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code", COST,
+        "created_at",
     ]  # fmt: skip  # a list of names
     list_filter = ["status"]
     list_filter_submit = True  # the filter by seller has a field
@@ -199,7 +200,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         for code in formset.save(commit=False):
-            code.seller_id = form.instance.seller_id
+            code.seller_id, code.environment = form.instance.seller_id, form.instance.environment
             code.save()
 
     def render_change_form(

@@ -20,6 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
 from common.account_admin import AccountAdmin, named
+from common.accounts import Environment
 from common.actors import actor
 from common.admin_base import (
     CREATED_BY,
@@ -93,7 +94,7 @@ class CompanyInline(TabularInline):
 
 class KeyInline(ReadOnlyInline):
     model = ApiKey
-    fields = ["hint", "created_at", CREATED_BY, LAST_USED, "revoked_at"]
+    fields = ["hint", "environment", "created_at", CREATED_BY, LAST_USED, "revoked_at"]
 
 
 @admin.register(Seller)
@@ -139,7 +140,7 @@ class SellerAdmin(AccountAdmin):
     def team(self, obj: Seller) -> str:
         """The people, with a link to the page where they are invited, changed and removed."""
         people = ", ".join(user.get_username() for user in obj.members.order_by("username")) or _("Nobody yet")
-        page = reverse("panel:seller_team", args=[obj.pk])
+        page = reverse("panel:seller_team", args=[obj.pk, Environment.LIVE])
         return format_html('{}<br><a class="rota-link" href="{}">{}</a>', people, page, _("Invite or remove people"))
 
     def has_delete_permission(self, request: HttpRequest, obj: Seller | None = None) -> bool:
@@ -186,11 +187,11 @@ class CompanyAdmin(ModelAdmin):
 class ApiKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
-    list_display = ["hint", "state", "name", SELLER, LAST_USED, "created_at", CREATED_BY]
+    list_display = ["hint", "state", "environment", "name", SELLER, LAST_USED, "created_at", CREATED_BY]
     add_text = add_title = _("Issue an API key")
     add_submit = _("Issue")
     nothing_yet = _("No API key yet.")
-    list_filter = [("revoked_at", admin.EmptyFieldListFilter)]
+    list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["seller"]
     search_fields = ["seller__name", "=seller__reference", "hint", "name"]
     autocomplete_fields = ["seller"]
@@ -205,8 +206,8 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         return pill(pgettext("key", "Valid"), "good")
 
     def get_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> Any:
-        shown = ["name", "hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]
-        return ["seller", *shown] if obj else ["seller", "name"]
+        shown = ["environment", "name", "hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]
+        return ["seller", *shown] if obj else ["seller", "environment", "name"]
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show refusals to issue a key as messages. The errors' own messages are the API's and Portuguese."""
@@ -220,7 +221,13 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        issued = keys.issue(seller=obj.seller, name=obj.name, by=actor(request), at=clock.now())
+        issued = keys.issue(
+            seller=obj.seller,
+            environment=Environment(obj.environment),
+            name=obj.name,
+            by=actor(request),
+            at=clock.now(),
+        )
         # The admin passes `obj` on to `response_add`, so it becomes the issued key, with its clear text.
         obj.__dict__.update(issued.key.__dict__, shown_once=issued.clear_text)
 

@@ -28,6 +28,7 @@ _HOW_TO_CANCEL = (
 # What warnings say, by code. The braces take the warning's values.
 WARNINGS = {
     UNKNOWN_KEY: "Chave desconhecida, sem efeito.",
+    "unknown_outcome": "Não escolhe nenhum resultado da simulação.",
     "incomplete_sides": "Sem as três medidas o peso cúbico não é calculado.",
     "unknown_state": "Não é a sigla de um estado.",
     "unassigned_postcode": "O CEP não é de nenhuma região.",

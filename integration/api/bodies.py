@@ -1,5 +1,6 @@
 """Bodies of successful answers, in the shapes that the specification prints."""
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
@@ -10,7 +11,7 @@ from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
 from integration.freight import ORDER_SERVICES, Price, Service
-from integration.models import InvoiceLink, Order, StatusLog
+from integration.models import InvoiceLink, Manifest, Order, StatusLog
 
 
 class Warned(TypedDict):
@@ -161,7 +162,8 @@ class StatusReport(StatusEntry, TypedDict):
 class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
-    `freight` is null if the company has no postcode, or the tariff had no rate.
+    `freight` is null if the company has no postcode, or the tariff had no rate. `trackingUrl` is the page for the
+    receiver, null once it no longer works.
     """
 
     items: list[dict[str, Any]]
@@ -170,6 +172,7 @@ class OrderDetail(OrderSummary, TypedDict):
     freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusReport]
+    trackingUrl: str | None
 
 
 class InvoiceSummary(TypedDict):
@@ -226,12 +229,110 @@ class OrderEventsListed(TypedDict):
     nextCursor: str
 
 
+class ManifestOrder(TypedDict):
+    """An order of a manifest. `volumes`: one for each unit of its items. `weight` of all, in kilograms.
+
+    `orderCost` in BRL, `freight` in centavos, null as in the order.
+    """
+
+    orderId: str
+    trackingCode: str
+    status: str
+    volumes: int
+    weight: float
+    orderCost: float
+    freight: int | None
+
+
+class ManifestTotals(TypedDict):
+    """The sums of its orders; `orders` is how many they are."""
+
+    orders: int
+    volumes: int
+    weight: float
+    orderCost: float
+    freight: int
+
+
+class ManifestSummary(TypedDict):
+    manifestId: int
+    status: Annotated[str, one_of(["open", "closed"])]
+    createdAt: str
+    closedAt: str | None
+
+
+class ManifestListed(ManifestSummary, TypedDict):
+    orderIds: list[str]
+
+
+class ManifestDetail(ManifestSummary, TypedDict):
+    orders: list[ManifestOrder]
+    totals: ManifestTotals
+
+
+class ManifestsListed(TypedDict):
+    success: Literal[True]
+    data: list[ManifestListed]
+    nextCursor: str | None
+
+
+class ManifestShown(TypedDict):
+    success: Literal[True]
+    data: ManifestDetail
+
+
+def manifests_listed(manifests: list[Any], next_cursor: str | None) -> ManifestsListed:
+    """Manifests annotated with `order_codes`."""
+    data: list[ManifestListed] = [
+        {**_manifest_summary(manifest), "orderIds": manifest.order_codes} for manifest in manifests
+    ]
+    return {"success": True, "data": data, "nextCursor": next_cursor}
+
+
+def manifest_shown(manifest: Manifest) -> ManifestShown:
+    """A manifest with its `entries` and their orders."""
+    totals = manifest.totals
+    orders: list[ManifestOrder] = [
+        {
+            "orderId": order.code,
+            "trackingCode": order.tracking_code,
+            "status": order.status,
+            "volumes": order.volumes,
+            "weight": float(order.weight),
+            "orderCost": float(order.cost),
+            "freight": order.freight_centavos,
+        }
+        for order in manifest.in_order
+    ]
+    detail: ManifestDetail = {
+        **_manifest_summary(manifest),
+        "orders": orders,
+        "totals": {
+            "orders": totals.orders,
+            "volumes": totals.volumes,
+            "weight": float(totals.weight),
+            "orderCost": float(totals.cost),
+            "freight": totals.freight,
+        },
+    }
+    return {"success": True, "data": detail}
+
+
+def _manifest_summary(manifest: Manifest) -> ManifestSummary:
+    return {
+        "manifestId": manifest.pk,
+        "status": manifest.status,
+        "createdAt": utc(manifest.created_at),
+        "closedAt": utc(manifest.closed_at) if manifest.closed_at else None,
+    }
+
+
 def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:
     """Orders with their company."""
     return {"success": True, "data": [_summary(order) for order in orders], "nextCursor": next_cursor}
 
 
-def order_shown(order: Order) -> OrderShown:
+def order_shown(order: Order, *, at: datetime) -> OrderShown:
     """An order with its company, `status_log`, and `invoice_links` with their invoices."""
     sent = order.invoice_data
     detail: OrderDetail = {
@@ -242,6 +343,7 @@ def order_shown(order: Order) -> OrderShown:
         "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_report(entry) for entry in order.status_log.all()],
+        "trackingUrl": order.tracking_url if order.link_works(at=at) else None,
     }
     return {"success": True, "data": detail}
 

@@ -6,12 +6,13 @@ Their messages are Portuguese, like all of area B's.
 import re
 from datetime import datetime
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.json_body import UNSTORABLE
+from common.pagination import LONGEST_MOMENT, read_moment
 from common.serializers import BodyCharField
 from common.states import POSTCODE
 
@@ -56,6 +57,15 @@ class OptionalTextField(TextField):
         super().__init__(**{"required": False, "allow_null": True, "allow_blank": True, **kwargs})
 
 
+class ChoiceField(serializers.ChoiceField):
+    """One of a few values. The message lists them."""
+
+    default_error_messages = {"null": "Campo obrigatório.", "invalid_choice": "Deve ser um destes: {names}."}
+
+    def fail(self, key: str, **values: Any) -> NoReturn:
+        super().fail(key, names=", ".join(map(str, self.choices)), **values)
+
+
 class ShapedTextField(TextField):
     """Text that matches `shape` as a whole."""
 
@@ -65,6 +75,28 @@ class ShapedTextField(TextField):
         if not isinstance(data, str) or not self.shape.fullmatch(data):
             self.fail("invalid")
         return data
+
+
+@extend_schema_field({"type": "string", "format": "date-time"})
+class MomentField(TextField):
+    """A moment in ISO 8601, which may be absent or null; without an offset it is in the service's time zone."""
+
+    default_error_messages = {"invalid_moment": "Deve ser um instante em ISO 8601, como 2026-11-20T10:00:00-03:00."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, allow_null=True, max_length=LONGEST_MOMENT, **kwargs)
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = super().to_internal_value(data)
+        if len(text) > LONGEST_MOMENT:  # which is validated after this
+            self.fail("invalid_moment")
+        try:
+            return read_moment(text)
+        except (ValueError, OverflowError):
+            self.fail("invalid_moment")
+
+    def run_validators(self, value: Any) -> None:
+        """Those of a text are checked above."""
 
 
 @extend_schema_field({"type": "string", "pattern": "^[0-9]{8}$"})

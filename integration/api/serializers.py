@@ -12,6 +12,7 @@ from django.core.validators import validate_email
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from common.accounts import Environment
 from common.openapi import example_body
 from common.pagination import (
     CREATED_FROM,
@@ -25,14 +26,18 @@ from common.pagination import (
     TextFilter,
 )
 from common.serializers import BodySerializer
-from common.views import PayloadWarning
+from common.simulation import pace
+from common.views import PayloadWarning, nearest
 from integration import freight, nfe, postcodes, words
-from integration.actions.orders import Address, Item, NewOrder, Receiver
+from integration.actions.manifests import MOST_ORDERS
+from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
     REQUIRED,
     AmountField,
+    ChoiceField,
     DimensionsField,
     IssueDateField,
+    MomentField,
     OptionalTextField,
     PostcodeField,
     SideField,
@@ -43,8 +48,11 @@ from integration.api.fields import (
 )
 from integration.errors import NoCoverage
 from integration.freight import Package
-from integration.lifecycle import Status
-from integration.models import FreightParameters, Invoice, Order, compact_document, is_document
+from integration.lifecycle import Reason, Status
+from integration.models import FreightParameters, Invoice, Manifest, Order, compact_document, is_document
+from integration.models.order import LONGEST_PLACE, LONGEST_REASON
+from integration.papers.label_pdf import PER_A4, Size
+from integration.simulation import steps
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
@@ -192,6 +200,9 @@ class OrderSerializer(BodySerializer):
             found += _of_item(index, item, heaviest_kg=heaviest)
         if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
             found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
+        if self.context.get("environment") == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
+            known = steps.PREFIXES
+            found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
         return found
 
     @property
@@ -241,11 +252,95 @@ def _of_item(index: int, item: Item, *, heaviest_kg: Decimal) -> Iterator[Payloa
         yield PayloadWarning(("items", index, "dimensions"), "weight_out_of_range")
 
 
+@example_body({"code": "ABSENT", "place": "Salvador/BA"})
+class ReportSerializer(BodySerializer):
+    """What is reported of a change of status. Every key may be absent, and so may the body."""
+
+    code = OptionalTextField(max_length=len(max(Reason, key=len)), help_text=f"One of {', '.join(Reason)}.")
+    reason = OptionalTextField(max_length=LONGEST_REASON, help_text="In words. OTHER needs it.")
+    place = OptionalTextField(max_length=LONGEST_PLACE)
+    occurredAt = MomentField(help_text="When it happened, at most 30 days ago and not before the entry before it.")
+
+    @property
+    def report(self) -> Report:
+        data = self.validated_data
+        return Report(
+            reason_code=data.get("code") or "",
+            reason=data.get("reason") or "",
+            place=data.get("place") or "",
+            happened_at=data.get("occurredAt"),
+        )
+
+
 @example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
     orderId = TextField()
+
+
+class _ManyOrders(BodySerializer):
+    """The orders of a call, by their codes."""
+
+    orderIds = serializers.ListField(
+        child=TextField(),
+        min_length=1,
+        max_length=MOST_ORDERS,
+        error_messages={
+            **REQUIRED,
+            "not_a_list": "Deve ser uma lista.",
+            "min_length": "Pelo menos um orderId.",
+            "max_length": "No máximo {max_length} pedidos.",
+        },
+    )
+
+    @property
+    def codes(self) -> list[str]:
+        return [*dict.fromkeys(self.validated_data["orderIds"])]
+
+
+@example_body({"orderIds": ["A-1001"]})
+class ManifestSerializer(_ManyOrders):
+    """Body of a manifest create request."""
+
+
+@example_body({"orderIds": ["A-1001"]})
+class RemovalSerializer(_ManyOrders):
+    """Body of a call that takes orders out of a manifest."""
+
+
+class LabelSerializer(BodySerializer):
+    """How labels are printed: in the query string for one order, in the body for several."""
+
+    size = ChoiceField(
+        choices=[size.value for size in Size], default=Size.CM_10X15.value, help_text="The paper of the PDF."
+    )
+    position = ChoiceField(
+        choices=list(range(1, PER_A4 + 1)),
+        default=1,
+        help_text="Of `a4`: the place of the first label on the first sheet, as one reads.",
+    )
+    format = ChoiceField(
+        choices=["pdf", "zpl"],
+        default="pdf",
+        help_text="`zpl`: text for thermal printers with 8 dots in each millimetre, of 10 by 15 cm.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["format"] == "zpl" and attrs["size"] != Size.CM_10X15:
+            raise serializers.ValidationError({"size": ["Etiquetas em ZPL têm 10x15."]})
+        return attrs
+
+
+@example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
+class LabelsSerializer(LabelSerializer, _ManyOrders):
+    """Body of a request for the labels of several orders."""
+
+
+class ManifestFormatSerializer(BodySerializer):
+    """Query string of a manifest."""
+
+    format = ChoiceField(choices=["json", "pdf"], default="json", help_text="`pdf`: to print and to sign.")
 
 
 class TrackingSerializer(BodySerializer):
@@ -273,6 +368,13 @@ class PortugueseForm(QueryForm):
         "max_length": "No máximo 255 caracteres.",
         "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
     }
+
+
+class ManifestFilter(ListFilter):
+    class Meta:
+        model = Manifest
+        fields: list[str] = []
+        form = PortugueseForm
 
 
 class OrderFilter(ListFilter):

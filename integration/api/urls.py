@@ -2,13 +2,26 @@ from django.conf import settings
 from django.urls import path
 
 from common.views import ApiRouter
-from integration.api.viewsets import EventViewSet, InvoiceViewSet, OrderViewSet, ShippingViewSet
+from integration.api.viewsets import (
+    EventViewSet,
+    InvoiceViewSet,
+    LabelViewSet,
+    ManifestViewSet,
+    OrderViewSet,
+    SandboxOrderViewSet,
+    ShippingViewSet,
+)
 
 router = ApiRouter()
 router.register("shipping", ShippingViewSet, basename="shipping")
 router.register("orders", OrderViewSet, basename="order")
 router.register("events", EventViewSet, basename="event")
+router.register("sandbox/orders", SandboxOrderViewSet, basename="sandbox-order")
 router.register("invoices", InvoiceViewSet, basename="invoice")
+router.register("labels", LabelViewSet, basename="label")
+router.register("manifests", ManifestViewSet, basename="manifest")
 
 _upload = InvoiceViewSet.as_view({"post": "marketplace"}, **InvoiceViewSet.marketplace.kwargs)
-urlpatterns = [*router.urls, *(path(f"invoices/{segment}", _upload) for segment in settings.INVOICE_PATHS)]
+# Before the paths of the router, of which an orderId may be the rest of one.
+_label = path("orders/<path:order_id>/label", OrderViewSet.as_view({"get": "label"}), name="order-label")
+urlpatterns = [_label, *router.urls, *(path(f"invoices/{segment}", _upload) for segment in settings.INVOICE_PATHS)]

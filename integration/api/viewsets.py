@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Model, OuterRef, QuerySet, prefetch_related_objects
@@ -15,11 +15,14 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
+from common.accounts import Environment
 from common.idempotency import KeyedEndpoint
+from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
+from common.simulation import speed_header
 from common.views import ApiView, PayloadWarning
 from common.webhooks import endpoints, feed
-from integration.actions import invoices, orders, quotes
+from integration.actions import invoices, manifests, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies
 from integration.api.authentication import HasKey, KeyAuthentication
@@ -28,9 +31,16 @@ from integration.api.serializers import (
     CancelSerializer,
     FeedQuery,
     InvoiceFilter,
+    LabelSerializer,
+    LabelsSerializer,
+    ManifestFilter,
+    ManifestFormatSerializer,
+    ManifestSerializer,
     OrderFilter,
     OrderSerializer,
     QuoteSerializer,
+    RemovalSerializer,
+    ReportSerializer,
     TrackingSerializer,
 )
 from integration.bodies import utc
@@ -43,33 +53,70 @@ from integration.errors import (
     DuplicateOrder,
     ForeignCompany,
     IdempotencyKeyReused,
+    InOpenManifest,
     InvalidDocument,
     InvalidIdempotencyKey,
     InvalidInvoice,
     InvalidKey,
+    InvalidSandboxSpeed,
+    InvalidStatusReport,
     InvoiceMissing,
     InvoiceStorageFull,
     InvoiceUnreferenced,
     KeyMissing,
+    ManifestClosed,
+    ManifestEmpty,
+    ManifestNotFound,
+    MoveRefused,
     NoCoverage,
+    OrderCancelled,
+    OrderForgotten,
     OrderNotFound,
+    OrderNotPending,
     RateLimited,
+    SandboxOnly,
     SearchValueMissing,
     TooHeavy,
     TooManyInvoices,
+    TooManyLabels,
+    TooManySimulations,
 )
-from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Order, WebhookEndpoint, WebhookEvent
-from integration.models.order import OrderQuerySet
-
-Row = TypeVar("Row", bound=Model)
-_ORDERS = KeyedEndpoint(
+from integration.lifecycle import Status
+from integration.models import (
+    ApiKey,
     IdempotencyRecord,
-    "orders",
-    invalid_key=InvalidIdempotencyKey,
-    key_reused=IdempotencyKeyReused,
-    call_in_progress=CallInProgress,
+    Invoice,
+    InvoiceLink,
+    Manifest,
+    ManifestEntry,
+    Order,
+    WebhookEndpoint,
+    WebhookEvent,
 )
+from integration.models.manifest import ManifestQuerySet
+from integration.models.order import OrderQuerySet
+from integration.papers import files
+from integration.simulation import by_hand
+
+_TARGETS = [status.value for status in Status if status is not Status.PENDING]  # which no order returns to
+Row = TypeVar("Row", bound=Model)
+# The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
+_ORDERS = {
+    environment: KeyedEndpoint(
+        IdempotencyRecord,
+        name,
+        invalid_key=InvalidIdempotencyKey,
+        key_reused=IdempotencyKeyReused,
+        call_in_progress=CallInProgress,
+    )
+    for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
+}
 _INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
+_FILE = Annotated[str, Json(format="binary")]
+_LABELS = {
+    (200, "application/pdf"): Answer(_FILE, "The labels."),
+    (200, "text/plain"): Answer(str, "The labels."),
+}
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
@@ -95,6 +142,11 @@ class SellerViewSet(ApiView, ViewSet):
     def orders(self) -> OrderQuerySet:
         """The orders that the key may see: those of its seller and environment."""
         return Order.objects.of(self.key.seller_id, self.key.environment)
+
+    def shown(self, code: str) -> Response:
+        """Everything about the order with this `orderId`. Raises OrderNotFound."""
+        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
     def actor(self) -> str:
@@ -177,6 +229,7 @@ class OrderViewSet(SellerViewSet):
 
     @extend_schema(
         operation_id="create-order",
+        parameters=[speed_header.SPEED],
         request=OrderSerializer,
         responses={
             201: Answer(
@@ -191,28 +244,46 @@ class OrderViewSet(SellerViewSet):
     )
     @raises(
         InvalidIdempotencyKey, IdempotencyKeyReused, CallInProgress, ForeignCompany, CompanyNotFound,
-        InvalidDocument, DuplicateOrder,
+        InvalidDocument, DuplicateOrder, InvalidSandboxSpeed, TooManySimulations,
     )  # fmt: skip  # a list of names
     def create(self, request: Request) -> HttpResponse:
         """Create an order.
 
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
-        serializer = self.read_body(OrderSerializer(data=request.data))
-        key, payload, at = self.key, serializer.payload, clock.now()
+        key, speed = self.key, self._speed(request)
+        serializer = self.read_body(OrderSerializer(data=request.data, context={"environment": key.environment}))
+        payload, at = serializer.payload, clock.now()
 
         def create(_nothing: None) -> Response:
-            order = orders.create(seller=key.seller, environment=key.environment, payload=payload, by=self.actor, at=at)
+            order = orders.create(
+                seller=key.seller,
+                environment=key.environment,
+                payload=payload,
+                by=self.actor,
+                at=at,
+                simulation_speed=speed,
+            )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
-        return _ORDERS.once(
+        endpoint = _ORDERS[Environment(key.environment)]
+        return endpoint.once(
             request,
-            scope={"seller_id": key.seller_id, "environment": key.environment},
+            scope={"seller_id": key.seller_id},
             at=at,
             prepare=lambda: None,
             act=create,
             refuse=answers.refused,
         )
+
+    def _speed(self, request: Request) -> float | None:
+        """How fast the simulated carrier is; None with a live key. Raises InvalidSandboxSpeed."""
+        if self.key.environment != Environment.SANDBOX:
+            return None
+        try:
+            return speed_header.read_speed(request)
+        except speed_header.NotASpeed as error:
+            raise InvalidSandboxSpeed from error
 
     @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
     @raises(OrderNotFound)
@@ -221,7 +292,26 @@ class OrderViewSet(SellerViewSet):
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return Response(bodies.order_shown(trackings.get(self.key.seller, self.key.environment, code=order_id)))
+        return self.shown(order_id)
+
+    @extend_schema(
+        operation_id="get-label",
+        parameters=[LabelSerializer],
+        responses=_LABELS,
+    )
+    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
+    def label(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order.
+
+        One label for each volume, which is one unit of an item: with the tracking code, the postcode and the key of
+        the invoice as Code 128. Nothing is stored.
+        """
+        serializer = LabelSerializer(data=request.query_params)
+        serializer.is_valid()
+        self.check_query(serializer.errors, known=serializer.fields)
+        return files.labels(
+            trackings.several(self.key.seller, self.key.environment, codes=[order_id]), **serializer.validated_data
+        )
 
     @extend_schema(
         operation_id="cancel-order",
@@ -287,6 +377,39 @@ class OrderViewSet(SellerViewSet):
             # With status 200 and without a code, as specified.
             return Response(bodies.NothingFound(success=False, message=OrderNotFound.message))
         return Response(bodies.orders_found(found))
+
+
+class SandboxOrderViewSet(SellerViewSet):
+    """With a live key the answer is 404. After a move the simulated carrier makes none by itself."""
+
+    lookup_field = "order_id"
+    lookup_value_converter = "path"  # as in the paths of orders
+    path_parameters = {
+        "order_id": {"description": "The orderId sent at creation."},
+        "status": {"description": "The status to move to.", "schema": {"type": "string", "enum": _TARGETS}},
+    }
+
+    @extend_schema(
+        operation_id="sandbox-move-order",
+        tags=["Sandbox"],
+        request=ReportSerializer,
+        responses={200: Answer(bodies.OrderShown, "The order after the move.")},
+    )
+    @raises(SandboxOnly, OrderNotFound, MoveRefused, AlreadyDelivered, AlreadyCancelled, InvalidStatusReport)
+    @action(methods=["post"], detail=True, url_path="<str:status>")
+    def move(self, request: Request, order_id: str, status: str) -> Response:
+        """Move a test order to a status.
+
+        `delivery_failed` and `returned` have a reason; without one in the body it is ABSENT.
+        """
+        if self.key.environment != Environment.SANDBOX:
+            raise SandboxOnly
+        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
+        if status not in _TARGETS:
+            raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
+        report = self.read_body(ReportSerializer(data=request.data)).report
+        by_hand.perform(order=order, to=Status(status), report=report, by=self.actor, at=clock.now())
+        return self.shown(order_id)
 
 
 class InvoiceViewSet(SellerViewSet):
@@ -355,6 +478,158 @@ class InvoiceViewSet(SellerViewSet):
             on_doubts=check,
         )
         return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
+
+
+class LabelViewSet(SellerViewSet):
+    """Labels of several orders."""
+
+    @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
+    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
+    def create(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders.
+
+        One file for at most 100 orders, in their sequence, with one label for each volume. Nothing is stored.
+        """
+        serializer = self.read_body(LabelsSerializer(data=request.data))
+        options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
+        found = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        return files.labels(found, **options)
+
+
+class ManifestViewSet(SellerViewSet):
+    """Manifests: what is handed over together."""
+
+    lookup_field = "manifest_id"
+    lookup_value_converter = "int"
+    path_parameters = {
+        "manifest_id": {"description": "The id of the manifest.", "schema": {"type": "integer", "format": "int64"}}
+    }
+    filterset_class = ManifestFilter
+
+    @extend_schema(operation_id="list-manifests", responses={200: Answer(bodies.ManifestsListed, "A page.")})
+    def list(self, request: Request) -> Response:
+        """Find manifests.
+
+        The manifests of the key's seller and environment, the newest first, in pages.
+        """
+        entries = ManifestEntry.objects.filter(manifest=OuterRef("pk")).order_by("pk")
+        codes = {"order_codes": ArraySubquery(entries.values("order__code"))}
+        page = self.page(self._manifests, scope="manifests", annotations=codes)
+        return Response(bodies.manifests_listed(page.rows, page.next_cursor))
+
+    @extend_schema(
+        operation_id="create-manifest",
+        request=ManifestSerializer,
+        responses={
+            201: Answer(
+                bodies.ManifestShown,
+                "The manifest was opened.",
+                links={
+                    name: {"operationId": name, "parameters": {"manifestId": "$response.body#/data/manifestId"}}
+                    for name in ("get-manifest", "close-manifest")
+                },
+            )
+        },
+    )
+    @raises(OrderNotFound, OrderCancelled, InOpenManifest, OrderNotPending)
+    def create(self, request: Request) -> Response:
+        """Open a manifest.
+
+        With orders that wait for collection, at most 100. An order stands in one open manifest only. One that is
+        cancelled leaves it.
+        """
+        serializer = self.read_body(ManifestSerializer(data=request.data))
+        chosen = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        made = manifests.create(
+            seller=self.key.seller, environment=self.key.environment, orders=chosen, by=self.actor, at=clock.now()
+        )
+        return self._answer(made, status=201)
+
+    @extend_schema(
+        operation_id="get-manifest",
+        parameters=[ManifestFormatSerializer],
+        responses={
+            200: Answer(bodies.ManifestShown, "The manifest."),
+            (200, "application/pdf"): Answer(_FILE, "The manifest."),
+        },
+    )
+    @raises(ManifestNotFound)
+    def retrieve(self, request: Request, manifest_id: int) -> HttpResponse:
+        """Read a manifest.
+
+        Its orders and their totals, as JSON or as PDF with lines for signatures.
+        """
+        serializer = ManifestFormatSerializer(data=request.query_params)
+        serializer.is_valid()
+        self.check_query(serializer.errors, known=serializer.fields)
+        found = self._found(manifest_id)
+        if serializer.validated_data["format"] == "pdf":
+            return files.manifest(found)
+        return self._answer(found)
+
+    @extend_schema(
+        operation_id="close-manifest",
+        request=None,
+        responses={200: Answer(bodies.ManifestShown, "The manifest is closed.")},
+    )
+    @raises(ManifestNotFound, ManifestEmpty)
+    @action(methods=["post"], detail=True)
+    def close(self, request: Request, manifest_id: int) -> Response:
+        """Close a manifest.
+
+        Its orders that wait for collection become collected. Those that a carrier has moved meanwhile keep their
+        status. Closing a closed one changes nothing.
+        """
+        found = self._found(manifest_id)
+        manifests.close(manifest=found, by=self.actor, at=clock.now(), via_api=True)
+        return self._answer(found)
+
+    @extend_schema(
+        operation_id="remove-from-manifest",
+        request=RemovalSerializer,
+        responses={200: Answer(bodies.ManifestShown, "The manifest without these orders.")},
+    )
+    @raises(ManifestNotFound, OrderNotFound, ManifestClosed)
+    @action(methods=["post"], detail=True)
+    def remove(self, request: Request, manifest_id: int) -> Response:
+        """Remove orders from an open manifest.
+
+        Orders that do not stand in it stay as they are.
+        """
+        serializer = self.read_body(RemovalSerializer(data=request.data))
+        found = self._found(manifest_id)
+        chosen = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        manifests.remove(manifest=found, orders=chosen, by=self.actor)
+        return self._answer(found)
+
+    @extend_schema(
+        operation_id="delete-manifest",
+        responses={
+            200: Answer(bodies.Done, "Deleted.", example={"success": True, "message": "Romaneio excluído com sucesso"})
+        },
+    )
+    @raises(ManifestNotFound, ManifestClosed)
+    def destroy(self, request: Request, manifest_id: int) -> Response:
+        """Delete an open manifest.
+
+        Its orders can be put into another one.
+        """
+        manifests.delete(manifest=self._found(manifest_id), by=self.actor)
+        return Response(bodies.Done(success=True, message="Romaneio excluído com sucesso"))
+
+    @property
+    def _manifests(self) -> ManifestQuerySet:
+        return Manifest.objects.of(self.key.seller_id, self.key.environment)
+
+    def _found(self, key: int) -> Manifest:
+        found = self._manifests.with_orders().filter(pk=key).first()
+        if found is None:
+            raise ManifestNotFound
+        return found
+
+    def _answer(self, manifest: Manifest, *, status: int = 200) -> Response:
+        """The manifest as it is now."""
+        return Response(bodies.manifest_shown(self._found(manifest.pk)), status=status)
 
 
 class EventViewSet(SellerViewSet):

@@ -40,11 +40,6 @@ class Migration(migrations.Migration):
             field=models.CharField(choices=[('live', 'Live'), ('sandbox', 'Sandbox')], db_default='live', default='live', editable=False, max_length=7, verbose_name='environment'),
         ),
         migrations.AddField(
-            model_name='idempotencyrecord',
-            name='environment',
-            field=models.CharField(choices=[('live', 'Live'), ('sandbox', 'Sandbox')], db_default='live', default='live', editable=False, max_length=7, verbose_name='environment'),
-        ),
-        migrations.AddField(
             model_name='searchcode',
             name='environment',
             field=models.CharField(choices=[('live', 'Live'), ('sandbox', 'Sandbox')], db_default='live', default='live', editable=False, max_length=7, verbose_name='environment'),

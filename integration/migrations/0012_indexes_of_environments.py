@@ -42,12 +42,11 @@ _INDEXES = [
     ("invoice_linked", f"integration_invoice ({_SELLER}, is_linked, received_at DESC, id DESC)", "invoice",
      models.Index(fields=["seller", "environment", "is_linked", "-received_at", "-id"], name="invoice_linked")),
 ]  # fmt: skip  # a table
-# Name, table, further columns and model.
+# Name, table, column and model.
 _UNIQUE = [
     ("one_order_of_environment_per_code", "integration_order", "code", "order"),
     ("one_order_of_environment_per_tracking_code", "integration_order", "tracking_code", "order"),
     ("one_invoice_of_environment_per_access_key", "integration_invoice", "access_key", "invoice"),
-    ("one_answer_of_environment_per_idempotency_key", "integration_idempotencyrecord", "endpoint, key", "idempotencyrecord"),
 ]
 _FORMER_INDEXES = [
     ("order_of_seller", "order"),
@@ -61,12 +60,6 @@ _FORMER_INDEXES = [
     ("invoice_received", "invoice"),
     ("invoice_of_seller_linked", "invoice"),
 ]
-_FORMER_CONSTRAINTS = [
-    ("one_order_per_code", "order"),
-    ("one_order_per_tracking_code", "order"),
-    ("one_invoice_per_access_key", "invoice"),
-    ("one_order_answer_per_idempotency_key", "idempotencyrecord"),
-]
 
 
 def _index(name: str, on: str, model: str, index: models.Index) -> migrations.RunSQL:
@@ -78,11 +71,11 @@ def _index(name: str, on: str, model: str, index: models.Index) -> migrations.Ru
     )
 
 
-def _unique(name: str, table: str, columns: str, model: str) -> migrations.RunSQL:
+def _unique(name: str, table: str, column: str, model: str) -> migrations.RunSQL:
     drop = f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
-    constraint = models.UniqueConstraint("seller", "environment", *columns.split(", "), name=name)
+    constraint = models.UniqueConstraint("seller", "environment", column, name=name)
     return migrations.RunSQL(
-        [drop, f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON {table} ({_SELLER}, {columns})"],
+        [drop, f"CREATE UNIQUE INDEX CONCURRENTLY {name} ON {table} ({_SELLER}, {column})"],
         drop,
         state_operations=[migrations.AddConstraint(model_name=model, constraint=constraint)],
     )
@@ -93,14 +86,6 @@ def _without_index(name: str, model: str) -> migrations.RunSQL:
         f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
         migrations.RunSQL.noop,
         state_operations=[migrations.RemoveIndex(model_name=model, name=name)],
-    )
-
-
-def _without_constraint(name: str, model: str) -> migrations.RunSQL:
-    return migrations.RunSQL(
-        f"ALTER TABLE integration_{model} DROP CONSTRAINT IF EXISTS {name}",
-        migrations.RunSQL.noop,
-        state_operations=[migrations.RemoveConstraint(model_name=model, name=name)],
     )
 
 
@@ -117,5 +102,4 @@ class Migration(migrations.Migration):
         *(_index(*each) for each in _INDEXES),
         *(_unique(*each) for each in _UNIQUE),
         *(_without_index(*each) for each in _FORMER_INDEXES),
-        *(_without_constraint(*each) for each in _FORMER_CONSTRAINTS),
     ]

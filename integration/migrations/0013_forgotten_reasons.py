@@ -1,4 +1,7 @@
-"""Lets the reason of a change of status be forgotten with its order."""
+"""Lets the reason of a change of status be forgotten with its order, and drops the unique constraints without environment.
+
+In a transaction, so that it waits for the locks of tables no longer than the timeout says.
+"""
 
 import pgtrigger.compiler
 import pgtrigger.migrations
@@ -12,6 +15,9 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RemoveConstraint(model_name="order", name="one_order_per_code"),
+        migrations.RemoveConstraint(model_name="order", name="one_order_per_tracking_code"),
+        migrations.RemoveConstraint(model_name="invoice", name="one_invoice_per_access_key"),
         pgtrigger.migrations.RemoveTrigger(
             model_name='statuslog',
             name='status_log_append_only',

@@ -3,8 +3,10 @@
 from integration.models.call import IdempotencyRecord, RefusedSellerCall, RefusedSellerCallCount
 from integration.models.freight import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
+from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.order import Order, SearchCode, StatusLog
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
+from integration.models.simulation import Simulation
 from integration.models.webhook import (
     Authentication,
     AuthenticationKind,
@@ -31,12 +33,15 @@ __all__ = [
     "Invoice",
     "InvoiceLink",
     "InvoiceReference",
+    "Manifest",
+    "ManifestEntry",
     "Order",
     "RefusedSellerCall",
     "RefusedSellerCallCount",
     "SearchCode",
     "Seller",
     "SellerMembership",
+    "Simulation",
     "StatusLog",
     "WebhookAttempt",
     "WebhookEndpoint",

@@ -24,17 +24,10 @@ class IdempotencyRecord(AbstractRecord):
     """The answer to a seller's call with an Idempotency-Key. Kept for 24 hours."""
 
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
-    environment = environment_field()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                "seller",  # of expressions, as the constraints of orders
-                "environment",
-                "endpoint",
-                "key",
-                name="one_answer_of_environment_per_idempotency_key",
-            ),
+            models.UniqueConstraint(fields=["seller", "endpoint", "key"], name="one_order_answer_per_idempotency_key"),
         ]
 
 
@@ -42,22 +35,31 @@ class RefusedSellerCall(RefusedCall):
     """A refused call with a key."""
 
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
+    environment = environment_field()
 
     class Meta:
         indexes = [
-            models.Index(fields=["seller", "-created_at", "-id"], name="refused_call_of_seller"),
+            models.Index(fields=["seller", "environment", "-created_at", "-id"], name="refused_seller_call_newest"),
             models.Index(fields=["created_at"], name="refused_seller_call_oldest"),
         ]
 
 
 class RefusedSellerCallCount(RefusedCallCount):
-    """The number of refused calls of a seller within an hour."""
+    """The number of refused calls of a seller in one environment within an hour."""
 
     seller = models.ForeignKey(Seller, on_delete=models.CASCADE, related_name="+", db_index=False)
+    environment = environment_field()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["seller", "hour"], name="refused_seller_count_of_hour")]
+        constraints = [
+            models.UniqueConstraint(
+                "seller",  # of expressions, as the constraints of orders
+                "environment",
+                "hour",
+                name="refused_seller_count_of_environment",
+            )
+        ]
         indexes = [models.Index(fields=["hour"], name="refused_seller_count_oldest")]
 
 
-RECORDER = Recorder(RefusedSellerCall, RefusedSellerCallCount, owner=("seller_id",), keys=_KEYS)
+RECORDER = Recorder(RefusedSellerCall, RefusedSellerCallCount, owner=("seller_id", "environment"), keys=_KEYS)

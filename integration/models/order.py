@@ -1,12 +1,15 @@
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import pgtrigger
+from django.conf import settings
+from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.db.models import F, Func, Q, TextField
 from django.db.models.functions import Left
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -26,6 +29,12 @@ LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
 CUT_REFERENCE = 15
 LONGEST_REASON, LONGEST_PLACE = 255, 120
+# How long the receiver's page is shown after the end of the order.
+LINK_WORKS_FOR = timedelta(days=30)
+# Tokens of receivers' pages. Computed from the id, so that old orders have one too, and a new one costs no column, no
+# index and no write.
+_signer = signing.Signer(sep=".", salt="integration.Order.tracking_url")
+_LONGEST_TOKEN = 80
 # Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
 _FORGOTTEN = {
     "receiver_name": EMPTY,
@@ -163,6 +172,38 @@ class Order(models.Model):
         if self.promised_on is None or self.status in (Status.RETURNED, Status.CANCELLED):
             return False
         return timezone.localdate(self.delivered_at) > self.promised_on
+
+    @property
+    def tracking_url(self) -> str:
+        """The receiver's page. Whoever has the address can see it, see `link_works`."""
+        return settings.SITE_URL + reverse("order_tracking:page", args=[_signer.sign(str(self.pk))])
+
+    @staticmethod
+    def find_by_token(token: str) -> "Order | None":
+        """The order whose receiver's page has this token, with its seller and status log, or None."""
+        if len(token) > _LONGEST_TOKEN:
+            return None
+        try:
+            key = _signer.unsign(token)
+        except signing.BadSignature:
+            return None
+        return Order.objects.select_related("seller").prefetch_related("status_log").filter(pk=key).first()
+
+    def link_works(self, *, at: datetime) -> bool:
+        """Whether the receiver's page is shown still. Reads the status log."""
+        last = list(self.status_log.all())[-1].created_at
+        end = last if self.status in lifecycle.CLOSED else last + lifecycle.ENDS_AFTER
+        return self.forgotten_at is None and at < end + LINK_WORKS_FOR
+
+    @property
+    def volumes(self) -> int:
+        """How many parcels it is handed over as: one for each unit of its items, as a label has it."""
+        return sum(item["quantity"] for item in self.items)
+
+    @property
+    def weight(self) -> Decimal:
+        """Of all its volumes, in kilograms."""
+        return sum((Decimal(item["dimensions"].partition(",")[2]) * item["quantity"] for item in self.items), Decimal())
 
     @property
     def parcels(self) -> list[dict[str, Any]]:

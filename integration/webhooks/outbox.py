@@ -13,7 +13,7 @@ from common import wake_up
 from common.webhooks import feed, recording
 from common.webhooks.models import EventState
 from common.webhooks.outbox import Authorize, ClaimedItem, Outbox
-from integration import bodies
+from integration import bodies, task_names
 from integration.lifecycle import Status
 from integration.models import (
     EndpointChange,
@@ -25,7 +25,6 @@ from integration.models import (
     WebhookQueueItem,
 )
 
-SEND_DUE = "integration.webhooks.send_due"
 _MOST_ORDERS = 500
 
 
@@ -54,7 +53,7 @@ def rows_of_first(
     events = _events(found, order=order, log=[entry], invoices=invoices, at=at)
     items = recording.first_items_of(OUTBOX, events, at=at)
     if items:
-        wake_up.send_on_commit(SEND_DUE)
+        wake_up.send_on_commit(task_names.SEND_DUE)
     return [*events, *items]
 
 
@@ -72,7 +71,7 @@ def record(*, order: Order, at: datetime) -> None:
     order.unrecorded_at = None
     events = [*missing, *_events(own, order=order, log=log, invoices=invoices, at=at)]
     if recording.insert(OUTBOX, events, at=at):
-        wake_up.send_on_commit(SEND_DUE)
+        wake_up.send_on_commit(task_names.SEND_DUE)
 
 
 def record_rest(endpoint: WebhookEndpoint, at: datetime) -> None:
@@ -129,7 +128,7 @@ OUTBOX = Outbox(
     items=WebhookQueueItem,
     attempts=WebhookAttempt,
     audit=EndpointChange,
-    task=SEND_DUE,
+    task=task_names.SEND_DUE,
     topic="seller-endpoint",
     test_event=(Status.PENDING, _text(bodies.TEST_EVENT)),
     authorizations=_authorizations,

@@ -194,6 +194,35 @@ _SHARED = (
         "look the delivery or order up first.",
         BOTH,
     ),
+    # Of the sandbox.
+    ErrorCode(
+        "sandbox_only",
+        404,
+        "This call needs a test token or test key, and the one sent is live.",
+        "Send one that begins with rota_test_ or rota_testkey_. The live webhook URL is set in the panel.",
+        BOTH,
+    ),
+    ErrorCode(
+        "move_refused",
+        422,
+        "The state of the delivery or order does not allow this move now (sandbox).",
+        "Read its status and make the moves in their order.",
+        BOTH,
+    ),
+    ErrorCode(
+        "invalid_sandbox_speed",
+        422,
+        "The header Sandbox-Speed is not a number from 1 to 120.",
+        "Correct it.",
+        BOTH,
+    ),
+    ErrorCode(
+        "too_many_simulations",
+        429,
+        "As many deliveries, or orders, of the account move by themselves as may at once, 500 (sandbox).",
+        "Call again when others have ended; most take two minutes, or less with Sandbox-Speed.",
+        BOTH,
+    ),
     # Of payloads, headers and queries.
     ErrorCode(
         "invalid_payload",

@@ -40,6 +40,8 @@ _WITH_VALUES: list[DomainError] = [
     delivery_errors.ExternalIdInUse(_EXTERNAL_ID, _DELIVERY_ID),
     integration_errors.RateLimited(retry_after=1),
     integration_errors.DuplicateOrder("orderId"),
+    integration_errors.InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason"),
+    integration_errors.MoveRefused("De pending não se passa a returned. Possíveis agora: collected, in_transit."),
     integration_errors.TooManyInvoices(most=5000, retry_after=120),
     integration_errors.InvoiceStorageFull(most_mb=2048),
     integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),

@@ -44,8 +44,14 @@ def order_service(value: str) -> Any:
 
 @register.filter
 def kilograms(grams: int) -> str:
+    """A weight in grams, as `weight`."""
+    return weight(Decimal(grams) / 1000)
+
+
+@register.filter
+def weight(kilograms: Decimal) -> str:
     """A weight in the notation of the reader's language."""
-    return f"{localize((Decimal(grams) / 1000).normalize())} kg"
+    return f"{localize(kilograms.normalize())} kg"
 
 
 @register.filter

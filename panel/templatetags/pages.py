@@ -25,10 +25,10 @@ _OF_ACCOUNTS: dict[type[Model], tuple[str, Callable[[Any], list[Any]]]] = {
     WebhookEvent: ("event", lambda row: [*row.endpoint.url_arguments, row.pk]),
 }
 _OF_SELLERS: dict[type[Model], tuple[str, Callable[[Any], list[Any]]]] = {
-    Seller: ("seller", lambda row: [row.pk]),
-    ApiKey: ("seller", lambda row: [row.seller_id]),
-    Order: ("seller_order", lambda row: [row.seller_id, row.pk]),
-    Invoice: ("seller_invoice", lambda row: [row.seller_id, row.pk]),
+    Seller: ("seller", lambda row: [row.pk, "live"]),
+    ApiKey: ("seller", lambda row: [row.seller_id, row.environment]),
+    Order: ("seller_order", lambda row: [row.seller_id, row.environment, row.pk]),
+    Invoice: ("seller_invoice", lambda row: [row.seller_id, row.environment, row.pk]),
     EndpointOfSeller: ("seller_webhook", lambda row: row.url_arguments),
     EventOfOrder: ("seller_event", lambda row: [*row.endpoint.url_arguments, row.pk]),
 }

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from common import formats
-from common.accounts import Environment, Role
+from common.accounts import Role
 from common.actors import actor_name
 from common.http_requests import browser_name
 from delivery import lifecycle, words
@@ -27,7 +27,7 @@ from panel.refusal_reasons import translated
 register = template.Library()
 
 for _filter in (
-    actor_name, browser_name, formats.ago, formats.day_and_month, formats.document, formats.duration,
+    actor_name, browser_name, formats.ago, formats.ahead, formats.day_and_month, formats.document, formats.duration,
     formats.moment, formats.money, formats.phone, formats.postcode, formats.short_id, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
@@ -199,27 +199,20 @@ def pretty(value: str) -> str:
     return json.dumps(json.loads(value), indent=2, ensure_ascii=False)
 
 
-# Pages of sellers that are of one environment.
-_OF_ENVIRONMENT = {"seller_events", "seller_webhook"}
-
-
 @register.inclusion_tag("panel/menu_entry.html", takes_context=True)
 def menu_entry(context: template.Context, name: str, text: str, icon: str = "") -> dict[str, Any]:
     """An entry of the menu of the page's account or seller. It is current on its page and on the pages below it."""
-    account = context.get("account")
-    owner = [account.pk, context["environment"]] if account else [context["seller"].pk]
-    if name in _OF_ENVIRONMENT:
-        owner.append(context.get("environment", Environment.LIVE))
+    owner = [(context.get("account") or context["seller"]).pk, context["environment"]]
     url, path = reverse(f"panel:{name}", args=owner), context["request"].path
     is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
     return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}
 
 
 @register.inclusion_tag("panel/column.html", takes_context=True)
-def column(context: template.Context, field: str, text: str, style: str = "") -> dict[str, Any]:
+def column(context: template.Context, field: str, text: str, style: str = "", prefix: str = "") -> dict[str, Any]:
     """The head of a column by which the list of `panel/list.html` can be sorted. A further click reverses the order.
 
-    `field`: of the model; `style`: classes.
+    `field`: of the model; `style`: classes; `prefix`: of its id, where two tables are sorted by fields of one name.
     """
     # Those whose first field it is, without the sign.
     own = [order for order in context["orders"] if order.split(",")[0].removeprefix("-") == field]
@@ -228,7 +221,7 @@ def column(context: template.Context, field: str, text: str, style: str = "") ->
     is_default = wanted == next(iter(context["orders"]))
     direction = ("descending" if current.startswith("-") else "ascending") if current in own else ""
     address = with_query(context, sort=None if is_default else wanted, before=None, page=None)
-    return {"field": field, "text": text, "style": style, "direction": direction, "address": address}
+    return {"field": f"{prefix}{field}", "text": text, "style": style, "direction": direction, "address": address}
 
 
 @register.simple_tag(takes_context=True)

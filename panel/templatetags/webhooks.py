@@ -1,16 +1,18 @@
 """Template filters for webhook events and their attempts."""
 
+from http import HTTPStatus
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import date
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
-from common.accounts import Environment
-from common.formats import moment
+from common.formats import ahead
 from common.webhooks import signing
 from common.webhooks.models import Attempt, Endpoint, Event, EventState
 from panel.attention import Notice
@@ -35,7 +37,7 @@ def url_of_endpoint(context: dict[str, Any], endpoint: Endpoint, page: str, *arg
 def owner_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
     """The address of a page of the account, or of the seller, in the environment that this page is about."""
     owner = context.get("account") or context["seller"]
-    return _url(context, page, owner.pk, context.get("environment", Environment.LIVE), *arguments)
+    return _url(context, page, owner.pk, context["environment"], *arguments)
 
 
 @register.simple_tag(takes_context=True)
@@ -51,7 +53,7 @@ def _url(context: dict[str, Any], page: str, *arguments: Any) -> str:
 
 @register.filter
 def next_attempt(event: Event, endpoint: Endpoint) -> Any:
-    """When an event is sent next, in words or as a moment; empty for one that has ended."""
+    """When an event is sent next, in words or as the time until then; empty for one that has ended."""
     if event.state != EventState.PENDING:
         return ""
     due_at = event.next_attempt_at
@@ -60,7 +62,7 @@ def next_attempt(event: Event, endpoint: Endpoint) -> Any:
     if not endpoint.enabled or not endpoint.url:
         return _("when resumed")
     due_at = max(due_at, endpoint.paused_until or due_at)
-    return moment(due_at) if due_at > clock.now() else _("now")
+    return ahead(due_at) if due_at > clock.now() else _("now")
 
 
 @register.filter
@@ -70,6 +72,24 @@ def answer(attempt: Attempt) -> SafeString:
     title = "" if attempt.status_code else error_name(attempt.error)
     text = attempt.status_code or attempt.error
     return format_html('<span class="badge {}" title="{}">{}</span>', colour, title, text)
+
+
+@register.filter
+def answer_name(attempt: Attempt) -> str:
+    """The status of an attempt with its name, as HTTP has it, such as `500 Internal Server Error`; else its error."""
+    try:
+        return f"{attempt.status_code} {HTTPStatus(attempt.status_code or 0).phrase}"
+    except ValueError:  # no answer, or a status that HTTP does not name
+        return str(attempt.status_code or error_name(attempt.error))
+
+
+@register.filter
+def span(run: list[Attempt]) -> str:
+    """From when until when attempts were made, the newest being the first: `26/11/2026 10:02 - 14:30`."""
+    start = timezone.localtime(run[-1].at)
+    end = timezone.localtime(run[0].at)
+    last = f"{end:%H:%M}" if start.date() == end.date() else date(end, "SHORT_DATETIME_FORMAT")
+    return f"{date(start, 'SHORT_DATETIME_FORMAT')} \N{EN DASH} {last}"
 
 
 @register.filter

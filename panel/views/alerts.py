@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.contrib.auth.models import User
 from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,8 +19,9 @@ from common.webhooks.errors import EndpointCannotSend
 from delivery.actions import alerts
 from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
 from delivery.refusals import refusal
+from panel import open_alerts
 from panel.forms import AlertTimesForm, AlertUrlForm
-from panel.views.base import AccountView, page_language
+from panel.views.base import AccountView, LoggedInView, page_language
 
 _MOST_POSTS = 20
 
@@ -104,6 +106,24 @@ class SetTimes(AlertsView):
         alerts.set_times(endpoint=self.endpoint, **times.cleaned_data, by=actor(request), at=clock.now())
         messages.success(request, _("The times were saved."))
         return redirect(self.url("alerts"))
+
+
+class AllAlerts(LoggedInView, PermissionRequiredMixin):
+    """What is wrong now in all accounts, of one `kind` if it is chosen. For account staff."""
+
+    permission_required = "delivery.change_integrator"
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        found, chosen = open_alerts.of_all_accounts(at=clock.now()), request.GET.get("kind")
+        kinds = open_alerts.counted(found)
+        return self.page(
+            "panel/all_alerts.html",
+            kinds=kinds,
+            chosen=chosen,
+            rows=[each for each in found if chosen not in open_alerts.KINDS or each.kind == chosen],
+            most=open_alerts.MOST,
+            is_cut=any(kind.is_full for kind in kinds),
+        )
 
 
 class Test(AlertsView):

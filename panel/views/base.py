@@ -89,7 +89,6 @@ class AccountView(LoggedInView):
 
     account: Integrator
     environment: Environment
-    url_prefix = ""  # of the names of its pages
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -133,7 +132,7 @@ class AccountView(LoggedInView):
 
     def url(self, name: str, *arguments: Any) -> str:
         """The address of another page of this account."""
-        return reverse(f"panel:{self.url_prefix}{name}", args=[self.account.pk, self.environment, *arguments])
+        return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
 
     def frame(self) -> dict[str, Any]:
         return {
@@ -176,8 +175,7 @@ class EndpointView(LoggedInView):
     endpoint_model: type[Endpoint]
     owner: Any
     endpoints: list[Any]
-    url: Callable[..., str]
-    url_prefix: str
+    url_prefix: str  # of the names of its pages
     may_set_url: bool
     filter_class: Any
     filter_options: dict[str, Any]
@@ -215,14 +213,20 @@ class EndpointView(LoggedInView):
         return reverse(f"panel:{self.url_prefix}{name}", args=[*self.endpoint.url_arguments, *arguments])
 
     def frame(self) -> dict[str, Any]:
-        return {**super().frame(), "owner": self.owner, "endpoint": self.endpoint, "endpoints": self.endpoints}
+        return {
+            **super().frame(),
+            "owner": self.owner,
+            "may_set_url": self.may_set_url,
+            "endpoint": self.endpoint,
+            "endpoints": self.endpoints,
+        }
 
 
 class SellerView(LoggedInView):
-    """A page of one seller."""
+    """A page of one seller in one environment. Answers 404 to users without access, as for an unknown seller."""
 
     seller: Seller
-    environment = Environment.LIVE
+    environment: Environment
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -232,15 +236,23 @@ class SellerView(LoggedInView):
             _log.warning("%s requested %s without access to the seller", actor(request), request.path)
             raise Http404
         log_context.note("account", seller.reference)
-        self.seller = seller
+        self.seller, self.environment = seller, Environment(kwargs.pop("environment"))
         try:
             return super().dispatch(request, *args, **kwargs)
         except SellerSuspended:
             messages.error(request, _("The seller is suspended: it gets no keys, and its invoices are not taken."))
-            return redirect("panel:seller", seller.pk)
+            return redirect(self.url("seller"))
 
     def frame(self) -> dict[str, Any]:
-        return {"seller": self.seller}
+        return {"seller": self.seller, "environment": self.environment, "environments": Environment.choices}
+
+    def url(self, name: str, *arguments: Any) -> str:
+        """The address of another page of this seller."""
+        return reverse(f"panel:{name}", args=[self.seller.pk, self.environment, *arguments])
+
+    def file_name(self, name: str) -> str:
+        """The name of a download, which says if its rows are of the sandbox."""
+        return f"sandbox-{name}" if self.environment == Environment.SANDBOX else name
 
     @property
     def orders(self) -> OrderQuerySet:

@@ -3,12 +3,9 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
-from django.urls import reverse
 from django.utils.functional import cached_property
 
 from common import clock
-from common.accounts import Environment
 from common.page_updates import stream
 from common.webhooks import endpoints
 from delivery.models import Integrator
@@ -26,6 +23,7 @@ class OfAccount(AccountView):
     """Pages of an account's endpoints, with events of deliveries."""
 
     endpoint_model = EndpointOfAccount
+    url_prefix = ""
     filter_class = EventFilter
     # What a list of events shows of them, and the column of an export with the subject.
     prefetched = ["queue_item", "delivery__stops"]
@@ -60,16 +58,12 @@ class OfSeller(SellerView):
     """Pages of a seller's endpoints in one environment, with events of orders."""
 
     endpoint_model = EndpointOfSeller
+    url_prefix = "seller_"
     filter_class = OrderEventFilter
     prefetched = ["queue_item", "order"]
     subject_column = "orderId"
-    url_prefix = "seller_"
     may_set_url = True  # what is sent to it opens nothing
     endpoint: EndpointOfSeller  # of EndpointView
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        self.environment = Environment(kwargs.pop("environment"))
-        return super().dispatch(request, *args, **kwargs)
 
     @property
     def owner(self) -> Seller:
@@ -80,10 +74,6 @@ class OfSeller(SellerView):
         """All endpoints of the seller in this environment, the first one first."""
         own = list(EndpointOfSeller.objects.of(self.seller.pk, self.environment))
         return own or [endpoints.first(EndpointOfSeller, owner=self.seller.pk, environment=self.environment)]
-
-    def url(self, name: str, *arguments: Any) -> str:
-        """The address of another page of this seller and environment."""
-        return reverse(f"panel:seller_{name}", args=[self.seller.pk, self.environment, *arguments])
 
     @property
     def filter_options(self) -> dict[str, Any]:
@@ -97,9 +87,6 @@ class OfSeller(SellerView):
 
     def own_forms(self) -> dict[str, Any]:
         return {"authentication_form": AuthenticationForm.of(self.endpoint)}
-
-    def frame(self) -> dict[str, Any]:
-        return {**super().frame(), "environment": self.environment, "environments": Environment.choices}
 
 
 class SellerUpdates(OfSeller):

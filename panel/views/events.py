@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
 from typing import Any
 from uuid import UUID
 
@@ -111,7 +112,7 @@ class Event(EventsView):
         return self.page(
             "panel/event.html",
             event=found,
-            attempts=found.attempts.all(),
+            runs=_runs(found.attempts.all()),
             blocked_by=blocked_by,
             live_ids=" ".join(f"event:{each.pk}" for each in (found, blocked_by) if each),
         )
@@ -124,6 +125,15 @@ class Event(EventsView):
         return self.events.filter(
             **of_subject, queue_item__endpoint=event.endpoint_id, queue_item__is_ordered=True
         ).first()
+
+
+def _runs(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
+    """The attempts, newest first, those in a row with the same answer together."""
+
+    def answer(attempt: Attempt) -> Any:
+        return attempt.status_code, attempt.error, attempt.response_start
+
+    return [list(run) for _answer, run in groupby(sorted(attempts, key=lambda each: -each.number), key=answer)]
 
 
 class Progress(EventsView):

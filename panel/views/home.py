@@ -1,12 +1,14 @@
 """Where people begin: the page of their work, or the accounts and sellers to choose from."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -14,9 +16,10 @@ from django.urls import reverse
 from access.rights import accounts_of, sellers_of
 from common import clock
 from delivery.lifecycle import Status
-from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
+from delivery.models import Delivery, Environment, WebhookEndpoint
 from integration.lifecycle import Status as OrderStatus
-from integration.models import Order, Seller
+from integration.models import Order
+from panel.filters import HomeFilter, shown
 from panel.views.base import LoggedInView, user_of
 
 # With more accounts and sellers than this the page has a search field.
@@ -45,7 +48,7 @@ class Work(LoggedInView):
             environment = Environment.LIVE if accounts[0].is_live else Environment.SANDBOX
             return redirect("panel:overview", accounts[0].pk, environment)
         if len(sellers) == 1 and not accounts:
-            return redirect("panel:seller_orders", sellers[0].pk)
+            return redirect("panel:seller_orders", sellers[0].pk, Environment.LIVE)
         return redirect("panel:home")
 
 
@@ -60,74 +63,85 @@ def _webhook_states() -> dict[str, Exists]:
 
 
 @dataclass(frozen=True)
-class Shop:
-    """An account with the numbers of its live deliveries: requested today, not delivered of these, now, and late."""
+class Row:
+    """An account or a seller with its numbers; those of no deliveries or orders are 0.
 
-    account: Integrator
+    Of the live deliveries of an account: requested `today`, `failed` of these, `under_way` now, and `late` of these. Of
+    the orders of a seller: created `today`, and of the last days `under_way`, those to be collected, and `failed`.
+    """
+
+    of: Any
     today: int = 0
     failed: int = 0
     under_way: int = 0
     late: int = 0
 
 
-@dataclass(frozen=True)
-class Store:
-    """A seller with the numbers of its orders: created today; of the last days to be collected, and not delivered."""
-
-    seller: Seller
-    today: int = 0
-    waiting: int = 0
-    failed: int = 0
+Numbers = dict[Any, dict[str, int]]  # by account or seller, and the name of the number
 
 
 class Home(LoggedInView):
-    """The accounts and sellers that the user may see, narrowed by name with `q`, each with the numbers of today."""
+    """The accounts and sellers that the user may see, each with the numbers of today, by which they can be sorted."""
 
     def handle_no_permission(self) -> Any:
         """Who has to log in first is led to their work afterwards, not to the choice."""
         return redirect_to_login(reverse("panel:work"))
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        words = request.GET.get("q", "").strip()
         now = clock.now()
-        found = accounts_of(request.user).filter(name__icontains=words)
-        accounts = list(found.annotate(is_live=_IS_LIVE, **_webhook_states())[: _MAX_SHOWN + 1])
-        sellers = list(sellers_of(request.user).filter(name__icontains=words)[: _MAX_SHOWN + 1])
+        accounts, sellers = (
+            HomeFilter(request.GET, queryset=rows) for rows in (accounts_of(request.user), sellers_of(request.user))
+        )
+        counts = [accounts.qs.count(), sellers.qs.count()]
+        annotated = accounts.qs.annotate(is_live=_IS_LIVE, **_webhook_states())
+        chosen = shown(accounts)
         return self.page(
             "panel/home.html",
-            shops=_shops(accounts[:_MAX_SHOWN], at=now),
-            stores=_stores(sellers[:_MAX_SHOWN], at=now),
-            words=words,
-            has_search=bool(words) or len(accounts) + len(sellers) > _SEARCHED_FROM,
-            has_more=max(len(accounts), len(sellers)) > _MAX_SHOWN,
+            shops=_rows(annotated, partial(_of_accounts, at=now), order=accounts.order),
+            stores=_rows(sellers.qs, partial(_of_sellers, at=now), order=sellers.order),
+            is_short=not chosen["is_filtered"] and sum(counts) <= _SEARCHED_FROM,
+            has_more=max(counts) > _MAX_SHOWN,
             most=_MAX_SHOWN,
+            **chosen,
         )
 
 
-def _shops(accounts: Sequence[Integrator], *, at: datetime) -> list[Shop]:
+def _rows(found: QuerySet[Any], numbers_of: Callable[[Any], Numbers], *, order: str) -> list[Row]:
+    """The first accounts or sellers in this order of `HomeFilter`; those without the number that it names by name."""
+    number = order.removeprefix("-")
+    if number == "name":
+        shown_ones = list(found.order_by(order)[:_MAX_SHOWN])
+        numbers = numbers_of(shown_ones)
+    else:
+        numbers = numbers_of(found.values("pk"))
+        with_number = {key: each[number] for key, each in numbers.items() if each.get(number)}
+        first = sorted(with_number, key=lambda key: -with_number[key])[:_MAX_SHOWN]
+        others = found.exclude(pk__in=first).order_by("name")
+        shown_ones = [
+            *sorted(found.filter(pk__in=first), key=lambda each: first.index(each.pk)),
+            *others[: _MAX_SHOWN - len(first)],
+        ]
+    return [Row(each, **numbers.get(each.pk, {})) for each in shown_ones]
+
+
+def _of_accounts(accounts: Any, *, at: datetime) -> Numbers:
     live = Delivery.objects.filter(integrator__in=accounts, environment=Environment.LIVE).order_by()
     failed, late = Count("pk", filter=Q(status=Status.FAILED)), Count("pk", filter=Q(due_at__lt=at))
     requested = live.filter(created_at__gte=clock.midnight(at)).values_list("integrator")
-    today = {key: numbers for key, *numbers in requested.annotate(Count("pk"), failed=failed)}
-    open_now = live.under_way().with_due().values_list("integrator")
-    progress = {key: numbers for key, *numbers in open_now.annotate(Count("pk"), late=late)}
-    none: list[Any] = [0, 0]
-    return [Shop(each, *today.get(each.pk, none), *progress.get(each.pk, none)) for each in accounts]
+    found: Numbers = defaultdict(dict)
+    for key, count, not_delivered in requested.annotate(Count("pk"), failed=failed):
+        found[key] |= {"today": count, "failed": not_delivered}
+    for key, count, overdue in live.under_way().with_due().values_list("integrator").annotate(Count("pk"), late=late):
+        found[key] |= {"under_way": count, "late": overdue}
+    return found
 
 
-def _stores(sellers: Sequence[Seller], *, at: datetime) -> list[Store]:
+def _of_sellers(sellers: Any, *, at: datetime) -> Numbers:
     own = Order.objects.filter(seller__in=sellers, environment=Environment.LIVE).order_by()
-    created = own.filter(created_at__gte=clock.midnight(at)).values_list("seller")
-    today = dict(created.annotate(Count("pk")))
+    found: Numbers = defaultdict(dict)
+    for key, count in own.filter(created_at__gte=clock.midnight(at)).values_list("seller").annotate(Count("pk")):
+        found[key]["today"] = count
     recent = own.filter(created_at__gte=at - _RECENT, status__in=(OrderStatus.PENDING, OrderStatus.DELIVERY_FAILED))
-    by_status = recent.values_list("seller", "status").annotate(Count("pk"))
-    numbers = {(seller, status): count for seller, status, count in by_status}
-    return [
-        Store(
-            each,
-            today.get(each.pk, 0),
-            numbers.get((each.pk, OrderStatus.PENDING), 0),
-            numbers.get((each.pk, OrderStatus.DELIVERY_FAILED), 0),
-        )
-        for each in sellers
-    ]
+    for key, status, count in recent.values_list("seller", "status").annotate(Count("pk")):
+        found[key]["under_way" if status == OrderStatus.PENDING else "failed"] = count
+    return found

@@ -16,6 +16,7 @@ from delivery.geo.distance import Point
 from delivery.models import PickupPoint
 from delivery.refusals import refusal
 from panel.delivery_forms import check_served
+from panel.filters import PickupPointFilter, numbered
 from panel.forms import PickupPointForm
 from panel.views.base import RequestingView
 
@@ -45,13 +46,17 @@ class _Points(RequestingView):
 
     def show(self, form: PickupPointForm, *, status: int = 200, point: PickupPoint | None = None) -> HttpResponse:
         """The list with the form of a new one, or the page of one."""
-        template = "panel/pickup_point.html" if point else "panel/pickup_points.html"
+        if point:
+            template, listed = "panel/pickup_point.html", {}
+        else:
+            template = "panel/pickup_points.html"
+            listed = numbered(PickupPointFilter, self.request.GET, self.account.pickup_points.all())
         return self.page(
             template,
             status=status,
             form=form,
             point=point,
-            points=None if point else self.account.pickup_points.order_by("-awaits_approval", "-active", "name"),
+            **listed,
             is_staff=self.is_staff,
             has_geocoder=bool(settings.GEOCODER_URL),
         )

@@ -38,14 +38,14 @@ class SellerRefusedCalls(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        calls = RefusedSellerCall.objects.filter(seller=self.seller)
-        totals = with_key.RECORDER.totals(seller=self.seller, at=now)
+        calls = RefusedSellerCall.objects.filter(**self.scope)
+        totals = with_key.RECORDER.totals(**self.scope, at=now)
         return self.page("panel/refused_calls.html", totals=totals, **_listed(request.GET, calls, now=now))
 
 
 class SellerRefusedCall(SellerView):
     def get(self, request: HttpRequest, call: UUID) -> HttpResponse:
-        found = get_object_or_404(RefusedSellerCall, pk=call, seller=self.seller)
+        found = get_object_or_404(RefusedSellerCall, pk=call, **self.scope)
         return self.page("panel/refused_call.html", call=found)
 
 

@@ -39,8 +39,8 @@ class Invoices(SellerView):
     def post(self, request: HttpRequest) -> HttpResponse:
         stored = keep_uploaded(request, self)
         if stored is None:
-            return redirect("panel:seller_invoices", self.seller.pk)
-        return redirect("panel:seller_invoice", self.seller.pk, stored.pk)
+            return redirect(self.url("seller_invoices"))
+        return redirect(self.url("seller_invoice", stored.pk))
 
 
 # What is said of an invoice that is kept. Pages show a different value themselves, see `Invoice.differs`.
@@ -115,7 +115,7 @@ class InvoicesExport(SellerView):
             _("access key"), _("number"), _("series"), _("issuer"), _("value"), _("issued at"), _("received at"),
             _("order references"), _("linked orders"),
         ]  # fmt: skip  # a list of names
-        return csv_files.response("invoices", header=header, rows=self._rows())
+        return csv_files.response(self.file_name("invoices"), header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
         portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], scope=self.scope)
@@ -166,8 +166,8 @@ class InvoicePage(SellerView):
         invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
         messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
         if "from_order" in request.POST:
-            return redirect("panel:seller_order", self.seller.pk, order.pk)
-        return redirect("panel:seller_invoice", self.seller.pk, found.pk)
+            return redirect(self.url("seller_order", order.pk))
+        return redirect(self.url("seller_invoice", found.pk))
 
     def _found(self, words: str, linked: list[Any]) -> list[Order]:
         """The newest orders that fit the words, without those that are linked already."""

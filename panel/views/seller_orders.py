@@ -8,21 +8,26 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from common import clock, csv_files
+from common.accounts import Environment
 from common.actors import actor
 from common.replica import may_be_old
+from integration import words
 from integration.actions import orders
 from integration.errors import MoveRefused
 from integration.lifecycle import TABLE, Status
-from integration.models import Invoice, InvoiceLink, Order, WebhookEndpoint
+from integration.models import Invoice, InvoiceLink, Order, Simulation, WebhookEndpoint
+from integration.simulation import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
+from panel.forms import OrderMoveForm
 from panel.views.base import SellerView
 from panel.views.seller_invoices import keep_uploaded
+from panel.views.seller_manifests import LabelForm
 
 # The statuses of an order without trouble, in their order.
 _WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)
@@ -43,7 +48,7 @@ class Orders(SellerView):
         prefetch_related_objects(shown["rows"], "company", _links())
         endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
         notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
-        return self.page("panel/seller_orders.html", newest=NEWEST, notices=notices, **shown)
+        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), notices=notices, **shown)
 
 
 class OrdersExport(SellerView):
@@ -56,7 +61,7 @@ class OrdersExport(SellerView):
             _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"), _("freight"),
             _("deadline (business days)"), _("promised for"), _("delivered at"),
         ]  # fmt: skip  # a list of names
-        return csv_files.response("orders", header=header, rows=self._rows())
+        return csv_files.response(self.file_name("orders"), header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
         for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, scope=self.scope):
@@ -103,16 +108,19 @@ class OrderPage(SellerView):
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
         rows = self.orders.select_related("company").prefetch_related("status_log", _links())
         found = get_object_or_404(rows, pk=order)
-        words = request.GET.get("invoice", "").strip()
+        searched = request.GET.get("invoice", "").strip()
         return self.page(
             "panel/seller_order.html",
             order=found,
+            **_sandbox(found),
             parcels=found.parcels,
             steps=_steps(found),
             simulator=_shipment(found),
+            label_form=LabelForm(),
+            link=found.tracking_url if found.link_works(at=clock.now()) else None,
             may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
-            words=words,
-            linkable=self._linkable(found, words),
+            words=searched,
+            linkable=self._linkable(found, searched),
         )
 
     def _linkable(self, order: Order, words: str) -> QuerySet[Invoice]:
@@ -147,6 +155,45 @@ def _shipment(order: Order) -> str:
     )
 
 
+def _sandbox(order: Order) -> dict[str, Any]:
+    """What the page of a test order shows of the sandbox: the moves possible now, and what happens by itself."""
+    if order.environment != Environment.SANDBOX or not TABLE[Status(order.status)]:
+        return {}
+    return {"move_form": OrderMoveForm(order), "next_step": _next_step(order)}
+
+
+def _next_step(order: Order) -> str:
+    simulation = Simulation.objects.filter(pk=order.pk).first()
+    step = simulation and simulation.next_step(order)
+    if simulation is None or step is None or simulation.due_at is None:
+        return _("Nothing happens by itself: the order waits for your moves.")
+    seconds = max(round((simulation.due_at - clock.now()).total_seconds()), 0)
+    text = _("The simulated carrier makes it “%(status)s” in about %(time)s. After a move of yours it makes none.")
+    return text % {"status": words.STATUSES[step.status], "time": f"{seconds}\N{NO-BREAK SPACE}s"}
+
+
+class SandboxMove(SellerView):
+    """A move of a test order by hand."""
+
+    def post(self, request: HttpRequest, order: int) -> HttpResponse:
+        if self.environment != Environment.SANDBOX:
+            raise Http404
+        found = get_object_or_404(self.orders, pk=order)
+        self.seller.check_active()
+        form = OrderMoveForm(found, request.POST)
+        if form.is_valid():
+            by, at = actor(request), clock.now()
+            try:
+                moved = by_hand.perform(order=found, to=form.status, report=form.report, by=by, at=at)
+            except MoveRefused:  # it was moved meanwhile
+                messages.error(request, _("The order's status has changed and does not allow this move any more."))
+            else:
+                messages.success(request, _("The order is now: %(status)s.") % {"status": moved.get_status_display()})
+        else:
+            messages.error(request, " ".join(str(text) for texts in form.errors.values() for text in texts))
+        return redirect(self.url("seller_order", found.pk))
+
+
 class CancelOrder(SellerView):
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
         found = get_object_or_404(self.orders, pk=order)
@@ -157,7 +204,7 @@ class CancelOrder(SellerView):
             messages.error(request, _("The order has ended and cannot be cancelled any more."))
         else:
             messages.success(request, _("The order is cancelled."))
-        return redirect("panel:seller_order", self.seller.pk, found.pk)
+        return redirect(self.url("seller_order", found.pk))
 
 
 class OrderInvoice(SellerView):
@@ -169,4 +216,4 @@ class OrderInvoice(SellerView):
         if stored is not None and not stored.is_void and not stored.links.filter(order=found).exists():
             text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
             messages.warning(request, text % {"invoice": stored})
-        return redirect("panel:seller_order", self.seller.pk, found.pk)
+        return redirect(self.url("seller_order", found.pk))

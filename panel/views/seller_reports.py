@@ -11,7 +11,6 @@ from django.db.models import Case, Count, DateField, F, Q, QuerySet, Sum, TextFi
 from django.db.models.functions import Coalesce, TruncDate, TruncMonth
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -125,9 +124,9 @@ class ReportExport(SellerView):
     def get(self, request: HttpRequest) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
         if period is None:
-            return redirect(f"{reverse('panel:seller_report', args=[self.seller.pk])}?{request.GET.urlencode()}")
+            return redirect(f"{self.url('seller_report')}?{request.GET.urlencode()}")
         _log.info("%s exported the report of seller %s", actor(request), self.seller.reference)
         header = [_("Day") if period.is_by_day else _("Month"), *(str(each.name) for each in _SERIES.values())]
         header += [_("Freight"), _("Value of the orders")]
         rows = ([line.of, *line.counts.values(), line.freight, line.value] for line in _lines(self.orders, period))
-        return csv_files.response(f"orders-{period.first}-{period.last}", header=header, rows=rows)
+        return csv_files.response(self.file_name(f"orders-{period.first}-{period.last}"), header=header, rows=rows)

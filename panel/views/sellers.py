@@ -3,23 +3,34 @@
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from access import access_links, invitations
 from common import clock, credentials
+from common.accounts import Environment
 from common.actors import actor
 from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
-from integration.models import Seller
+from integration.models import ApiKey, Seller
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm, NewSellerForm
 from panel.views.base import LoggedInView, SellerView, origin
 from panel.views.setup import fresh_link, invite, shown_once
 
 
-class Keys(SellerView):
+class KeysView(SellerView):
+    """Base of the pages of keys."""
+
+    @property
+    def keys(self) -> QuerySet[ApiKey]:
+        """The seller's in this environment."""
+        return self.seller.keys.filter(environment=self.environment)
+
+
+class Keys(KeysView):
     """The seller's keys. A key's text is known only at its issue; the one page after that shows it."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -29,8 +40,8 @@ class Keys(SellerView):
         return self.page(
             "panel/seller.html",
             status=status,
-            keys=self.seller.keys.all(),
-            fresh=_fresh_key(self.request),
+            keys=self.keys,
+            fresh=_fresh_keys(self.request).get(self.environment),
             form=form,
         )
 
@@ -38,45 +49,47 @@ class Keys(SellerView):
         form = CredentialNameForm(request.POST)
         if not form.is_valid():
             return self.show(form, status=422)
-        name = form.cleaned_data["name"]
-        _issue(request, self.seller, name=name)
-        return redirect("panel:seller", self.seller.pk)
+        _issue(request, self.seller, self.environment, name=form.cleaned_data["name"])
+        return redirect(self.url("seller"))
 
 
-def _issue(request: HttpRequest, seller: Seller, *, name: str = "") -> None:
-    """Issue a key, which the next page shows, or say why not."""
+def _issue(request: HttpRequest, seller: Seller, *environments: Environment, name: str = "") -> None:
+    """Issue a key of each environment, which the next page shows, or say why not."""
+    by, at = actor(request), clock.now()
     try:
-        issued = keys.issue(seller=seller, name=name, by=actor(request), at=clock.now())
+        with transaction.atomic():
+            issued = [keys.issue(seller=seller, environment=each, name=name, by=by, at=at) for each in environments]
     except TooManyKeys:
         text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
         messages.error(request, text % {"most": keys.MOST_VALID})
     else:
-        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
+        request.session[FRESH_KEY] = credentials.encrypt("\n".join(each.clear_text for each in issued))
 
 
-def _fresh_key(request: HttpRequest) -> str | None:
-    """The clear text of the key that the request before this one issued."""
+def _fresh_keys(request: HttpRequest) -> dict[Environment, str]:
+    """The clear texts of the keys that the request before this one issued, by their environments."""
     gone = _("The new key cannot be shown any more. Revoke it and issue another one.")
-    return shown_once(request, FRESH_KEY, gone=gone)
+    texts = (shown_once(request, FRESH_KEY, gone=gone) or "").split()
+    return {keys.environment_of(text): text for text in texts}
 
 
-class Rename(SellerView):
+class Rename(KeysView):
     def post(self, request: HttpRequest, key: int) -> HttpResponse:
-        found, form = get_object_or_404(self.seller.keys, pk=key), CredentialNameForm(request.POST)
+        found, form = get_object_or_404(self.keys, pk=key), CredentialNameForm(request.POST)
         if form.is_valid():
             keys.rename(key=found, name=form.cleaned_data["name"], by=actor(request))
             messages.success(request, _("The name was saved."))
         else:
             messages.error(request, " ".join(str(each) for each in form.errors["name"]))
-        return redirect("panel:seller", self.seller.pk)
+        return redirect(self.url("seller"))
 
 
-class Revoke(SellerView):
+class Revoke(KeysView):
     def post(self, request: HttpRequest, key: int) -> HttpResponse:
-        found = get_object_or_404(self.seller.keys, pk=key)
+        found = get_object_or_404(self.keys, pk=key)
         keys.revoke(key=found, by=actor(request), at=clock.now())
         messages.success(request, _("%(key)s is revoked. It is refused from this moment on.") % {"key": found.title})
-        return redirect("panel:seller", self.seller.pk)
+        return redirect(self.url("seller"))
 
 
 class Quickstart(SellerView):
@@ -101,10 +114,9 @@ class NewSeller(LoggedInView, PermissionRequiredMixin):
                 documents=form.cleaned_data["documents"],
                 origin=form.cleaned_data["origin"],
             )
-            issued = keys.issue(seller=seller, by=actor(request), at=clock.now())
-        request.session[FRESH_KEY] = credentials.encrypt(issued.clear_text)
+            _issue(request, seller, *Environment)
         invite(request, seller, form.cleaned_data["email"])
-        return redirect("panel:seller_sheet", seller.pk)
+        return redirect("panel:seller_sheet", seller.pk, Environment.SANDBOX)
 
 
 class Sheet(PermissionRequiredMixin, SellerView):
@@ -120,8 +132,10 @@ class Sheet(PermissionRequiredMixin, SellerView):
         if request.POST.get("step") == "link":
             link = access_links.issue(account=self.seller, by=actor(request))
             return self._show(access_link=request.build_absolute_uri(link))
-        _issue(request, self.seller)
-        return redirect("panel:seller_sheet", self.seller.pk)
+        again = request.POST.get("again", "")
+        if again in Environment.values:
+            _issue(request, self.seller, Environment(again))
+        return redirect(self.url("seller_sheet"))
 
     def _show(self, *, access_link: str = "") -> HttpResponse:
         request = self.request
@@ -129,7 +143,7 @@ class Sheet(PermissionRequiredMixin, SellerView):
             "panel/seller_sheet.html",
             access_link=access_link,
             companies=self.seller.companies.all(),
-            fresh=_fresh_key(request),
+            key_parts=access_links.key_parts(_fresh_keys(request)),
             has_people=self.seller.members.exists() or invitations.pending(self.seller).exists(),
             invitation_link=fresh_link(request),
             base=origin(request),

@@ -200,7 +200,7 @@ def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: da
         endpoints.store_url(endpoint=endpoint, url=url, by=by, at=at)
     if not account.tokens.filter(environment=Environment.SANDBOX).valid(at=at).exists():
         # Every webhook carries a token. The access sheet replaces this one, which nobody has seen.
-        tokens.issue(integrator=account, environment=Environment.SANDBOX, by=by, at=at)
+        tokens.issue(integrator=account, environment=Environment.SANDBOX, to_hand_over=True, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
 

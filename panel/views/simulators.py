@@ -56,7 +56,7 @@ class DeliveryForm(forms.Form):
     """A delivery by its points or by its distance, and whose tariff applies. `way` says which of the two counts."""
 
     way = forms.ChoiceField(
-        choices=[("points", gettext_lazy("By points on the map")), ("distance", gettext_lazy("By distance"))]
+        choices=[("points", gettext_lazy("By points on the map")), ("distance", gettext_lazy("By distance in km"))]
     )
     a = _point_field(gettext_lazy("A · pickup point"))
     b = _point_field(gettext_lazy("B · drop-off"))
@@ -98,7 +98,7 @@ class DeliveryForm(forms.Form):
             self.errors.pop(name, None)
         if by_distance:
             if "distance" not in self.errors and data["distance"] is None:
-                self.add_error("distance", _("Give the distance."))
+                self.add_error("distance", _("Enter the distance in km."))
             return
         for name in POINTS[:2]:
             if name not in self.errors and data.get(name) is None:

@@ -5,9 +5,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Value
+from django.db.models.functions import Coalesce, Concat, Lower, NullIf, Trim
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from access import invitations, teams
@@ -18,8 +19,12 @@ from common import clock
 from common.accounts import Role
 from common.mail import outbox
 from delivery.models import Integrator
+from panel.filters import PeopleFilter, numbered, or_long_ago
 from panel.forms import InvitationForm
 from panel.views.base import AccountView, LoggedInView, SellerView, page_language, user_of
+
+# The name that the list shows: as people wrote it, or that of the log-in.
+_CALLED = Coalesce(NullIf(Trim(Concat("user__first_name", Value(" "), "user__last_name")), Value("")), "user__username")
 
 
 class _Team(LoggedInView):
@@ -34,8 +39,8 @@ class _Team(LoggedInView):
 
     def show(self, form: InvitationForm, *, status: int = 200, **more: Any) -> HttpResponse:
         now = clock.now()
-        people = list(teams.people(self.owner))
-        owners = [each for each in people if each.is_owner]
+        people = teams.people(self.owner).annotate(called=Lower(_CALLED), seen_at=or_long_ago("user__last_login"))
+        owners = self.owner.memberships.filter(role=Role.OWNER).values_list("pk", flat=True)[:2]
         pending = list(invitations.pending(self.owner))
         sent = invitations.messages_of(pending)
         return self.page(
@@ -44,13 +49,13 @@ class _Team(LoggedInView):
             form=form,
             team=self.owner,
             base=self.team_url(),
-            people=people,
-            last_owner=owners[0].pk if len(owners) == 1 else None,
+            last_owner=owners[0] if len(owners) == 1 else None,
             may_remove_last=teams.may_remove_last(self.request.user, self.owner),
             invitations=[(each, each.state(at=now), sent.get(each)) for each in pending],
             may_manage=teams.may_manage(self.request.user, self.owner),
             has_mail_server=outbox.is_configured(),
             roles=Role.choices,
+            **numbered(PeopleFilter, self.request.GET, people),
             **more,
         )
 
@@ -178,7 +183,7 @@ class _OfSeller(SellerView, _Team):
         return self.seller
 
     def team_url(self) -> str:
-        return reverse("panel:seller_team", args=[self.seller.pk])
+        return self.url("seller_team")
 
 
 class AccountTeam(_OfAccount, TeamPage):

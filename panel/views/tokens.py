@@ -13,7 +13,9 @@ from common.actors import actor
 from delivery import models
 from delivery.actions import tokens
 from delivery.errors import TokenEnded, TooManyTokens
+from delivery.models import parse_id
 from delivery.refusals import refusal
+from panel.filters import TokenFilter, numbered, or_long_ago
 from panel.forms import CredentialNameForm
 from panel.views.base import AccountView
 
@@ -38,16 +40,18 @@ class Tokens(TokensView):
         return self.show(CredentialNameForm())
 
     def show(self, form: CredentialNameForm, *, status: int = 200) -> HttpResponse:
-        fresh = self.request.session.pop(_ISSUED, None)
-        found = list(self.account.tokens.filter(environment=self.environment))
+        fresh = parse_id(self.request.session.pop(_ISSUED, ""))
+        found = self.account.tokens.filter(environment=self.environment)
+        listed = numbered(TokenFilter, self.request.GET, found.annotate(used_at=or_long_ago("last_used_at")))
         now = clock.now()
+        for token in listed["rows"]:
+            token.is_in_force = token.is_valid(at=now)
         return self.page(
             "panel/tokens.html",
-            rows=[(token, token.is_valid(at=now)) for token in found],
-            fresh=next((token for token in found if str(token.pk) == fresh), None),
-            overlap=tokens.OVERLAP,
+            fresh=found.filter(pk=fresh).first() if fresh else None,
             form=form,
             status=status,
+            **listed,
         )
 
     def post(self, request: HttpRequest) -> HttpResponse:

@@ -51,7 +51,7 @@ class WebhookView(EndpointView):
             fresh_secret=self.endpoint.secret if fresh else None,
             test=test,
             attempt=attempt,
-            can_add=len(self.endpoints) < MOST_ENDPOINTS,
+            can_add=self.may_set_url and len(self.endpoints) < MOST_ENDPOINTS,
             status=status,
             **_state(self.endpoint),
             **{**self.own_forms(), **forms},
@@ -126,14 +126,15 @@ class Filter(FormView):
 class Add(EndpointView):
     """Adds a further endpoint. Its page then shows the signing secret, once."""
 
+    def may_open(self) -> bool:
+        return self.may_set_url
+
     def get(self, request: HttpRequest) -> HttpResponse:
         statuses = self.endpoint.all_statuses()
         form = NewEndpointForm(initial={"statuses": list(statuses)}, statuses=statuses)
         return self.page("panel/webhook_add.html", form=form, most=MOST_ENDPOINTS)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if not self.may_set_url:
-            raise PermissionDenied
         form = NewEndpointForm(request.POST, statuses=self.endpoint.all_statuses())
         by, at = actor(request), clock.now()
         checked = checked_url(form) if form.is_valid() else None
@@ -170,7 +171,8 @@ class Remove(EndpointView):
             messages.error(request, refusal(error))
         else:
             messages.success(request, _("The endpoint was removed. Nothing more is sent to it."))
-        return redirect(self.url("webhook"))
+        self.endpoint = self.endpoints[0]
+        return redirect(self.endpoint_url("webhook"))
 
 
 class Test(WebhookView):

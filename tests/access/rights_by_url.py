@@ -69,6 +69,7 @@ _PANEL |= {
     "reports/export/accounts/": (_SETUP, "LFFFMFM"),
     "reports/export/earnings/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
+    "alerts/": (_SETUP, "LFFFMFM"),
 }
 _READ: Row = (OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", OWN)
@@ -85,6 +86,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
 }
 _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
+    # Members and staff in the sandbox; the order of this table is live. See tests/panel/test_seller_sandbox.py.
+    "orders/<int:order>/sandbox/": ("LNNMMNM", "LNNNNNN"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
@@ -272,7 +275,7 @@ _DRIVER: dict[str, Row] = {
 }  # fmt: skip  # a table
 
 _IN_AN_ACCOUNT = "panel/accounts/<uuid:account>/<environment:environment>/"
-_IN_A_SELLER = "panel/sellers/<int:seller>/"
+_IN_A_SELLER = "panel/sellers/<int:seller>/<environment:environment>/"
 OF_AN_ACCOUNT = _pages(_IN_AN_ACCOUNT, _OF_AN_ACCOUNT)
 ROUTES: dict[str, Row] = {
     "": (ANYBODY, ANYBODY),
@@ -303,6 +306,7 @@ ROUTES: dict[str, Row] = {
     **{f"admin/{route}": (OUTSIDE + get, OUTSIDE + post) for route, (get, post) in _ADMIN.items()},
     **{f"driver/{route}": row for route, row in _DRIVER.items()},
     # Of receivers, by the token of their link; see tests/tracking.
+    "t/o/<path:token>": ("NNNNNNN", "NNNNNNN"),
     "t/<path:token>": ("NNNNNNN", "NNNNNNN"),
     "t/<str:token>/map/<str:version>.pmtiles": ("NNNNNNN", "NNNNNNN"),
     "admin/login/": ("LFFF+++", "LFFF+++"),

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from access import access_links
-from delivery.actions import integrators
+from delivery.actions import integrators, tokens
 from delivery.models import Environment
 from integration.models import ApiKey
 from tests.factories import BY, IntegratorFactory
@@ -30,6 +30,19 @@ class TestLink:
         assert all(each.clear_text in content for each in issued)
         assert all(each.secret in content for each in shop.endpoints.all())
         assert (again.status_code, client.get(path).status_code, shop.tokens.count()) == (410, 410, 2)
+
+    @pytest.mark.parametrize("to_hand_over", [False, True])
+    def test_ends_only_a_token_that_staff_issued_to_hand_over(self, client, shop, to_hand_over):
+        """Another that is unused may be in a member's configuration."""
+        unused = tokens.issue(
+            integrator=shop, environment=Environment.LIVE, to_hand_over=to_hand_over, by=BY, at=timezone.now()
+        )
+
+        client.post(access_links.issue(account=shop, by=BY))
+
+        unused.refresh_from_db()
+        assert (unused.expires_at is not None) == to_hand_over
+        assert shop.tokens.filter(environment="live").count() == 2
 
     def test_shows_a_new_key_of_a_seller_once(self, client, db):
         seller = SellerFactory.create()

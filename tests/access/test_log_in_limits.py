@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.db.models import F
 from django.test import Client, RequestFactory
+from django.utils import timezone
 
 from access import throttle
 from access.throttle import Secret
@@ -116,6 +117,15 @@ class TestHeaders:
 
 
 class TestWindows:
+    def test_are_named_to_whoever_has_to_wait(self, maria):
+        for _attempt in range(5):
+            log_in()
+        AttemptCount.objects.update(expires_at=timezone.now() + timedelta(minutes=3, seconds=30))
+
+        refused = Client().post(LOG_IN, {"login": "maria", "password": PASSWORD}, REMOTE_ADDR=HERE)
+
+        assert "Try again in 4 min." in refused.content.decode()
+
     @pytest.mark.parametrize(
         ("secret", "of_the_name"), [(Secret.PASSWORD, timedelta(hours=1)), (Secret.CODE, timedelta(days=1))]
     )

@@ -24,7 +24,7 @@ from common.mail import sending
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending
 from delivery.models import Environment, RefusedDeliveryCall, Tariff, WebhookEvent
-from integration.actions import keys, orders, sellers
+from integration.actions import keys, manifests, orders, sellers
 from integration.lifecycle import Status
 from integration.models import FreightRate, RefusedSellerCall
 from panel.guide import pages
@@ -125,7 +125,7 @@ class TestAccount:
 
         names = ("", "deliveries/", "events/", "tokens/", "webhook/", "refused-calls/")
         way.over({f"empty-{name.strip('/') or 'overview'}": base + name for name in names})
-        way.over({"empty-seller": f"/panel/sellers/{seller.pk}/"})
+        way.over({"empty-seller": f"/panel/sellers/{seller.pk}/live/"})
 
         assert way.problems == []
 
@@ -143,7 +143,7 @@ class TestAccount:
             "suspended-tokens": f"{base}tokens/",
             "suspended-token": f"{base}tokens/{shop.pk}/",
             "suspended-activity": f"{base}activity/",
-            "suspended-seller": f"/panel/sellers/{seller.pk}/",
+            "suspended-seller": f"/panel/sellers/{seller.pk}/live/",
         })  # fmt: skip  # a table
 
         assert way.problems == []
@@ -154,13 +154,18 @@ def test_seller(walk, people, seller):
     order = create_order(seller)
     orders.move(order=order, to=Status.OUT_FOR_DELIVERY, by=BY, at=timezone.now())
     invoice = send_invoice(seller, nfe_xml().encode())
-    for number in range(3):
+    waiting = [
         create_order(seller, orderId=f"MARKETPLACE-2026-00000{number}", invoice={"number": "7", "key": ACCESS_KEY})
+        for number in range(3)
+    ]
+    manifest = manifests.create(
+        seller=seller, environment=Environment.LIVE, orders=waiting[:2], by=BY, at=timezone.now()
+    )
     unlinked = send_invoice(seller, nfe_xml(key=ACCESS_KEY[:-2] + "00", items=["PEDIDO-17"]).encode())
     people("clara", seller=seller)
     keys.issue(seller=seller, by=BY, at=timezone.now())
     call = refused_call(RefusedSellerCall, seller=seller)
-    base = f"/panel/sellers/{seller.pk}/"
+    base = f"/panel/sellers/{seller.pk}/live/"
     way = walk("clara")
 
     way.over({
@@ -168,9 +173,12 @@ def test_seller(walk, people, seller):
         "seller-orders": f"{base}orders/",
         "seller-orders-none": f"{base}orders/?q=nothing",
         "seller-order": f"{base}orders/{order.pk}/",
+        "seller-order-receiver": f"/t/o/{order.tracking_url.rpartition('/')[2]}",
         "seller-invoices": f"{base}invoices/",
         "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
+        "seller-manifests": f"{base}manifests/",
+        "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
         "seller-team": f"{base}team/",
         "seller-quickstart": f"{base}quickstart/",

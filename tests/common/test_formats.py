@@ -113,3 +113,23 @@ class TestActorName:
     def test_names_the_kind_in_the_readers_language(self, actor, text):
         with translation.override("pt-br"):
             assert actor_name(actor) == text
+
+
+class TestUntil:
+    @pytest.mark.parametrize(
+        ("left", "english", "portuguese"),
+        [
+            (timedelta(seconds=-3), "in 0 s", "em 0 s"),
+            (timedelta(seconds=11, microseconds=1), "in 12 s", "em 12 s"),
+            (timedelta(minutes=3, seconds=1), "in 4 min", "em 4 min"),
+            (timedelta(minutes=59, seconds=1), "in 1 h 0 min", "em 1 h 0 min"),
+            (timedelta(hours=47, minutes=59), "in 47 h 59 min", "em 47 h 59 min"),
+        ],
+    )
+    def test_rounds_up(self, left, english, portuguese):
+        for language, text in (("en", english), ("pt-br", portuguese)):
+            with translation.override(language):
+                assert formats.until(AT + left, at=AT) == text
+
+    def test_is_the_moment_itself_after_two_days(self):
+        assert formats.until(AT + timedelta(days=2), at=AT) == localize(localtime(AT + timedelta(days=2)))

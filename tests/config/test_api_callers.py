@@ -47,6 +47,10 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "put /api/sandbox/": {"own": 404, "other": 404},
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
     "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},
+    "post /api/integration/labels": {"sent": {"orderIds": ["A-1"]}, "other": 404},
+    # It stands in a manifest already.
+    "post /api/integration/manifests": {"sent": {"orderIds": ["A-1"]}, "own": 409, "other": 404},
+    "post /api/integration/manifests/{}/": {"sent": {"orderIds": ["A-1"]}},
     "post /api/integration/invoices/marketplace": {"sent": FORM},
 }
 

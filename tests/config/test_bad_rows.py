@@ -45,6 +45,7 @@ from delivery.webhooks import alert_posts
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from integration.simulation import simulated_carrier
 from integration.webhooks.outbox import OUTBOX as OUTBOX_OF_ORDERS
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.delivery.personal_data import MARIA, closed
@@ -138,6 +139,17 @@ class Cases:
         WebhookEndpoint.objects.filter(integrator=bad.integrator).delete()
         simulated_driver.advance_due(at=now + timedelta(seconds=30))
         return lambda: Delivery.objects.get(pk=good.pk).status == "ACCEPT"
+
+    def advance_simulated_orders(self) -> Check:
+        bad, good = (
+            create_order(
+                SellerFactory.create(documents=(each,)), "sandbox", company_document=each, simulation_speed=1.0
+            )
+            for each in (COMPANY, OTHER_COMPANY)
+        )
+        damage(Order, bad.pk, status="unknown")
+        simulated_carrier.advance_due(at=timezone.now() + timedelta(seconds=30))
+        return lambda: Order.objects.get(pk=good.pk).status == "collected"
 
     def renew_arrivals(self) -> Check:
         bad, good = (

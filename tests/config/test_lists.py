@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -23,10 +24,10 @@ from common.webhooks import endpoints
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
-from integration.actions import invoices
+from integration.actions import invoices, manifests
 from integration.models import RefusedSellerCall, SearchCode
 from integration.models import WebhookEndpoint as EndpointOfSeller
-from tests.factories import BY, DeliveryFactory, DriverFactory, validated_payload
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, key_of, nfe_xml
 from tests.panel.conftest import Shop, refused_call
 from tests.sources import PACKAGES
@@ -59,7 +60,7 @@ class Caller:
         return reverse(f"panel:{name}", args=[self.shop.integrator.pk, "live"])
 
     def page_of_seller(self, name: str) -> str:
-        return reverse(f"panel:{name}", args=[self.shop.seller.pk])
+        return reverse(f"panel:{name}", args=[self.shop.seller.pk, "live"])
 
 
 Make = Callable[[Caller, Any], Any]  # one row of a moment; returns what the list shows of it
@@ -109,6 +110,14 @@ def an_invoice(caller: Caller, at: Any) -> str:
     key = f"{ACCESS_KEY[:-3]}{seller.invoices.count():03}"
     raw = nfe_xml(key=key, items=("A-1", "A-2", "A-1")).encode()
     return invoices.receive(seller=seller, environment=Environment.LIVE, raw=raw, by=BY, at=at).access_key
+
+
+def a_manifest(caller: Caller, at: Any) -> int:
+    """It has two orders."""
+    seller = caller.shop.seller
+    number = seller.orders.count()
+    pair = [create_order(seller, orderId=f"A-{number + each}") for each in range(2)]
+    return manifests.create(seller=seller, environment=Environment.LIVE, orders=pair, by=BY, at=at).pk
 
 
 def an_entry(caller: Caller, at: Any) -> int:
@@ -209,6 +218,23 @@ def driver(_caller: Caller, _at: Any) -> Any:
     return DriverFactory.create(name="Ana").pk
 
 
+def a_token(caller: Caller, at: Any) -> Any:
+    """The shop's own is older."""
+    made = TokenFactory.create(integrator=caller.shop.integrator, environment="sandbox", at=at)
+    return made.pk
+
+
+def a_person(caller: Caller, _at: Any) -> Any:
+    number = User.objects.count()
+    user = User.objects.create(username=f"ana-{number}", first_name="Ana")
+    return caller.shop.integrator.memberships.create(user=user).pk
+
+
+def a_pickup_point(caller: Caller, _at: Any) -> Any:
+    caller.shop.integrator.pickup_points.exclude(name="Ana").delete()
+    return caller.shop.integrator.pickup_points.create(name="Ana", latitude=-23.5, longitude=-46.6).pk
+
+
 DELIVERIES, EVENTS, REFUSED, REPORT, ORDERS, INVOICES = (
     f"panel/views/{name}.py"
     for name in ("deliveries", "events", "refused_calls", "reports", "seller_orders", "seller_invoices")
@@ -273,6 +299,12 @@ LISTS = {
     "file of orders": Listing(
         ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), PORTION, by_page=False
     ),
+    "API manifests": Listing(
+        "integration/api/viewsets.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
+    ),
+    "manifests": Listing(
+        "panel/views/seller_manifests.py", a_manifest, of_page(of_seller("seller_manifests"), lambda row: row.pk), PAGE
+    ),
     "invoices": Listing(
         INVOICES, an_invoice,
         of_page(of_seller("seller_invoices"), lambda row: row.access_key, q="A-1", linked="yes"), PAGE,
@@ -287,6 +319,15 @@ LISTS = {
     ),
     "drivers": Listing(
         "panel/views/drivers.py", driver, of_paginator(lambda _caller: reverse("panel:drivers")), PAGE,
+        oldest_first=True,
+    ),
+    "tokens": Listing(
+        "panel/views/tokens.py", a_token,
+        of_paginator(lambda caller: caller.page_of_account("tokens").replace("/live/", "/sandbox/")), PAGE,
+    ),
+    "team": Listing("panel/views/team.py", a_person, of_paginator(of_account("team")), PAGE, oldest_first=True),
+    "pickup points": Listing(
+        "panel/views/pickup_points.py", a_pickup_point, of_paginator(of_account("pickup_points")), PAGE,
         oldest_first=True,
     ),
 }  # fmt: skip  # a table
@@ -331,5 +372,5 @@ def test_a_list_has_each_row_once_and_in_order(shop, as_role, monkeypatch, name,
 
 
 def has_moment(name: str) -> bool:
-    """Drivers are in the order of their names; the prices are equal."""
-    return name not in {"drivers", "deliveries by price"}
+    """Drivers, people and places are in the order of their names; the prices are equal."""
+    return name not in {"drivers", "team", "pickup points", "deliveries by price"}

@@ -42,11 +42,15 @@ AREA_B = {
     "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),
     "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 6),  # and its rates
     "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
-    # Key, order; order locked, log entry, endpoints, status.
-    "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 6),
+    # Key, order; order locked, log entry, endpoints, status, manifest.
+    "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 7),
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
     "list": ("get", "orders", {}, 3),  # key, orders, companies
     "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
+    "label": ("get", "orders/A-1/label", {}, 3),  # key, order with company, invoices
+    # Key, order with company, invoices; orders locked, those in open ones, manifest, entries; manifest, its orders.
+    "manifest": ("post", "manifests", {"orderIds": ["A-1"]}, 9),
+    "list of manifests": ("get", "manifests", {}, 2),  # key, manifests with their orders
     # Key; seller's lock, stored invoice, invoice, references, quota, orders, links, codes, the issuer's company.
     "invoice": ("post", "invoices/marketplace", None, 10),
     "list of invoices": ("get", "invoices", {}, 2),  # key, invoices with their orders

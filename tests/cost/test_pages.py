@@ -116,10 +116,10 @@ class TestTheAdmin:
         for model, model_admin in admin.site._registry.items():
             label = f"admin:{model._meta.app_label}_{model._meta.model_name}"
             page = partial(checked, "GET", reverse(f"{label}_changelist"), headers=headers)
-            search = (model_admin.get_search_results.__func__, bool(model_admin.search_fields))
-            if search not in searched:
+            reader = (type(model_admin).get_search_results, bool(model_admin.search_fields))
+            if reader not in searched:
                 calls |= {f"{label}: search for {kind}": partial(page, query=queries[kind]) for kind in KINDS}
-                searched.add(search)
+                searched.add(reader)
             taken = model_admin.get_form(request).base_fields if model_admin.has_add_permission(request) else {}
             # A choice field checks its values against a set or by one query.
             names = [name for name, field in taken.items() if not hasattr(field, "choices")]

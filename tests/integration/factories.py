@@ -91,13 +91,22 @@ def order_with(path: str, value: Any) -> dict[str, Any]:
     return body
 
 
-def create_order(seller: Seller, environment: Any = Environment.LIVE, **changes: Any) -> Order:
+def create_order(
+    seller: Seller, environment: Any = Environment.LIVE, *, simulation_speed: float | None = None, **changes: Any
+) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
     # Numbers are integers, because the parser yields integers and Decimals and no floats.
     changes = {"trackingCode": None, "invoice": None, "orderCost": 150, "items": _whole_items(), **changes}
     serializer = OrderSerializer(data=order_body(**changes))
     serializer.is_valid(raise_exception=True)
-    return orders.create(seller=seller, environment=environment, payload=serializer.payload, by=BY, at=timezone.now())
+    return orders.create(
+        seller=seller,
+        environment=environment,
+        payload=serializer.payload,
+        by=BY,
+        at=timezone.now(),
+        simulation_speed=simulation_speed,
+    )
 
 
 def send_invoice(

@@ -14,10 +14,19 @@ from common.tabular_import import TableFile
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, orders, webhooks
+from integration.actions import forgetting, invoices, keys, manifests, orders, webhooks
 from integration.admin.freight import RateResource
 from integration.lifecycle import Status
-from integration.models import Authentication, FreightRate, InvoiceLink, Order, StatusLog, WebhookEndpoint
+from integration.models import (
+    Authentication,
+    FreightRate,
+    InvoiceLink,
+    Manifest,
+    ManifestEntry,
+    Order,
+    StatusLog,
+    WebhookEndpoint,
+)
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
@@ -105,6 +114,45 @@ class TestFeed:
 
         assert found == []
         assert [event.sequence for event in read()] == [1, 2]
+
+
+class TestManifest:
+    @pytest.fixture
+    def order(self, seller):
+        return create_order(seller)
+
+    @pytest.fixture
+    def create(self, seller, order):
+        return partial(manifests.create, seller=seller, environment="live", orders=[order], by=BY, at=timezone.now())
+
+    def test_takes_an_order_once(self, create):
+        _created, refused = overlap(create, create)
+
+        assert name_of(refused) == "InOpenManifest"
+        assert (Manifest.objects.count(), ManifestEntry.objects.count()) == (1, 1)
+
+    def test_is_closed_once(self, create):
+        close = partial(manifests.close, manifest=create(), by=BY, at=timezone.now())
+
+        assert overlap(close, close) == [None, None]
+
+        assert StatusLog.objects.filter(status="collected").count() == 1
+
+    def test_loses_an_order_that_is_cancelled_until_it_is_closed(self, seller, order, create):
+        manifest = create()
+        close = partial(manifests.close, manifest=manifest, by=BY, at=timezone.now())
+        cancel = partial(orders.cancel, order=order, by=BY, at=timezone.now())
+
+        _cancelled, refused = overlap(cancel, close)
+
+        assert name_of(refused) == "ManifestEmpty"
+        kept = create_order(seller, orderId="A-2")
+        closed = manifests.create(seller=seller, environment="live", orders=[kept], by=BY, at=timezone.now())
+        overlap(
+            partial(manifests.close, manifest=closed, by=BY, at=timezone.now()),
+            partial(orders.cancel, order=kept, by=BY, at=timezone.now()),
+        )
+        assert [entry.order.status for entry in closed.entries.all()] == ["cancelled"]
 
 
 class TestKeys:

@@ -44,7 +44,7 @@ class TestReport:
         ("to", "values", "field"),
         [
             (Status.DELIVERED, {"reason_code": "ABSENT"}, "code"),
-            (Status.IN_TRANSIT, {"reason": "Chuva"}, "code"),
+            (Status.IN_TRANSIT, {"reason": "Chuva"}, "reason"),
             (Status.DELIVERY_FAILED, {"reason_code": "absent"}, "code"),
             (Status.DELIVERY_FAILED, {"reason_code": "OTHER"}, "reason"),
             (Status.DELIVERY_FAILED, {"reason_code": "OTHER", "reason": "  "}, "reason"),

@@ -31,7 +31,7 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.actions import keys, sellers
+from integration.actions import keys, manifests, sellers
 from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import (
@@ -153,6 +153,7 @@ def world(with_url):
     of_seller = endpoints.first(EndpointOfSeller, owner=with_url.seller.pk, environment=Environment.LIVE)
     of_seller = endpoints.set_url(endpoint=of_seller, url="http://127.0.0.1:9/hook", by=BY, at=now)
     order = create_order(with_url.seller)
+    manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
     _failed_message(now)
@@ -177,6 +178,8 @@ def world(with_url):
         "order": order.pk,
         "pk": (invoice := send_invoice(with_url.seller, nfe_xml().encode())).pk,
         "invoice": invoice.pk,
+        "manifest": manifest.pk,
+        "manifest_id": manifest.pk,
         "order_id": "A-1",
         "id": someone.pk,
         "user_id": someone.pk,

@@ -11,7 +11,7 @@ from integration.models import Seller
 
 def url(name: str, seller: Seller, *args: Any) -> str:
     """The address of a page of the seller."""
-    return reverse(f"panel:{name}", args=[seller.pk, *args])
+    return reverse(f"panel:{name}", args=[seller.pk, "live", *args])
 
 
 def said(response: Any) -> str:

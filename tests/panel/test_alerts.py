@@ -1,14 +1,19 @@
 """The page of alerts."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import reverse
 from django.utils import timezone
 
 from common.mail.models import Message
-from delivery.actions import alerts
+from common.webhooks import endpoints
+from delivery.actions import alerts, deliveries
 from delivery.models import AlertChoice, AlertPost, EndpointAlerts
+from panel import open_alerts
+from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
 @pytest.fixture
@@ -97,3 +102,44 @@ class TestAlerts:
         member.post(url("alerts_url"), {"url": ""})
 
         assert EndpointAlerts.objects.exclude(url_ciphertext="").count() == 1
+
+
+class TestOfAllAccounts:
+    @pytest.fixture
+    def page(self, staff):
+        def read(**query):
+            return [(each.kind, each.subject) for each in staff.get(reverse("panel:all_alerts"), query).context["rows"]]
+
+        return read
+
+    @pytest.fixture
+    def trouble(self, with_url):
+        """A webhook that is off, and a delivery of each kind, of two accounts; the newest last."""
+        now, other = timezone.now(), TokenFactory.create()
+        endpoints.set_enabled(endpoint=with_url.endpoint, enabled=False, by=BY, at=now - timedelta(hours=5))
+        failed = DeliveryFactory.create(token=other, at=now - timedelta(hours=4))
+        deliveries.expire(delivery=failed, by=BY, at=now - timedelta(hours=3))
+        late = DeliveryFactory.create(token=other, accepted=True, at=now - timedelta(hours=2))
+        untaken = DeliveryFactory.create(token=with_url.token, at=now - timedelta(minutes=12))
+        cancelled = DeliveryFactory.create(token=other, at=now - timedelta(minutes=30))
+        deliveries.cancel(delivery=cancelled, reason="", by=BY, at=now)
+        return [("webhook", with_url.endpoint), ("failed", failed), ("late", late), ("untaken", untaken)]
+
+    def test_are_the_open_ones_with_the_newest_first(self, page, trouble):
+        assert page() == trouble[::-1]
+
+    def test_are_narrowed_to_one_kind(self, page, trouble):
+        assert page(kind="late") == [trouble[2]]
+        assert page(kind="made-up") == trouble[::-1]
+
+    def test_leave_the_sandbox_out_and_what_is_solved(self, page, with_url):
+        DeliveryFactory.create(token=TokenFactory.create(environment="sandbox"), at=timezone.now() - timedelta(hours=1))
+        endpoints.set_enabled(endpoint=with_url.endpoint, enabled=False, by=BY, at=timezone.now())
+        endpoints.set_enabled(endpoint=with_url.endpoint, enabled=True, by=BY, at=timezone.now())
+
+        assert page() == []
+
+    def test_count_more_than_they_show(self, staff, trouble, monkeypatch):
+        monkeypatch.setattr(open_alerts, "MOST", 1)
+
+        assert "1+" in staff.get(reverse("panel:all_alerts")).content.decode()

@@ -23,6 +23,29 @@ def fail(event, *, number=1, **answer):
     return attempt
 
 
+class TestRuns:
+    """Attempts in a row with the same answer, on the page of their event."""
+
+    def test_are_folded_and_each_attempt_can_be_found(self, member, url, with_url):
+        start = timezone.localtime().replace(hour=10, minute=2)
+        for number, status in enumerate((500, 500, 500, 404, 500), start=1):
+            fail(with_url.event, number=number, status_code=status, at=start + timedelta(minutes=number))
+
+        page = member.get(url("event", with_url.event.pk))
+
+        assert [[each.number for each in run] for run in page.context["runs"]] == [[5], [4], [3, 2, 1]]
+        content = page.content.decode()
+        assert "3 × 500 Internal Server Error" in content
+        assert "10:03 \N{EN DASH} 10:05" in content
+        assert [content.count(f'id="attempt-{number}"') for number in range(1, 6)] == [1] * 5
+
+    def test_of_other_bodies_are_apart(self, member, url, with_url):
+        for number, text in enumerate(("busy", "locked"), start=1):
+            fail(with_url.event, number=number, status_code=500, response_start=text)
+
+        assert [len(run) for run in member.get(url("event", with_url.event.pk)).context["runs"]] == [1, 1]
+
+
 class TestReason:
     """On the page of the webhook, which "see why" opens."""
 

@@ -18,7 +18,8 @@ class TestHome:
         existing = Integrator.objects.count() + Seller.objects.count()
         Integrator.objects.bulk_create(Integrator(name=f"Shop {n}") for n in range(count - existing))
 
-        assert ('id="q"' in browser.get(HOME).content.decode()) is has_search
+        # Otherwise the card has the order only, for a phone, where columns have no heads.
+        assert ('filters only-on-phone"' not in browser.get(HOME).content.decode()) is has_search
 
     @pytest.mark.parametrize("model", [Integrator, Seller])
     @pytest.mark.parametrize(("count", "says_more"), [(100, False), (101, True)])
@@ -34,6 +35,6 @@ class TestHome:
         assert ("The first 100 are shown" in content) is says_more
         assert content.count(" 100 ") <= 1
         listed = re.findall(
-            r"/panel/accounts/[^/]+/live/" if model is Integrator else r"/panel/sellers/\d+/\"", content
+            r"/panel/accounts/[^/]+/live/" if model is Integrator else r"/panel/sellers/\d+/sandbox/\"", content
         )
         assert len(set(listed)) == 100

@@ -1,12 +1,17 @@
 """Heads of columns that sort a list, what an empty result suggests, and the filters of the audit trail."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
 
 from common.webhooks import endpoints
 from delivery.models import AuditAction, AuditEntry
-from tests.factories import BY, DeliveryFactory
+from panel.views import home
+from tests.factories import BY, DeliveryFactory, IntegratorFactory
 
 
 def head(page, field):
@@ -26,6 +31,44 @@ class TestHead:
         assert head(default, "shipping_value") == ("", "?status=PENDING&amp;sort=-shipping_value")
         assert head(by_price, "shipping_value") == ("descending", "?sort=shipping_value")
         assert head(by_price, "created_at") == ("", "?")
+
+
+class TestHome:
+    """Its numbers are no columns, so the view sorts by them."""
+
+    @pytest.fixture
+    def names(self, staff, shop):
+        """The accounts' names in an order; the shop has one delivery today, and one under way."""
+        shop.integrator.name = "Loja M"
+        shop.integrator.save()
+        DeliveryFactory.create(token__integrator__name="Loja A", at=shop.event.created_at - timedelta(days=3))
+        IntegratorFactory.create(name="Loja Z")
+        return lambda **query: [row.of.name for row in staff.get(reverse("panel:home"), query).context["shops"]]
+
+    @pytest.mark.parametrize(
+        ("sort", "expected"),
+        [("name", "AMZ"), ("-name", "ZMA"), ("-today", "MAZ"), ("-failed", "AMZ"), ("made-up", "AMZ")],
+    )
+    def test_is_sorted_by_name_and_by_numbers(self, names, sort, expected):
+        assert names(sort=sort) == [f"Loja {each}" for each in expected]
+
+    def test_shows_the_first_of_all_and_not_of_those_first_by_name(self, names, monkeypatch):
+        monkeypatch.setattr(home, "_MAX_SHOWN", 1)
+
+        assert (names(), names(sort="-today"), names(q="ja z")) == (["Loja A"], ["Loja M"], ["Loja Z"])
+
+
+def test_a_team_is_sorted_by_the_names_that_it_shows_and_by_the_last_log_in(member, url, shop):
+    for username, first_name, last_login in (("zoe@x.example", "Abel", None), ("bob@x.example", "", timezone.now())):
+        user = User.objects.create(username=username, first_name=first_name, last_login=last_login)
+        shop.integrator.members.add(user)
+
+    def people(sort):
+        return [row.user.username[:3] for row in member.get(url("team"), {"sort": sort}).context["rows"]]
+
+    assert people("called,pk") == ["zoe", "bob", "mem"]
+    assert people("-seen_at,pk")[-1] == "zoe"
+    assert people("seen_at,pk")[0] == "zoe"
 
 
 def test_an_empty_list_names_its_filters_and_leads_to_the_list_without_each(member, url):

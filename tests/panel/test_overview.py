@@ -130,7 +130,7 @@ class TestHome:
         ):
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**columns)
             (shop,) = admin_client.get(reverse("panel:home")).context["shops"]
-            account = shop.account
+            account = shop.of
             found.append((account.has_webhook, account.webhooks_fail, account.webhooks_off))
 
         assert found == [(False, False, False), (True, False, False), (True, True, False), (True, True, True)]
@@ -150,7 +150,7 @@ class TestHome:
 
         (found,), (store,) = page.context["shops"], page.context["stores"]
         assert (found.today, found.failed, found.under_way, found.late) == (1, 0, 2, 1)
-        assert (store.today, store.waiting, store.failed) == (1, 1, 0)
+        assert (store.today, store.under_way, store.failed) == (1, 1, 0)
         assert len(more) == len(queries)
 
 
@@ -185,7 +185,9 @@ class TestWork:
         browser = as_role("member")
         shop.integrator.memberships.all().delete()
 
-        assert browser.get(reverse("panel:work"))["Location"] == reverse("panel:seller_orders", args=[shop.seller.pk])
+        assert browser.get(reverse("panel:work"))["Location"] == reverse(
+            "panel:seller_orders", args=[shop.seller.pk, "live"]
+        )
 
     @pytest.mark.parametrize(("asked", "then"), [("home", "work"), ("board", "board")])
     def test_follows_the_log_in_unless_another_page_was_asked_for(self, client, asked, then):

@@ -97,12 +97,12 @@ class TestAnInvoiceWhoseFileIsDeleted:
 
     def addresses(self, invoice):
         """Its page and its file, in the panel and in the admin."""
-        own = [invoice.seller_id, invoice.pk]
+        own = [invoice.seller_id, "live", invoice.pk]
         return [
             (reverse("panel:seller_invoice", args=own), reverse("panel:seller_invoice_file", args=own)),
             (
-                reverse("admin:integration_invoice_change", args=own[1:]),
-                reverse("admin:integration_invoice_file", args=own[1:]),
+                reverse("admin:integration_invoice_change", args=own[2:]),
+                reverse("admin:integration_invoice_file", args=own[2:]),
             ),
         ]
 

@@ -53,7 +53,7 @@ def test_pages_that_refuse(as_role, role, path, status, said):
     ],
 )
 def test_a_request_without_the_right_is_logged(as_role, shop, url, caplog, role, name, reason):
-    paths = {"board": reverse("panel:board"), "seller": reverse("panel:seller", args=[shop.seller.pk])}
+    paths = {"board": reverse("panel:board"), "seller": reverse("panel:seller", args=[shop.seller.pk, "live"])}
     path = paths.get(name) or url(name)
 
     as_role(role).post(path)

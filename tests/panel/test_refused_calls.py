@@ -17,7 +17,7 @@ from tests.panel.conftest import refused_call
 
 @pytest.fixture
 def seller_url(shop):
-    return reverse("panel:seller_refused_calls", args=[shop.seller.pk])
+    return reverse("panel:seller_refused_calls", args=[shop.seller.pk, "live"])
 
 
 def of_shop(shop, **columns):
@@ -100,11 +100,11 @@ class TestOneCall:
         assert "The body was not a JSON object and is not kept." in page
 
     def test_of_a_seller_is_linked_from_its_list_and_that_from_the_menu(self, member, shop, seller_url):
-        address = reverse("panel:seller_refused_call", args=[shop.seller.pk, shop.seller_call.pk])
+        address = reverse("panel:seller_refused_call", args=[shop.seller.pk, "live", shop.seller_call.pk])
 
         assert address in member.get(seller_url).content.decode()
         assert seller_url in member.get(address).content.decode()
-        assert seller_url in member.get(reverse("panel:seller", args=[shop.seller.pk])).content.decode()
+        assert seller_url in member.get(reverse("panel:seller", args=[shop.seller.pk, "live"])).content.decode()
 
 
 class TestReasons:

@@ -209,8 +209,8 @@ class TestOfAllAccounts:
         assert {name: len(rows) for name, rows in files.items()} == {
             "days": len(page.context["dates"]), "drivers": 2, "reasons": 1, "accounts": 2,
         }  # fmt: skip  # a table
-        minutes = "Minutes until a driver accepts (median)"
-        assert {row["Account"]: row[minutes] for row in files["accounts"]} == {"Other shop": "6.0", shop_name: "45.0"}
+        head = "Minutes until a driver accepts (median)"
+        assert {row["Account"]: row[head] for row in files["accounts"]} == {"Other shop": "6.0", shop_name: "45.0"}
         assert all(f'href="{address}?' in page.content.decode() for address in addresses.values())
 
     def test_is_a_file_too_without_formulas(self, staff, shop, driver):

@@ -38,13 +38,13 @@ def everything(shop):
         str(shop.delivery.pk)[-6:]: delivery,
         shop.delivery.ordered_stops[0].external_id: delivery,
         shop.delivery.ordered_stops[0].external_id[:5].upper(): delivery,
-        "MKT-2026-1": (of_order := reverse("panel:seller_order", args=[seller, order.pk])),
+        "MKT-2026-1": (of_order := reverse("panel:seller_order", args=[seller, "live", order.pk])),
         "mkt-20": of_order,
         "aa 123456785-br": of_order,
-        ACCESS_KEY: reverse("panel:seller_invoice", args=[seller, invoice.pk]),
+        ACCESS_KEY: reverse("panel:seller_invoice", args=[seller, "live", invoice.pk]),
         shop.integrator.name: overview,
         "loja cen": f"{overview}#pickups",
-        shop.seller.reference: reverse("panel:seller_orders", args=[seller]),
+        shop.seller.reference: reverse("panel:seller_orders", args=[seller, "live"]),
     }
 
 
@@ -73,7 +73,7 @@ class TestSearch:
             assert dispatcher.get(page).status_code == 200
 
     def test_knows_each_page_of_the_menu(self, staff, shop, seller, url):
-        for path in (url("overview"), reverse("panel:seller_orders", args=[seller.pk])):
+        for path in (url("overview"), reverse("panel:seller_orders", args=[seller.pk, "live"])):
             menus = re.findall(r"<nav.*?</nav>", staff.get(path).content.decode(), re.DOTALL)
             for address, text in re.findall(r'<a\s+href="([^"]+)"[^>]*>(?:<svg.*?</svg>)?([^<]+)</a>', "".join(menus)):
                 if address.startswith("/panel/") and address != url("overview").replace("live", "sandbox"):

@@ -8,11 +8,11 @@ from integration.models import ApiKey
 
 @pytest.fixture
 def page(shop):
-    return reverse("panel:seller", args=[shop.seller.pk])
+    return reverse("panel:seller", args=[shop.seller.pk, "live"])
 
 
 def rename(member, key, name):
-    return member.post(reverse("panel:key_rename", args=[key.seller_id, key.pk]), {"name": name}, follow=True)
+    return member.post(reverse("panel:key_rename", args=[key.seller_id, "live", key.pk]), {"name": name}, follow=True)
 
 
 class TestKeys:

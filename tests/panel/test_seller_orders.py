@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integration.actions import orders, sellers
-from integration.lifecycle import Status
+from integration.lifecycle import Reason, Status
 from integration.models import Invoice, Order
 from panel import filters
 from tests.integration.factories import (
@@ -123,6 +123,20 @@ class TestPage:
             "Avenida Paulista", "01310-100", url("seller_invoice", seller, invoice.pk),
         ):  # fmt: skip  # a list
             assert text in page, text
+
+    def test_shows_reason_and_place_of_a_move_and_the_receivers_page_while_it_works(self, member, seller, order):
+        report = orders.Report(reason_code=Reason.OTHER, reason="Portão fechado", place="CD Cajamar")
+        for status in (Status.COLLECTED, Status.DELIVERY_FAILED):
+            reported = report if status is Status.DELIVERY_FAILED else orders.NOTHING_MORE
+            orders.move(order=order, to=status, by=BY, at=timezone.now(), report=reported)
+
+        page = member.get(url("seller_order", seller, order.pk)).content.decode()
+        orders.move(order=order, to=Status.RETURNED, by=BY, at=timezone.now() - timedelta(days=31))
+        later = member.get(url("seller_order", seller, order.pk)).content.decode()
+
+        assert "Another reason: Portão fechado" in page
+        assert "CD Cajamar" in page
+        assert [text.count(order.tracking_url) for text in (page, later)] == [2, 0]
 
     def test_shows_what_was_sent_as_text(self, member, seller):
         order = create_order(seller, receiver=named("<script>alert(1)</script>"))

@@ -50,7 +50,7 @@ class TestWebhook:
 
         response = member.post(address("webhook"), {"url": "http://127.0.0.1:9/new"})
 
-        assert response.headers["Location"] == reverse("panel:seller", args=[seller.pk])
+        assert response.headers["Location"] == reverse("panel:seller", args=[seller.pk, "live"])
         assert WebhookEndpoint.objects.get().url == URL
 
     def test_does_not_show_the_secret_of_another_areas_endpoint(self, member, shop, told, address, url):
@@ -98,9 +98,8 @@ class TestEvents:
         page = member.get(address("events"), {"q": "A-2"})
 
         assert [row.order.code for row in page.context["rows"]] == ["A-2"]
-        assert (
-            reverse("panel:seller_order", args=[seller.pk, page.context["rows"][0].order_id]) in page.content.decode()
-        )
+        order = page.context["rows"][0].order_id
+        assert reverse("panel:seller_order", args=[seller.pk, "live", order]) in page.content.decode()
 
     def test_are_exported_with_the_order(self, member, seller, told, address):
         create_order(seller)
@@ -137,7 +136,7 @@ class TestNotices:
     def test_of_failing_webhooks_stand_above_the_orders(self, member, seller, told, address):
         WebhookEndpoint.objects.update(failures=5, failing_since=timezone.now())
 
-        page = member.get(reverse("panel:seller_orders", args=[seller.pk])).content.decode()
+        page = member.get(reverse("panel:seller_orders", args=[seller.pk, "live"])).content.decode()
 
         assert "The webhook failed 5 times in a row" in page
         assert address("webhook") in page

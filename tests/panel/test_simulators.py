@@ -71,7 +71,7 @@ class TestFreight:
         page = response.content.decode()
         assert "São Paulo/SP → " in page
         assert reverse("admin:integration_freightrate_change", args=[rate.pk]) in page
-        assert "6 of the rate, 2 of handling" in page
+        assert "6 on the way, 2 to prepare the shipment" in page
 
     def test_says_what_the_tariff_does_not_serve(self, staff, tariff):
         FreightRate.objects.filter(service="express").delete()
@@ -79,7 +79,7 @@ class TestFreight:
         response = staff.get(FREIGHT, SHIPMENT)
 
         assert [charges is None for _service, charges, _rate in response.context["services"]] == [False, True]
-        assert "no rate for this way" in response.content.decode()
+        assert "no price for this service from this origin" in response.content.decode()
 
     @pytest.mark.parametrize(
         ("field", "value", "fault"),
@@ -103,14 +103,14 @@ class TestFreight:
         page = " ".join(staff.get(FREIGHT, {**SHIPMENT, "weight": "2,5"}).content.decode().split())
 
         assert "2 × R$ 11.50" in page
-        assert "no dimensions: only the real weight counts" in page
+        assert "rounded up; no dimensions" in page
         assert 'value="2.5"' in page
 
     def test_says_that_it_is_too_heavy(self, staff, tariff):
         assert "over the maximum of the tariff" in staff.get(FREIGHT, {**SHIPMENT, "weight": "31"}).content.decode()
 
     def test_is_there_for_a_seller_without_links_to_the_admin(self, member, shop, tariff):
-        response = member.get(reverse("panel:seller_simulator", args=[shop.seller.pk]), SHIPMENT)
+        response = member.get(reverse("panel:seller_simulator", args=[shop.seller.pk, "live"]), SHIPMENT)
 
         assert len(response.context["services"]) == 2
         assert "/admin/" not in response.content.decode()
@@ -186,7 +186,7 @@ class TestDelivery:
         faults = [
             ({**BY_DISTANCE, "distance": "500"}, "serves up to"),
             ({**BY_DISTANCE, "distance": "1", "vehicle_type": "CAR"}, "No active tariff"),
-            (BY_DISTANCE, "Give the distance."),
+            (BY_DISTANCE, "Enter the distance in km."),
             ({**BY_DISTANCE, "distance": "far"}, "&#x27;far&#x27; is not a number"),
             ({**BY_POINTS, "a": "-23.5,-46.6"}, "Click on the map, or paste coordinates or a link."),
             ({**BY_POINTS, "a": "-23.5,-46.6", "b": "here"}, "No coordinates were found in this text."),

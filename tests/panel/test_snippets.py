@@ -21,7 +21,9 @@ class TestTheQuickstart:
         assert "ROTA_" not in page
 
     def test_of_a_seller_has_the_names_of_the_guide(self, member, shop):
-        page = html.unescape(member.get(reverse("panel:seller_quickstart", args=[shop.seller.pk])).content.decode())
+        page = html.unescape(
+            member.get(reverse("panel:seller_quickstart", args=[shop.seller.pk, "live"])).content.decode()
+        )
 
         assert re.findall(r"export (\w+)=", page) == ["BASE_URL", "API_KEY"]
         assert '-H "Idempotency-Key: $IDEMPOTENCY_KEY" -d @-' in page

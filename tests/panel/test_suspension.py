@@ -132,7 +132,7 @@ class TestSuspendedAccount:
 class TestSuspendedSeller:
     @pytest.mark.parametrize("role", MEMBERS)
     def test_says_so_and_issues_no_key(self, suspended, as_role, role):
-        browser, page = as_role(role), reverse("panel:seller", args=[suspended.seller.pk])
+        browser, page = as_role(role), reverse("panel:seller", args=[suspended.seller.pk, "live"])
         before = state()
 
         response = browser.post(page, follow=True)
@@ -148,13 +148,13 @@ class TestSuspendedSeller:
     def test_without_keys_is_told_that_it_gets_none(self, suspended, member):
         ApiKey.objects.all().delete()
 
-        content = member.get(reverse("panel:seller", args=[suspended.seller.pk])).content.decode()
+        content = member.get(reverse("panel:seller", args=[suspended.seller.pk, "live"])).content.decode()
 
         assert "No key is issued while the seller is suspended." in content
         assert "Issue one above" not in content
 
     def test_may_revoke_a_key(self, suspended, member):
-        member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, suspended.key.pk]))
+        member.post(reverse("panel:key_revoke", args=[suspended.seller.pk, "live", suspended.key.pk]))
 
         assert ApiKey.objects.get(pk=suspended.key.pk).revoked_by == "user member"
 
@@ -174,7 +174,7 @@ class TestLimit:
         while ApiKey.objects.count() < 20:
             keys.issue(seller=shop.seller, by=BY, at=AT())
 
-        content = member.post(reverse("panel:seller", args=[shop.seller.pk]), follow=True).content.decode()
+        content = member.post(reverse("panel:seller", args=[shop.seller.pk, "live"]), follow=True).content.decode()
 
         assert "The seller has 20 valid keys" in content
         assert ApiKey.objects.count() == 20

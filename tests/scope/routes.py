@@ -94,7 +94,7 @@ class Requests:
             prefix = "further" if "<int:number>" in route and name == "event" else "seller"
             return f"{prefix}_test" if "webhook/test/" in route and name == "event" else f"{prefix}_{name}"
         if route.startswith("t/"):
-            return "link"
+            return "order_link" if route.startswith("t/o/") else "link"
         return "test" if "webhook/test/" in route and name == "event" else name
 
     def _arguments(self, of: str) -> dict[str, Any]:
@@ -123,6 +123,8 @@ class Requests:
             "order": seller["orders"]["new"].pk,
             "order_id": seller["orders"]["new"].code,
             "invoice": seller["invoice"].pk,
+            "manifest": seller["manifest"].pk,
+            "manifest_id": seller["manifest"].pk,
             "seller_call": seller["call"].pk,
             "seller_environment": "live",
             "seller_event": first.events.get(order=seller["orders"]["new"]).pk,
@@ -130,11 +132,13 @@ class Requests:
             "seller_number": further.number,
             "further_event": further.events.get(order=seller["orders"]["new"]).pk,
             "further_test": further.events.get(order=None).pk,
+            "status": "collected",
             "seller_invitation": invitation.get(seller=seller["seller"]).pk,
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
             "driver": held["driver"].pk,
             "device": held["device"].pk,
             "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
+            "order_link": seller["orders"]["new"].tracking_url.rsplit("/", 1)[1],
             "pickup": account.integrator.pickup_points.get(active=True).pk,
             "point": "B",
             "move": "collect",
@@ -153,7 +157,7 @@ class Requests:
             changes = ["resend", "revoke"] if "invitation" in route else of_pickup
             return [{"change": change} for change in changes]
         if method == "GET" and "<" not in re.sub(
-            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>(/<env.*?>(/endpoints/<.*?>)?)?)/", "", route
+            "^panel/(accounts|sellers)/<.*?>/<.*?>(/endpoints/<.*?>)?/", "", route
         ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
@@ -215,7 +219,8 @@ class Requests:
                          "takenAt": self.world.now.isoformat()}  # fmt: skip
                 path += "?" + urlencode(query)
         elif route.startswith("t/"):
-            kept, client, is_json = [(*account.owner, "collected")], Client, False
+            owner = ("S",) if route.startswith("t/o/") else (*account.owner, "collected")
+            kept, client, is_json = [owner], Client, False
         elif "accounts/<" in route:
             kept = self.of_account(route, account)
             client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
@@ -262,13 +267,20 @@ class Requests:
                        "point": "B", "photos": [str(UPLOAD)], "pin": "0000"}  # fmt: skip
         if "api/integration/orders/cancel" in route:
             return {"orderId": "A-1", "order_id": "A-1", "tracking_code": "TRACK-1"}
+        if "api/integration/labels" in route or "api/integration/manifests" in route:
+            return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         status = "delivered" if "sellers/" in route else "FAILED"
         bodies: dict[str, Callable[[], Any]] = {
+            "<environment:environment>/orders/labels": lambda: {
+                "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
+            },
+            "<environment:environment>/manifests": lambda: {"order": str(values["order"])},
             "api/integration/orders": lambda: order_body(
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),
             "marketplace": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=(values["items"],)))},
             "-delivery": lambda: {} if "cancel" in route else body(),
+            "api/integration/sandbox": dict,
             "api/sandbox": lambda: (
                 {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude} if "position" in route else {}
             ),
@@ -294,8 +306,8 @@ class Requests:
                 "event": [str(values[self.key_of(route, "event")]), *self.events_of_others(route)]
             },
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
-            "sellers/<int:seller>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
-            "sellers/<int:seller>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
+            "<environment:environment>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
+            "<environment:environment>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
             "deliveries/request": lambda: {"step": "price", "vehicle_type": "MOTORCYCLE", "a-point": values["pickup"],
                                            "a-name": "A", "a-phone": "1", "b-position": "-23.56,-46.65"},
             "<uuid:delivery>/cancel/": lambda: {"fee": self.fee_of(values)},

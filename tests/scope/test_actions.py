@@ -60,6 +60,7 @@ NOT_CALLED = {
     "common.webhooks.feed.read": "test_routes.py",
     "integration.actions.invoices.reason": _PURE,
     "integration.actions.sellers.find": "for commands; test_commands.py",
+    "integration.actions.tracking.with_labels": "of the orders it is given; test_routes.py",
     "integration.actions.quotes.explain": "tariffs of everybody",
     "integration.actions.quotes.of_service": "tariffs of everybody",
     "integration.actions.quotes.quote": "tariffs of everybody",

@@ -49,7 +49,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import DeliveryRequest, Options, Place
-from integration.actions import keys, orders
+from integration.actions import keys, manifests, orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import EndpointAlerts as SellerAlerts
 from integration.models import IdempotencyRecord as SellerRecord
@@ -348,17 +348,23 @@ class World:
             "seller": seller, "user": user, "key": issued.key, "text": issued.clear_text, "call": call, "orders": {},
             "endpoint": endpoint, "endpoints": (endpoint, other),
         }  # fmt: skip
-        for number, state in enumerate(("new", "sent", "delivered"), 1):
+        for number, state in enumerate(("new", "sent", "delivered", "listed"), 1):
             with self.ledger.owned_by(name, state):
                 order = create_order(
                     seller, company_document=document, orderId=f"A-{number}", trackingCode=f"TRACK-{number}",
-                    invoice=None if number < 3 else {"number": "123", "series": "1", "key": other_key(3),
+                    invoice=None if state != "delivered" else {"number": "123", "series": "1", "key": other_key(3),
                                                      "value": 150, "issueDate": "2026-11-20 10:00:00"},
                 )  # fmt: skip
                 steps = [OrderStatus.COLLECTED, OrderStatus.IN_TRANSIT, OrderStatus.OUT_FOR_DELIVERY]
-                for step in (*steps, OrderStatus.DELIVERED)[: {"new": 0, "sent": 1, "delivered": 4}[state]]:
+                for step in (*steps, OrderStatus.DELIVERED)[
+                    : {"new": 0, "sent": 1, "delivered": 4, "listed": 0}[state]
+                ]:
                     order = orders.move(order=order, to=step, by=BY, at=now)
                 found["orders"][state] = order
+        with self.ledger.owned_by(name, "listed"):
+            found["manifest"] = manifests.create(
+                seller=seller, environment=Environment.LIVE, orders=[found["orders"]["listed"]], by=BY, at=now
+            )
         with self.ledger.owned_by(name, "new"):
             found["invoice"] = send_invoice(seller, nfe_xml(items=("A-1",)).encode())
         for number in range(0 if is_own else LIMIT - 1):

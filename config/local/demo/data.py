@@ -1,7 +1,8 @@
 """The demo's accounts, drivers and tariffs, and their credentials.
 
-Credentials have the keys "login", "password", "token", "signing_secret", "sandbox_token", "sandbox_signing_secret" and
-"api_key". Each token stands with the signing secret of its environment; both environments are of one account.
+Credentials have the keys "login", "password", "token", "signing_secret", "sandbox_token", "sandbox_signing_secret",
+"api_key" and "sandbox_api_key". Each token stands with the signing secret of its environment; both environments are of
+one account.
 """
 
 import secrets
@@ -64,6 +65,7 @@ def seed() -> dict[str, str] | None:
         "sandbox_token": _issue_token(shop, Environment.SANDBOX),
         "sandbox_signing_secret": shop.endpoints.first_ones().get(environment=Environment.SANDBOX).secret,
         "api_key": seller["api_key"],
+        "sandbox_api_key": _issue_key(Seller.objects.get(pk=seller["seller"]), Environment.SANDBOX),
     }
 
 
@@ -86,7 +88,8 @@ def renew_credentials() -> dict[str, str]:
         "signing_secret": _show_secret(shop, Environment.LIVE),
         "sandbox_token": _renew_token(shop, Environment.SANDBOX),
         "sandbox_signing_secret": _show_secret(shop, Environment.SANDBOX),
-        "api_key": _renew_key(seller),
+        "api_key": _renew_key(seller, Environment.LIVE),
+        "sandbox_api_key": _renew_key(seller, Environment.SANDBOX),
     }
 
 
@@ -106,8 +109,12 @@ def _show_secret(shop: Integrator, environment: Environment) -> str:
     return endpoints.show_secret(endpoint=endpoint, by=_BY, at=clock.now())
 
 
-def _renew_key(seller: Seller) -> str:
+def _renew_key(seller: Seller, environment: Environment) -> str:
     now = clock.now()
-    for key in seller.keys.filter(revoked_at=None):
+    for key in seller.keys.filter(environment=environment, revoked_at=None):
         keys.revoke(key=key, by=_BY, at=now)
-    return keys.issue(seller=seller, by=_BY, at=now).clear_text
+    return _issue_key(seller, environment)
+
+
+def _issue_key(seller: Seller, environment: Environment) -> str:
+    return keys.issue(seller=seller, environment=environment, by=_BY, at=clock.now()).clear_text

@@ -42,5 +42,5 @@ class Command(JSONCommand):
         endpoint = integrator.endpoints.first_ones().get(environment=environment)
         endpoints.store_url(endpoint=endpoint, url=options["webhook_url"], by=_BY, at=clock.now())
         secret = endpoints.show_secret(endpoint=endpoint, by=_BY, at=clock.now())
-        token = tokens.issue(integrator=integrator, environment=environment, by=_BY, at=clock.now())
+        token = tokens.issue(integrator=integrator, environment=environment, to_hand_over=True, by=_BY, at=clock.now())
         return {"integrator": str(integrator.pk), "token": token.clear_text, "signing_secret": secret}

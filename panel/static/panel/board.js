@@ -33,6 +33,13 @@ const board = {
     for (const function_ of board.changed) function_();
   },
 
+  // A route that is not there any more is not chosen any more.
+  forgetEnded() {
+    if (!board.chosen || board.routes.has(board.chosen)) return;
+    board.chosen = "";
+    board.keepAddress();
+  },
+
   // The address bar keeps what is chosen and searched.
   keepAddress() {
     const query = new URLSearchParams(location.search);
@@ -87,19 +94,7 @@ const board = {
   // On a phone: "list", "map" or "drivers".
   view(name) {
     document.getElementById("board").dataset.shown = name;
-    
-// The parts of the board that are loaded when they are first used.
-document.getElementById("play-hour").addEventListener("click", async () => { if (await board.has("playback")) board.playHour(); });
-for (const button of document.querySelectorAll("#show-drivers, [data-view=drivers]")) {
-  button.addEventListener("click", async () => { if (await board.has("drivers")) board.toggleDrivers(button); });
-}
-document.addEventListener("change", async ({ target }) => { if (target.matches(".pick") && await board.has("several")) board.pick(target); });
-document.addEventListener("click", async ({ target }) => {
-  const button = target.closest("[data-picks]");
-  if (button && await board.has("picker")) board.pickPosition(button);
-});
-
-for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+    for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
   },
 
   // JSON of an address of this service, or null if there is none now. Shows whether the connection is there.
@@ -159,7 +154,7 @@ board.refresh = (() => {
     if (!found) return;
     board.routes = new Map(found.routes.map((route) => [route.id, route]));
     board.free = found.free;
-    if (!board.routes.has(board.chosen)) board.chosen = "";
+    board.forgetEnded();
     board.matches(found.found);
     board.show();
     if (board.wanted) board.open(board.wanted);
@@ -178,7 +173,7 @@ board.refreshSome = async (ids, told = new Map()) => {
   if (!found) return;
   for (const id of ids) board.routes.delete(id);
   for (const route of found.routes) board.routes.set(route.id, route);
-  if (!board.routes.has(board.chosen)) board.chosen = "";
+  board.forgetEnded();
   board.keep(found.cards);
   board.matches(found.found, ids);
   board.show();

@@ -45,6 +45,7 @@
   };
   document.addEventListener("dragend", () => {
     if (opened) showDrivers(false);
+    opened = false;
     root.classList.remove("dragging");
   });
   document.addEventListener("dragover", (event) => {

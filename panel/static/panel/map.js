@@ -62,7 +62,7 @@ window.rota = Object.assign(window.rota || {}, {
     map.getContainer().after(notice);
   },
 
-  // For everybody from the next page on. This one is loaded again unless that would lose what was typed.
+  // For everybody from the next page on. This one is loaded again unless that would lose what was entered.
   async showStreets({ target: button }) {
     const { streets, token, done, failed } = button.dataset;
     const say = (text) => { button.nextElementSibling.textContent = text; };
@@ -70,8 +70,12 @@ window.rota = Object.assign(window.rota || {}, {
     const answer = await fetch(streets, { method: "POST", headers: { "X-CSRFToken": token }, redirect: "error" }).catch(() => null);
     button.disabled = false;
     if (!answer?.ok) return say(failed);
-    const isTyped = [...document.querySelectorAll("main form :is(input:not([type=radio], [type=checkbox]), textarea)")].some((field) => field.value !== field.defaultValue);
-    if (!isTyped) return location.reload();
+    const isEntered = (field) => {
+      if (field.matches("select")) return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+      return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+    };
+    const fields = [...document.querySelectorAll("main form :is(input, select, textarea)")];
+    if (!fields.some(isEntered) && !document.querySelector("main [aria-invalid=true]")) return location.reload();
     button.hidden = true;
     say(done);
   },

@@ -27,9 +27,11 @@ document.addEventListener("click", (event) => {
 
 // Prevents that a form which changes something is sent twice.
 document.addEventListener("submit", (event) => {
-  if (event.target.hasAttribute("hx-post") || event.target.method !== "post") return;
-  if (event.target.dataset.sent) event.preventDefault();
-  event.target.dataset.sent = "yes";
+  const { target, submitter } = event;
+  if (target.hasAttribute("hx-post") || target.method !== "post") return;
+  if ((submitter?.formTarget || target.target) === "_blank") return; // the page stays, and changes nothing
+  if (target.dataset.sent) event.preventDefault();
+  target.dataset.sent = "yes";
 });
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

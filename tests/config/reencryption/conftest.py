@@ -113,5 +113,5 @@ def browser(root, seller):
     """Root's, between the issue of a seller's key and the page that shows it."""
     client = Client()
     client.force_login(root)
-    client.post(reverse("panel:seller", args=[seller.pk]))
+    client.post(reverse("panel:seller", args=[seller.pk, "live"]))
     return client

@@ -72,7 +72,7 @@ class TestReencryptCredentials:
         for signing in (secret, former):
             Webhook(signing).verify(body, headers)
 
-        assert "rota_key_" in browser.get(reverse("panel:seller", args=[seller.pk])).context["fresh"]
+        assert "rota_key_" in browser.get(reverse("panel:seller", args=[seller.pk, "live"])).context["fresh"]
         page = reverse("panel:webhook", args=[token.integrator.pk, "live"])
         browser.post(reverse("panel:webhook_secret", args=[token.integrator.pk, "live"]))
         assert browser.get(page).context["fresh_secret"] == secret
@@ -149,7 +149,7 @@ class TestUnreadable:
     def test_session_loses_its_key_and_the_page_is_shown(self, keys, browser, seller):
         keys(NEW)
 
-        response = browser.get(reverse("panel:seller", args=[seller.pk]))
+        response = browser.get(reverse("panel:seller", args=[seller.pk, "live"]))
 
         assert (response.status_code, response.context["fresh"]) == (200, None)
         assert "cannot be shown any more" in response.content.decode()

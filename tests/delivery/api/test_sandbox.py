@@ -68,7 +68,7 @@ class TestRequest:
         assert not Simulation.objects.exists()
 
     def test_over_the_most_that_are_simulated_at_once_is_refused(self, api, client_of, token, monkeypatch):
-        monkeypatch.setattr("delivery.models.simulation.MOST_SIMULATIONS", 2)
+        monkeypatch.setattr("common.simulation.rows.MOST", 2)
         other, live = TokenFactory.create(sandbox=True), TokenFactory.create(integrator=token.integrator)
         for _number in range(2):
             request(api)

@@ -10,11 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from redis import Redis
 
+from common import link_pages
 from common.rate_limit import Limits
 from delivery.actions import deliveries
 from delivery.models import ReceiverLink
 from delivery.payload import Options
-from delivery.tracking import views
 from tests.delivery.tracking.links import delivery, path_of, text_of
 from tests.factories import BY, PICKUP
 from tests.panel import archives
@@ -149,7 +149,7 @@ class TestMapFile:
 class TestLimit:
     @pytest.fixture(autouse=True)
     def _few(self, monkeypatch, settings):
-        monkeypatch.setattr(views, "_UNKNOWN_TOKENS", Limits(0, 5))
+        monkeypatch.setattr(link_pages, "_UNKNOWN_TOKENS", Limits(0, 5))
         redis = Redis.from_url(settings.REDIS_URL)
         for address in ("127.0.0.1", "203.0.113.7"):
             redis.delete("rota:rate-limit:" + hashlib.sha256(f"tracking {address}".encode()).hexdigest())

@@ -45,6 +45,7 @@ class TestOrderDetail:
                 "invoice": sent["invoice"],
                 "freight": None,
                 "invoices": [],
+                "trackingUrl": order.tracking_url,
             },
         }
         tracked = api.get(f"{URL}/tracking", {"type": "order_number", "value": "A-1"}).json()["data"][0]

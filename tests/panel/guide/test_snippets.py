@@ -41,7 +41,7 @@ def environment(live_server, tmp_path):
         "HOME": str(tmp_path),
         "BASE_URL": live_server.url,
         "TOKEN": made["sandbox_token"],
-        "API_KEY": made["api_key"],
+        "API_KEY": made["sandbox_api_key"],
         "WEBHOOK_SECRET": made["sandbox_signing_secret"],
     }
 

@@ -1,0 +1,113 @@
+"""Manifests: what a seller hands over together, from the first list of orders to the collection."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from integration.actions import orders as order_actions
+from integration.errors import (
+    InOpenManifest,
+    ManifestClosed,
+    ManifestEmpty,
+    ManifestNotFound,
+    OrderCancelled,
+    OrderNotFound,
+    OrderNotPending,
+)
+from integration.lifecycle import Status
+from integration.models import Manifest, ManifestEntry, Order, Seller
+
+_log = logging.getLogger(__name__)
+MOST_ORDERS = 100  # of one manifest, and of one file of labels
+
+
+@transaction.atomic
+def create(*, seller: Seller, environment: str, orders: Sequence[Order], by: str, at: datetime) -> Manifest:
+    """Open a manifest with these orders of the seller in the environment, which wait for collection.
+
+    Raises OrderNotFound, OrderCancelled, InOpenManifest or OrderNotPending, and then writes nothing.
+    """
+    own = Order.objects.of(seller, environment).filter(pk__in=[order.pk for order in orders])
+    locked = {order.pk: order for order in _locked(own)}
+    entries = ManifestEntry.objects.filter(order__in=locked.values(), manifest__closed_at=None)
+    standing = dict(entries.values_list("order", "manifest"))
+    for order in orders:
+        if order.pk not in locked:
+            raise OrderNotFound
+        _check_free(locked[order.pk], standing.get(order.pk))
+    manifest = Manifest.objects.create(seller=seller, environment=environment, created_at=at, created_by=by)
+    ManifestEntry.objects.bulk_create(ManifestEntry(manifest=manifest, order=locked[order.pk]) for order in orders)
+    _log.info("manifest %s of seller %s opened by %s with %s orders", manifest.pk, seller.reference, by, len(orders))
+    return manifest
+
+
+def _check_free(order: Order, manifest: int | None) -> None:
+    if manifest is not None:
+        raise InOpenManifest(order=order.code, manifest=manifest)
+    if order.status == Status.CANCELLED:
+        raise OrderCancelled(order=order.code)
+    if order.status != Status.PENDING:
+        raise OrderNotPending(order=order.code, status=order.status)
+
+
+@transaction.atomic
+def close(*, manifest: Manifest, by: str, at: datetime, via_api: bool = False) -> None:
+    """Close a manifest: its orders that still wait are collected. Does nothing to a closed one.
+
+    Orders that were moved meanwhile, by the scan of a carrier, keep their status and stay in it. Raises ManifestEmpty
+    or ManifestNotFound.
+    """
+    orders, locked = _locked_with_orders(manifest)
+    if locked.closed_at:
+        return
+    if not orders:
+        raise ManifestEmpty
+    for order in orders:
+        if order.status == Status.PENDING:
+            order_actions.move(order=order, to=Status.COLLECTED, by=by, at=at, via_api=via_api)
+    locked.closed_at, locked.closed_by = at, by
+    locked.save(update_fields=["closed_at", "closed_by"])
+    _log.info("manifest %s closed by %s", locked.pk, by)
+
+
+@transaction.atomic
+def remove(*, manifest: Manifest, orders: Sequence[Order], by: str) -> None:
+    """Take orders out of an open manifest. Does nothing about others. Raises ManifestClosed or ManifestNotFound."""
+    _open(manifest)
+    gone, _models = manifest.entries.filter(order__in=orders).delete()
+    _log.info("%s orders removed from manifest %s by %s", gone, manifest.pk, by)
+
+
+@transaction.atomic
+def delete(*, manifest: Manifest, by: str) -> None:
+    """Delete an open manifest; its orders can be put into another one. Raises ManifestClosed or ManifestNotFound."""
+    _open(manifest).delete()
+    _log.info("manifest %s deleted by %s", manifest.pk, by)
+
+
+def _open(manifest: Manifest) -> Manifest:
+    """The locked manifest. Raises ManifestClosed, or ManifestNotFound."""
+    _orders, locked = _locked_with_orders(manifest)
+    if locked.closed_at:
+        raise ManifestClosed
+    return locked
+
+
+def _locked_with_orders(manifest: Manifest) -> tuple[list[Order], Manifest]:
+    """The orders that stand in the manifest, and itself, as they are now. None is ever added to one that exists.
+
+    Raises ManifestNotFound if it was deleted meanwhile.
+    """
+    _locked(Order.objects.filter(manifest_entries__manifest=manifest))
+    locked = Manifest.objects.select_for_update().filter(pk=manifest.pk).first()
+    if locked is None:
+        raise ManifestNotFound
+    return list(Order.objects.filter(manifest_entries__manifest=manifest).order_by("manifest_entries")), locked
+
+
+def _locked(orders: QuerySet[Order]) -> list[Order]:
+    """In one sequence, so that two manifests with the same orders cannot wait for each other."""
+    return list(orders.select_for_update(of=("self",), no_key=True).order_by("pk"))

@@ -1,0 +1,49 @@
+from datetime import datetime
+
+from django.db import models
+
+from common.fields import one_of
+from common.simulation import pace, rows
+from integration.lifecycle import Status
+from integration.models.order import Order
+from integration.simulation import steps
+from integration.simulation.steps import Outcome
+
+
+class Simulation(rows.Simulation):
+    """A test order that the simulated carrier moves. Deleted when it does nothing more, or another move was made."""
+
+    OWNER = "order__seller_id"
+
+    order = models.OneToOneField(Order, on_delete=models.CASCADE, primary_key=True, related_name="simulation")
+    outcome = models.CharField(max_length=9, choices=[(outcome.value, outcome.value) for outcome in Outcome])
+
+    objects = rows.SimulationQuerySet["Simulation"].as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="order_simulation_due")]
+        constraints = [
+            one_of("order_simulation_outcome", "outcome", [outcome.value for outcome in Outcome]),
+            rows.speed_in_range("order_simulation_speed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.order_id} {self.outcome}"
+
+    @staticmethod
+    def first_rows(order: Order, *, speed: float, at: datetime) -> "list[Simulation]":
+        """The unsaved simulation of a new order. Empty if its `orderId` asks for moves by hand."""
+        outcome = steps.outcome_of(order.code)
+        if outcome is None:
+            return []
+        simulation = Simulation(order=order, outcome=outcome.value, speed=speed)
+        simulation.plan(order, at=at)
+        return [simulation]
+
+    def next_step(self, order: Order) -> steps.Step | None:
+        return steps.next_step(Status(order.status), Outcome(self.outcome))
+
+    def plan(self, order: Order, *, at: datetime) -> None:
+        """Set when the step after the order's status is made. None if there is no further one."""
+        step = self.next_step(order)
+        self.due_at = at + pace.duration(step.seconds, speed=self.speed) if step else None

@@ -1,0 +1,27 @@
+"""Moves of a test order by hand, for sellers who test without waiting for the simulated carrier."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from common.accounts import Environment
+from integration import lifecycle
+from integration.actions import orders
+from integration.actions.orders import Report
+from integration.errors import SandboxOnly
+from integration.lifecycle import Reason, Status
+from integration.models import Order
+from integration.simulation import steps
+
+
+def perform(*, order: Order, to: Status, report: Report, by: str, at: datetime) -> Order:
+    """Move an order of the sandbox; the simulated carrier then leaves it alone.
+
+    A failure or a return without a reason gets one, and a reason in words alone the code OTHER. Raises SandboxOnly, and
+    the errors of `orders.move`.
+    """
+    if order.environment != Environment.SANDBOX:
+        raise SandboxOnly
+    if to in lifecycle.WITH_REASON and not report.reason_code:
+        code = Reason.OTHER if report.reason.strip() else Reason.ABSENT
+        report = replace(report, reason_code=code, reason=report.reason or steps.FAILURE_REASON)
+    return orders.move(order=order, to=to, by=by, at=at, report=report)

@@ -1,0 +1,96 @@
+"""What is wrong now in all accounts: webhooks that events wait for, deliveries without a driver, late or failed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import prefetch_related_objects
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from delivery.actions import alerts
+from delivery.models import Environment, Integrator, Trouble, WebhookEndpoint
+
+# Of each kind, the newest.
+MOST = 200
+_FAILED_FOR = timedelta(days=1)  # a delivery that failed is not open for ever
+
+
+@dataclass(frozen=True)
+class OpenAlert:
+    """`kind` is one of `KINDS`. `subject` is a delivery, or an endpoint, which has `details`."""
+
+    kind: str
+    account: Integrator
+    subject: Any
+    address: str
+    since: datetime
+    details: str = ""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of alert with its name, its colour and how many there are, at most `MOST`."""
+
+    value: str
+    name: Any
+    look: str
+    count: int
+
+    @property
+    def is_full(self) -> bool:
+        return self.count >= MOST
+
+
+WEBHOOK = "webhook"
+# Names and colours, in the order of the page.
+KINDS: dict[str, tuple[Any, str]] = {
+    WEBHOOK: (gettext_lazy("Webhook down"), "bad"),
+    Trouble.UNTAKEN.value: (Trouble.UNTAKEN.label, "warn"),
+    Trouble.LATE.value: (Trouble.LATE.label, "warn"),
+    Trouble.FAILED.value: (Trouble.FAILED.label, "bad"),
+}
+
+
+def of_all_accounts(*, at: datetime) -> list[OpenAlert]:
+    """The open alerts of the live environments, the newest first."""
+    found = [*_of_webhooks(), *_of_deliveries(at=at)]
+    return sorted(found, key=lambda alert: alert.since, reverse=True)
+
+
+def counted(found: list[OpenAlert]) -> list[Kind]:
+    """Each kind with its number."""
+    return [
+        Kind(value, name, look if (count := sum(each.kind == value for each in found)) else "", count)
+        for value, (name, look) in KINDS.items()
+    ]
+
+
+def _of_webhooks() -> Iterator[OpenAlert]:
+    down = alerts.failing_or_off().filter(environment=Environment.LIVE).select_related("integrator")
+    for endpoint in down.order_by(Coalesce("off_since", "failing_since").desc())[:MOST]:
+        since = endpoint.off_since or endpoint.failing_since
+        assert since is not None  # noqa: S101  # nosec B101  # of one that is off, or has failed
+        page = reverse("panel:webhook", args=endpoint.url_arguments)
+        yield OpenAlert(WEBHOOK, endpoint.integrator, endpoint, page, since, _state(endpoint))
+
+
+def _state(endpoint: WebhookEndpoint) -> str:
+    if not endpoint.enabled:
+        return _("Switched off")
+    return _("Failed %(count)s times in a row") % {"count": endpoint.failures}
+
+
+def _of_deliveries(*, at: datetime) -> Iterator[OpenAlert]:
+    open_now = alerts.untaken_or_late(at=at)
+    by_kind = [open_now.filter(trouble=kind) for kind in (Trouble.UNTAKEN, Trouble.LATE)]
+    for deliveries in (*by_kind, alerts.failed_since(at - _FAILED_FOR, at=at)):
+        live = deliveries.filter(environment=Environment.LIVE).select_related("integrator", "driver")
+        rows = list(live.order_by("-troubled_at")[:MOST])
+        prefetch_related_objects(rows, "stops")
+        for row in rows:
+            page = reverse("panel:delivery", args=[row.integrator_id, row.environment, row.pk])
+            yield OpenAlert(row.trouble, row.integrator, row, page, row.troubled_at)

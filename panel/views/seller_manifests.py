@@ -1,0 +1,184 @@
+"""Labels of a seller's orders, and manifests: the list, the page of one, its file, and what can be done with it."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+
+from common import clock
+from common.actors import actor
+from common.replica import may_be_old
+from integration import words
+from integration.actions import manifests, tracking
+from integration.actions.manifests import MOST_ORDERS
+from integration.errors import IntegrationError
+from integration.lifecycle import Status
+from integration.models import Manifest, ManifestEntry, Order
+from integration.papers import files
+from integration.papers.label_pdf import PER_A4, Size
+from panel.filters import ListFilter, listed
+from panel.views.base import SellerView
+
+_LONGEST_KEY = 18  # digits, with which every number is a bigint
+# The API's own messages are always Portuguese.
+_REFUSALS = {
+    "order_cancelled": gettext_noop("Order %(order)s is cancelled."),
+    "order_forgotten": gettext_noop("The receiver of order %(order)s is anonymised, so that there is no address."),
+    "too_many_labels": gettext_noop("These orders have more than %(most)s volumes, the most that one file holds."),
+    "in_open_manifest": gettext_noop("Order %(order)s already stands in the open manifest %(manifest)s."),
+    "order_not_pending": gettext_noop("Order %(order)s does not wait for collection any more: it is '%(status)s'."),
+    "manifest_closed": gettext_noop("The manifest is closed and cannot be changed any more."),
+    "manifest_empty": gettext_noop("The manifest has no order. Delete it."),
+    "order_not_found": gettext_noop("An order was not found."),
+    "manifest_not_found": gettext_noop("The manifest was deleted meanwhile."),
+}
+
+
+class LabelForm(forms.Form):
+    """How labels are printed."""
+
+    size = forms.ChoiceField(
+        label=gettext_lazy("Paper"),
+        choices=[
+            (Size.CM_10X15.value, gettext_lazy("10 by 15 cm")),
+            (Size.A6.value, "A6"),
+            (Size.A4.value, gettext_lazy("A4, four on a sheet")),
+        ],
+    )
+    position = forms.TypedChoiceField(
+        label=gettext_lazy("First place on the sheet"),
+        coerce=int,
+        choices=[(number, number) for number in range(1, PER_A4 + 1)],
+    )
+    format = forms.ChoiceField(
+        label=pgettext_lazy("of a file", "Format"),
+        choices=[("pdf", "PDF"), ("zpl", gettext_lazy("ZPL, for label printers (10 by 15 cm)"))],
+    )
+
+
+class ManifestFilter(ListFilter):
+    class Meta:
+        model = Manifest
+        fields: list[str] = []
+
+
+class _ActingView(SellerView):
+    """A page that does something with orders or a manifest. A refusal is a message on the page that it leads to."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except IntegrationError as error:
+            if error.code not in _REFUSALS:
+                raise
+            values = {**error.values}
+            if "status" in values:
+                values["status"] = words.STATUSES[str(values["status"])]
+            messages.error(request, _(_REFUSALS[error.code]) % values)
+            return redirect(self.url("seller_orders"))
+
+    @property
+    def chosen(self) -> list[Order]:
+        """The orders that are ticked, the first MOST_ORDERS of them, as their list shows them."""
+        sent = self.request.POST.getlist("order")[:MOST_ORDERS]
+        keys = [key for key in sent if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY]
+        found = {order.pk: order for order in tracking.with_labels(self.orders.filter(pk__in=keys).order_by())}
+        return [found[int(key)] for key in dict.fromkeys(keys) if int(key) in found]
+
+    @property
+    def manifests(self) -> Any:
+        return Manifest.objects.of(self.seller, self.environment)
+
+    def found(self, manifest: int) -> Manifest:
+        """Answers 404 for another seller's manifest."""
+        self.seller.check_active()
+        found: Manifest = get_object_or_404(self.manifests, pk=manifest)
+        return found
+
+
+class Labels(_ActingView):
+    """The labels of the orders that are ticked, or of the one on whose page it was asked for."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form, chosen = LabelForm(request.POST), self.chosen
+        if not form.is_valid() or not chosen:
+            messages.error(request, _("Tick the orders, and choose the paper."))
+            return redirect(self.url("seller_orders"))
+        return files.labels(chosen, **form.cleaned_data)
+
+
+class Manifests(_ActingView):
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponse:
+        shown = listed(ManifestFilter, request.GET, self.manifests)
+        keys = [row.pk for row in shown["rows"]]
+        first = ManifestEntry.objects.filter(manifest=OuterRef("pk")).order_by("pk")
+        counted = Manifest.objects.filter(pk__in=keys).annotate(codes=ArraySubquery(first.values("order__code")))
+        codes = dict(counted.values_list("pk", "codes"))
+        for row in shown["rows"]:
+            row.codes = codes.get(row.pk, [])
+        return self.page("panel/seller_manifests.html", **shown)
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Open one with the orders that are ticked."""
+        self.seller.check_active()
+        chosen = self.chosen
+        if not chosen:
+            messages.error(request, _("Tick the orders that are handed over."))
+            return redirect(self.url("seller_orders"))
+        made = manifests.create(
+            seller=self.seller, environment=self.environment, orders=chosen, by=actor(request), at=clock.now()
+        )
+        messages.success(request, _("Manifest %(manifest)s is open.") % {"manifest": made})
+        return redirect(self.url("seller_manifest", made.pk))
+
+
+class ManifestPage(SellerView):
+    def get(self, request: HttpRequest, manifest: int) -> HttpResponse:
+        rows = Manifest.objects.of(self.seller, self.environment).with_orders()
+        found = get_object_or_404(rows, pk=manifest)
+        moved = [order for order in found.in_order if order.status != Status.PENDING]
+        return self.page(
+            "panel/seller_manifest.html",
+            manifest=found,
+            totals=found.totals,
+            moved=moved if not found.closed_at else [],
+            may_change=not found.closed_at and not self.seller.suspended_at,
+        )
+
+
+class ManifestFile(SellerView):
+    """The manifest as PDF, to print and to sign."""
+
+    def get(self, request: HttpRequest, manifest: int) -> HttpResponse:
+        rows = Manifest.objects.of(self.seller, self.environment).with_orders()
+        return files.manifest(get_object_or_404(rows, pk=manifest))
+
+
+class CloseManifest(_ActingView):
+    def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
+        found = self.found(manifest)
+        manifests.close(manifest=found, by=actor(request), at=clock.now())
+        messages.success(request, _("The manifest is closed and its orders are collected."))
+        return redirect(self.url("seller_manifest", found.pk))
+
+
+class RemoveFromManifest(_ActingView):
+    def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
+        found = self.found(manifest)
+        manifests.remove(manifest=found, orders=self.chosen, by=actor(request))
+        messages.success(request, _("The order is removed. It can be put into another manifest."))
+        return redirect(self.url("seller_manifest", found.pk))
+
+
+class DeleteManifest(_ActingView):
+    def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
+        manifests.delete(manifest=self.found(manifest), by=actor(request))
+        messages.success(request, _("The manifest is deleted. Its orders can be put into another one."))
+        return redirect(self.url("seller_manifests"))

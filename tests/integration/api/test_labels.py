@@ -1,0 +1,128 @@
+import pytest
+from django.utils import timezone
+
+from integration.actions import orders
+from integration.models import Order
+from tests.integration.factories import BY, OTHER_COMPANY, create_order
+from tests.integration.papers.codes import codes_in, fields_of, pages_of, texts_of
+
+ONE = "/api/integration/orders/{}/label"
+SEVERAL = "/api/integration/labels"
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller, trackingCode="AA123456785BR")
+
+
+def assert_refused(response, status, code):
+    assert (response.status_code, response["Content-Type"]) == (status, "application/json")
+    assert (response.json()["success"], response.json()["code"]) == (False, code)
+
+
+class TestLabel:
+    def test_is_a_pdf_of_10_by_15_cm(self, api, order):
+        response = api.get(ONE.format("A-1"))
+
+        assert (response.status_code, response["Content-Type"]) == (200, "application/pdf")
+        assert response["Content-Disposition"] == 'inline; filename="etiquetas.pdf"'
+        pages = pages_of(response.content, dots_per_inch=254)
+        assert [[round(side / 10) for side in page.size] for page in pages] == [[100, 150]] * 2
+        assert ("Code128", "AA123456785BR") in codes_in(pages[0])
+
+    def test_is_zpl(self, api, order):
+        response = api.get(ONE.format("A-1"), {"format": "zpl"})
+
+        assert (response.status_code, response["Content-Type"]) == (200, "text/plain; charset=utf-8")
+        assert "AA123456785BR" in [data for _commands, data in fields_of(response.content.decode())]
+
+    def test_is_that_of_an_order_whose_id_holds_slashes(self, api, seller):
+        create_order(seller, orderId="A/1/label")
+
+        response = api.get(ONE.format("A/1/label"))
+
+        assert "Pedido A/1/label" in texts_of(response.content)[0]
+
+    def test_has_a_size_and_a_position(self, api, order):
+        (page,) = pages_of(api.get(ONE.format("A-1"), {"size": "a4", "position": "3"}).content)
+
+        assert page.height > page.width
+        assert codes_in(page.crop((0, 0, page.width, page.height // 2))) == []
+        assert len(codes_in(page)) == 4
+
+    def test_is_refused_with_wrong_parameters(self, api, order):
+        for query, name in [
+            ({"size": "A3"}, "size"),
+            ({"position": "5"}, "position"),
+            ({"position": "0"}, "position"),
+            ({"format": "png"}, "format"),
+            ({"format": ""}, "format"),
+            ({"format": "zpl", "size": "a6"}, "size"),
+        ]:
+            response = api.get(ONE.format("A-1"), query)
+
+            assert_refused(response, 422, "invalid_payload")
+            assert [*response.json()["errors"]] == [name]
+
+    def test_is_refused_for_a_cancelled_order_in_portuguese(self, api, order):
+        orders.cancel(order=order, by=BY, at=timezone.now())
+
+        response = api.get(ONE.format("A-1"))
+
+        assert_refused(response, 409, "order_cancelled")
+        assert response.json()["message"] == "O pedido 'A-1' está cancelado"
+
+    def test_of_another_seller_or_of_nobody_is_not_found(self, api, other_seller):
+        create_order(other_seller, company_document=OTHER_COMPANY)
+
+        for code in ("A-1", "nothing", "%00"):
+            assert_refused(api.get(ONE.format(code)), 404, "order_not_found")
+
+
+class TestLabels:
+    def test_are_one_file_in_the_sequence_of_the_call(self, api, seller, order):
+        create_order(seller, orderId="A-2")
+
+        response = api.post(SEVERAL, {"orderIds": ["A-2", "A-1", "A-2"], "size": "a6"}, format="json")
+
+        assert (response.status_code, response["Content-Type"]) == (200, "application/pdf")
+        assert [text.split("Pedido ")[1][:3] for text in texts_of(response.content)] == ["A-2", "A-2", "A-1", "A-1"]
+
+    def test_are_refused_as_a_whole_if_one_is_not_there_or_foreign(self, api, order, other_seller):
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
+
+        for code in ("B-1", "nothing", "%"):
+            response = api.post(SEVERAL, {"orderIds": ["A-1", code]}, format="json")
+
+            assert_refused(response, 404, "order_not_found")
+            assert f"'{code}'" in response.json()["message"]
+
+    def test_are_refused_for_a_wrong_body(self, api, order):
+        for body, name in [
+            ({}, "orderIds"),
+            ({"orderIds": []}, "orderIds"),
+            ({"orderIds": "A-1"}, "orderIds"),
+            ({"orderIds": [1]}, "orderIds.0"),
+            ({"orderIds": ["a\0"]}, "orderIds.0"),
+            ({"orderIds": ["x"] * 101}, "orderIds"),
+            ({"orderIds": ["A-1"], "position": True}, "position"),
+            ({"orderIds": ["A-1"], "size": ["a4"]}, "size"),
+        ]:
+            response = api.post(SEVERAL, body, format="json")
+
+            assert_refused(response, 422, "invalid_payload")
+            assert [*response.json()["errors"]] == [name], body
+
+    def test_take_as_many_queries_for_any_number(self, api, seller, order, django_assert_num_queries):
+        codes = [create_order(seller, orderId=f"B-{number}").code for number in range(5)]
+        api.get(ONE.format("A-1"))
+
+        with django_assert_num_queries(3):  # key with seller; orders with companies; links with invoices
+            api.post(SEVERAL, {"orderIds": codes}, format="json")
+
+    def test_change_nothing(self, api, order):
+        before = Order.objects.values().get()
+
+        api.get(ONE.format("A-1"))
+
+        assert Order.objects.values().get() == before

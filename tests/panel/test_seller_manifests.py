@@ -1,0 +1,153 @@
+"""Labels and manifests on a seller's pages."""
+
+import pytest
+from django.utils import timezone
+
+from integration.actions import manifests, orders
+from integration.lifecycle import Status
+from integration.models import Manifest, Order
+from tests.integration.factories import BY, OTHER_COMPANY, create_order
+from tests.integration.papers.codes import texts_of
+from tests.panel.seller_pages import said, url
+
+PRINTED = {"size": "a6", "position": "1", "format": "pdf"}
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller)
+
+
+@pytest.fixture
+def foreign(foreign_seller):
+    return create_order(foreign_seller, company_document=OTHER_COMPANY, orderId="F-1")
+
+
+def opened(seller, *chosen):
+    return manifests.create(seller=seller, environment="live", orders=[*chosen], by=BY, at=timezone.now())
+
+
+class TestLabels:
+    def test_are_those_of_the_ticked_orders_in_their_sequence(self, member, seller, order, foreign):
+        other = create_order(seller, orderId="A-2")
+        ticked = [other.pk, order.pk, foreign.pk, "x", "9" * 30, "\0"]
+
+        response = member.post(url("seller_labels", seller), {**PRINTED, "order": ticked})
+
+        assert response["Content-Type"] == "application/pdf"
+        assert [text.split("Pedido ")[1][:3] for text in texts_of(response.content)] == ["A-2", "A-2", "A-1", "A-1"]
+
+    def test_are_refused_in_the_readers_language(self, member, seller, order):
+        orders.cancel(order=order, by=BY, at=timezone.now())
+
+        response = member.post(url("seller_labels", seller), {**PRINTED, "order": order.pk}, follow=True)
+
+        assert said(response) == "Order A-1 is cancelled."
+
+    def test_need_a_paper_and_an_order_of_the_seller(self, member, seller, order, foreign):
+        cases = [("size", "a3"), ("position", "7"), ("format", ""), ("order", foreign.pk), ("order", "")]
+
+        for name, value in cases:
+            response = member.post(
+                url("seller_labels", seller), {**PRINTED, "order": order.pk, name: value}, follow=True
+            )
+
+            assert said(response) == "Tick the orders, and choose the paper."
+
+    def test_are_offered_for_orders_that_are_not_cancelled(self, member, seller, order):
+        offered = f'name="order" value="{order.pk}"'
+
+        for page in (url("seller_orders", seller), url("seller_order", seller, order.pk)):
+            assert offered in _flat(member.get(page))
+        orders.cancel(order=order, by=BY, at=timezone.now())
+        for page in (url("seller_orders", seller), url("seller_order", seller, order.pk)):
+            assert offered not in _flat(member.get(page))
+
+
+def _flat(response):
+    return " ".join(response.content.decode().split())
+
+
+class TestManifests:
+    def test_are_opened_with_the_ticked_orders(self, member, seller, order, foreign):
+        response = member.post(url("seller_manifests", seller), {"order": [order.pk, foreign.pk]}, follow=True)
+
+        manifest = Manifest.objects.get()
+        assert response.redirect_chain == [(url("seller_manifest", seller, manifest.pk), 302)]
+        assert [entry.order for entry in manifest.entries.all()] == [order]
+        assert manifest.created_by == "user member"
+
+    def test_are_not_opened_with_an_order_that_stands_in_one(self, member, seller, order):
+        manifest = opened(seller, order)
+
+        response = member.post(url("seller_manifests", seller), {"order": order.pk}, follow=True)
+
+        assert said(response) == f"Order A-1 already stands in the open manifest {manifest.pk}."
+        moved = create_order(seller, orderId="A-2")
+        orders.move(order=moved, to=Status.IN_TRANSIT, by=BY, at=timezone.now())
+        response = member.post(url("seller_manifests", seller), {"order": moved.pk}, follow=True)
+        assert said(response) == "Order A-2 does not wait for collection any more: it is 'In transit'."
+        assert Manifest.objects.count() == 1
+
+    def test_are_listed_with_their_orders(self, member, seller, order):
+        manifest = opened(seller, order)
+
+        text = _flat(member.get(url("seller_manifests", seller)))
+
+        assert url("seller_manifest", seller, manifest.pk) in text
+        assert "A-1" in text
+
+    def test_take_as_many_queries_for_any_number_of_orders(self, member, seller, order, django_assert_max_num_queries):
+        manifest = opened(seller, order, *(create_order(seller, orderId=f"B-{number}") for number in range(5)))
+
+        for page in (url("seller_manifest", seller, manifest.pk), url("seller_manifest_file", seller, manifest.pk)):
+            with django_assert_max_num_queries(12):
+                member.get(page)
+
+
+class TestManifest:
+    def test_is_closed_and_final(self, member, seller, order):
+        manifest = opened(seller, order)
+        page = url("seller_manifest", seller, manifest.pk)
+        assert "Close and collect" in member.get(page).content.decode()
+
+        response = member.post(url("seller_manifest_close", seller, manifest.pk), follow=True)
+
+        assert said(response) == "The manifest is closed and its orders are collected."
+        assert "Close and collect" not in response.content.decode()
+        assert Order.objects.get().status == "collected"
+        for name in ("seller_manifest_remove", "seller_manifest_delete"):
+            refused = member.post(url(name, seller, manifest.pk), {"order": order.pk}, follow=True)
+            assert said(refused) == "The manifest is closed and cannot be changed any more."
+
+    def test_loses_an_order_and_is_deleted(self, member, seller, order):
+        manifest = opened(seller, order)
+
+        response = member.post(url("seller_manifest_remove", seller, manifest.pk), {"order": order.pk}, follow=True)
+
+        assert said(response) == "The order is removed. It can be put into another manifest."
+        empty = member.post(url("seller_manifest_close", seller, manifest.pk), follow=True)
+        assert said(empty) == "The manifest has no order. Delete it."
+        member.post(url("seller_manifest_delete", seller, manifest.pk))
+        assert not Manifest.objects.exists()
+
+    def test_is_a_file_to_sign(self, member, seller, order):
+        response = member.get(url("seller_manifest_file", seller, opened(seller, order).pk))
+
+        assert "Recebido por" in texts_of(response.content)[0]
+
+    def test_of_another_seller_is_not_found(self, member, seller, foreign, foreign_seller):
+        manifest = opened(foreign_seller, foreign)
+
+        for name in ("seller_manifest", "seller_manifest_file"):
+            assert member.get(url(name, seller, manifest.pk)).status_code == 404
+        for name in ("seller_manifest_close", "seller_manifest_remove", "seller_manifest_delete"):
+            assert member.post(url(name, seller, manifest.pk), {"order": foreign.pk}).status_code == 404
+        assert Manifest.objects.get().entries.count() == 1
+
+    @pytest.mark.usefixtures("suspended_seller")
+    def test_is_not_changed_for_a_suspended_seller(self, member, seller, order):
+        response = member.post(url("seller_manifests", seller), {"order": order.pk}, follow=True)
+
+        assert "suspended" in said(response)
+        assert not Manifest.objects.exists()
