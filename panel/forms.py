@@ -408,7 +408,9 @@ class OrderMoveForm(forms.Form):
     def __init__(self, order: Order, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         allowed = lifecycle.TABLE[OrderStatus(order.status)]
-        self.fields["target"].choices = [(status.value, order_words.STATUSES[status]) for status in allowed]
+        target = self.fields["target"]
+        assert isinstance(target, forms.ChoiceField)  # noqa: S101  # nosec B101  # as declared
+        target.choices = [(status.value, order_words.STATUSES[status]) for status in allowed]
 
     def clean(self) -> None:
         data = super().clean() or self.cleaned_data

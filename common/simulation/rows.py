@@ -63,8 +63,6 @@ class Simulation(models.Model):
     due_at = models.DateTimeField(null=True)  # when the next step is made; null while nothing happens
     failures = models.PositiveSmallIntegerField(default=0)  # of the present step, in a row
 
-    objects = SimulationQuerySet.as_manager()
-
     class Meta:
         abstract = True
 

@@ -10,7 +10,7 @@ from django.db import migrations, models
 _SELLER = "seller_id, environment"
 
 
-def _environment() -> models.CharField:
+def _environment() -> "models.CharField[str, str]":
     choices = [("live", "Live"), ("sandbox", "Sandbox")]
     return models.CharField(
         choices=choices, db_default="live", default="live", editable=False, max_length=7, verbose_name="environment"

@@ -164,7 +164,7 @@ def _sandbox(order: Order) -> dict[str, Any]:
 
 def _next_step(order: Order) -> str:
     simulation = Simulation.objects.filter(pk=order.pk).first()
-    step = simulation and simulation.next_step(order)
+    step = simulation.next_step(order) if simulation else None
     if simulation is None or step is None or simulation.due_at is None:
         return _("Nothing happens by itself: the order waits for your moves.")
     seconds = max(round((simulation.due_at - clock.now()).total_seconds()), 0)

@@ -92,7 +92,7 @@ def order_with(path: str, value: Any) -> dict[str, Any]:
 
 
 def create_order(
-    seller: Seller, environment: Any = Environment.LIVE, *, simulation_speed: float | None = None, **changes: Any
+    seller: Seller, environment: Any = Environment.LIVE, *, simulation_speed: Any = None, **changes: Any
 ) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
     # Numbers are integers, because the parser yields integers and Decimals and no floats.

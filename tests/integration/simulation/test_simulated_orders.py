@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from common.accounts import Environment
 from integration.actions import orders
+from integration.lifecycle import Status
 from integration.models import Order, Simulation
 from integration.simulation import simulated_carrier
 from tests.integration.factories import create_order, load_tariff
@@ -78,7 +79,7 @@ class TestSimulation:
         order = simulated(seller)
         advance(until=order.created_at + timedelta(seconds=20))
 
-        orders.move(order=order, to=orders.Status(to), by="user", at=timezone.now())
+        orders.move(order=order, to=Status(to), by="user", at=timezone.now())
         advance()
 
         assert statuses(order) == ["pending", "collected", to]

@@ -194,6 +194,7 @@ class TestText:
 
         after = text_of(get(client, order))
 
+        assert order.promised_on is not None
         assert "after the collection" in before
         assert f"Expected by {order.promised_on.day} {order.promised_on:%b %Y}" in after
         assert "longer than promised" not in after
