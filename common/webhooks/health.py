@@ -49,8 +49,9 @@ def claim(model: type[R], pk: int) -> R | None:
 
 
 def _endpoints(model: type[Reported]) -> type[Endpoint]:
-    related: Any = model._meta.get_field("endpoint").related_model
-    return related  # type: ignore[no-any-return]  # a foreign key to endpoints
+    options: Any = model._meta
+    related: type[Endpoint] = options.get_field("endpoint").related_model
+    return related
 
 
 def _changed(model: type[Reported], *, at: datetime) -> QuerySet[Any]:

@@ -101,7 +101,8 @@ class Outbox:
     @property
     def subject(self) -> str:
         """The field of events and queue items for the row that events are about."""
-        return self.events.SUBJECT
+        subject: str = self.events.SUBJECT
+        return subject
 
     def topic_of(self, endpoint_id: int) -> str:
         """The topic of page updates about an endpoint and its events.

@@ -91,13 +91,13 @@ class TestEndpoint:
 
     def test_that_has_just_been_removed_is_not_changed(self, seller):
         beside = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
-        change = partial(partial, by=BY, at=timezone.now())
-        added = change(endpoints.add, beside=beside, url=CheckedUrl("http://127.0.0.1:9/other"), statuses=[])()
+        at, url = timezone.now(), CheckedUrl("http://127.0.0.1:9/other")
+        added = endpoints.add(beside=beside, url=url, statuses=[], by=BY, at=at)
         authentication = Authentication.parse("bearer:open-sesame")
 
         _removed, changed = overlap(
-            change(endpoints.remove, endpoint=added),
-            change(webhooks.set_authentication, endpoint=added, authentication=authentication),
+            partial(endpoints.remove, endpoint=added, by=BY, at=at),
+            partial(webhooks.set_authentication, endpoint=added, authentication=authentication, by=BY, at=at),
         )
 
         assert name_of(changed) == "DoesNotExist"
