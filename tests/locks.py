@@ -238,10 +238,12 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),
     "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
+    "integration/actions/manifests.py:close": (_ORDER_ONLY,),
     "integration/actions/manifests.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
     "integration/actions/manifests.py:_locked_with_orders": (f"{_SELLER}TestManifest::test_is_closed_once",),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
+    "integration/webhooks/outbox.py:lock_queue": (_ORDER_ONLY,),
     "integration/webhooks/outbox.py:record_rest": (f"{_SELLER}TestFeed::test_leaves_an_order_that_is_being_moved",),
     "integration/models/seller.py:Seller.locked": (_KEYS,),
     "common/cached.py:Cached.__init__": (

@@ -74,6 +74,15 @@ def record(*, order: Order, at: datetime) -> None:
         wake_up.send_on_commit(task_names.SEND_DUE)
 
 
+def lock_queue(orders: Sequence[Order]) -> None:
+    """Lock what waits for these orders, before several of them are moved in one transaction.
+
+    In the sequence in which replays lock it, so that neither waits for the other.
+    """
+    waiting = WebhookQueueItem.objects.filter(order__in=orders, is_ordered=True).order_by("endpoint_id", "pk")
+    list(waiting.select_for_update().values_list("pk"))
+
+
 def record_rest(endpoint: WebhookEndpoint, at: datetime) -> None:
     """Write the events of marked orders, for whoever reads the feed or sets a URL: none of them is sent by itself.
 
