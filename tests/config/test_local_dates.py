@@ -43,7 +43,6 @@ REVIEWED = {
     },
     "integration/business_days.py": {"day.year", "day.weekday()"},  # of a date
     "panel/driver_day.py": {"self.day"},  # a date
-    "panel/filters.py": {"datetime(1970, 1, 1, tzinfo=UTC)"},  # before every moment
     "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
     "delivery/driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow

@@ -26,5 +26,6 @@ class TestTheQuickstart:
         )
 
         assert re.findall(r"export (\w+)=", page) == ["BASE_URL", "API_KEY"]
-        assert '-H "Idempotency-Key: $IDEMPOTENCY_KEY" -d @-' in page
+        assert '-H "Idempotency-Key: $ORDER_ID" -H "Sandbox-Speed: 20" -d @-' in page
+        assert "export API_KEY=rota_testkey_…" in page
         assert "ROTA_" not in page

@@ -58,17 +58,18 @@ class TestInvoiceSearch:
 
 
 class TestKeys:
-    def test_are_shown_once(self, admin_client, seller):
-        response = admin_client.post(url("apikey_add"), {"seller": seller.pk})
+    @pytest.mark.parametrize(("environment", "beginning"), [("live", "rota_key_"), ("sandbox", "rota_testkey_")])
+    def test_are_shown_once(self, admin_client, seller, environment, beginning):
+        response = admin_client.post(url("apikey_add"), {"seller": seller.pk, "environment": environment})
 
-        (text,) = set(re.findall(r"rota_key_[\w-]{43}", response.content.decode()))
-        key = ApiKey.objects.get()
+        (text,) = set(re.findall(beginning + r"[\w-]{43}", response.content.decode()))
+        key = ApiKey.objects.get(environment=environment)
         assert ApiKey.find(text) == key
         assert key.seller == seller
         assert text not in admin_client.get(url("apikey_change", key.pk)).content.decode()
 
     def test_are_revoked(self, admin_client, seller):
-        admin_client.post(url("apikey_add"), {"seller": seller.pk})
+        admin_client.post(url("apikey_add"), {"seller": seller.pk, "environment": "live"})
 
         admin_client.post(
             url("apikey_changelist"),
@@ -78,12 +79,13 @@ class TestKeys:
         assert ApiKey.objects.get().revoked_by == "user admin"
 
     def test_are_neither_issued_to_a_suspended_seller_nor_without_limit(self, admin_client, seller):
+        new_key = {"seller": seller.pk, "environment": "live"}
         sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
-        suspended = admin_client.post(url("apikey_add"), {"seller": seller.pk}, follow=True).content.decode()
+        suspended = admin_client.post(url("apikey_add"), new_key, follow=True).content.decode()
         sellers.lift_suspension(seller=seller, by=BY)
         for _further in range(20):
             key_of(seller)
-        full = admin_client.post(url("apikey_add"), {"seller": seller.pk}, follow=True).content.decode()
+        full = admin_client.post(url("apikey_add"), new_key, follow=True).content.decode()
 
         assert "no key is issued to it" in suspended
         assert "The seller has 20 valid keys" in full
