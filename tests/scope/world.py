@@ -331,7 +331,7 @@ class World:
             endpoint = endpoints.store_url(endpoint=endpoint, url=CheckedUrl(_URL.format(name)), by=BY, at=now)
             further = CheckedUrl(_URL.format(f"{name}/2"))
             SellerAlerts.objects.create(endpoint=endpoint)
-            other = endpoints.add(beside=endpoint, url=further, statuses=["created"], by=BY, at=now)
+            other = endpoints.add(beside=endpoint, url=further, statuses=[], by=BY, at=now)
             for each in (endpoint, other):
                 endpoints.send_test(endpoint=each, by=BY, at=now)
             for _number in range(0 if is_own else LIMIT - 1):
