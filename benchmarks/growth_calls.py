@@ -261,6 +261,7 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
     offered = Delivery.objects.filter(route_status=RouteStatus.AVAILABLE, environment="live").order_by("pk")[0]
     finished = Delivery.objects.filter(route_status=RouteStatus.FINISHED).order_by("-pk")[0]
     account = f"/panel/accounts/{token.integrator_id}/live/"
+    of_seller = f"/panel/sellers/{seller.pk}/live/"
     lists = {
         f"admin: {model._meta.model_name}": reverse(
             f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"
@@ -294,11 +295,11 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         "panel: drivers, search": f"{reverse('panel:drivers')}?q=driver+7",
         "panel: one driver": reverse("panel:driver", args=[finished.driver_id]),
         **{
-            f"panel: seller's {name or 'keys'}": f"/panel/sellers/{seller.pk}/{name}"
+            f"panel: seller's {name or 'keys'}": f"{of_seller}{name}"
             for name in ("", "orders/", "invoices/", "sheet/", "quickstart/", "team/", "refused-calls/")
         },
-        "panel: seller's orders, search": f"/panel/sellers/{seller.pk}/orders/?q=O-7",
-        "panel: seller's invoices, search": f"/panel/sellers/{seller.pk}/invoices/?q=O-7",
+        "panel: seller's orders, search": f"{of_seller}orders/?q=O-7",
+        "panel: seller's invoices, search": f"{of_seller}invoices/?q=O-7",
         "panel: seller's order": reverse("panel:seller_order", args=[seller.pk, order.environment, order.pk]),
         "panel: seller's invoice": reverse("panel:seller_invoice", args=[seller.pk, invoice.environment, invoice.pk]),
         "panel: refused calls": f"{account}refused-calls/",
