@@ -70,10 +70,12 @@ def counted(found: list[OpenAlert]) -> list[Kind]:
 
 
 def _of_webhooks() -> Iterator[OpenAlert]:
-    down = alerts.failing_or_off().filter(environment=Environment.LIVE).select_related("integrator")
-    for endpoint in down.order_by(Coalesce("off_since", "failing_since").desc())[:MOST]:
+    # Without a moment is one that takes other events than the one that is retried.
+    down = alerts.failing_or_off().alias(since=Coalesce("off_since", "failing_since")).exclude(since=None)
+    live = down.filter(environment=Environment.LIVE).select_related("integrator")
+    for endpoint in live.order_by("-since")[:MOST]:
         since = endpoint.off_since or endpoint.failing_since
-        assert since is not None  # noqa: S101  # nosec B101  # of one that is off, or has failed
+        assert since is not None  # noqa: S101  # nosec B101  # of the condition
         page = reverse("panel:webhook", args=endpoint.url_arguments)
         yield OpenAlert(WEBHOOK, endpoint.integrator, endpoint, page, since, _state(endpoint))
 

@@ -61,6 +61,7 @@ _PAGES_OF_REQUESTS = {
 }
 _PAGES_OF_SELLER = {
     "seller_orders": gettext_lazy("Orders"),
+    "seller_manifests": gettext_lazy("Manifests"),
     "seller_invoices": gettext_lazy("Invoices"),
     "seller_simulator": gettext_lazy("Freight simulator"),
     "seller": gettext_lazy("API keys"),

@@ -34,8 +34,9 @@ class Endpoint:
 
     @property
     def path(self) -> str:
-        """With {} in the place of an id, and B as the point."""
-        return "/" + re.sub(r"<\w+:\w+>", "{}", self.route.replace("<str:point>", "B"))
+        """With {} in the place of an id, B as the point, and a status of an order."""
+        route = self.route.replace("<str:point>", "B").replace("<str:status>", "delivery_failed")
+        return "/" + re.sub(r"<\w+:\w+>", "{}", route)
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -8,6 +8,9 @@ from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words
 from integration.lifecycle import Status as SellerOrderStatus
+from integration.models.manifest import STATUSES as MANIFEST_STATUSES
+from integration.papers.files import FORMATS
+from integration.papers.label_pdf import Size
 
 Endpoint = tuple[str, str, str, Callable[..., Any]]  # path, its regular expression, method and view
 # Enumerations that several schemas have, so that a generated client has one type for each of them.
@@ -22,6 +25,9 @@ _VALUES: dict[str, Iterable[str]] = {
     "EventState": EventState,
     "SellerReason": words.REASONS,
     "SellerService": words.ORDER_SERVICES,
+    "SellerLabelSize": Size,
+    "SellerLabelFormat": FORMATS,
+    "SellerManifestStatus": MANIFEST_STATUSES,
 }
 _NAMES = {tuple(map(str, values)): name for name, values in _VALUES.items()}
 COMPONENTS: dict[str, Any] = {name: {"type": "string", "enum": list(values)} for values, name in _NAMES.items()}

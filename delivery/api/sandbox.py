@@ -12,7 +12,7 @@ from rest_framework.viewsets import ViewSet
 from common import clock
 from common.openapi import Answer, example_body, raises
 from common.serializers import BodySerializer
-from common.simulation import speed_header
+from common.simulation import pace, speed_header
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from delivery.actions.proofs import LONGEST_NAME
@@ -49,7 +49,9 @@ def read_speed(request: Request, token: Token) -> float | None:
     try:
         return speed_header.read_speed(request)
     except speed_header.NotASpeed as error:
-        raise InvalidSandboxSpeed(InvalidSandboxSpeed.example) from error
+        raise InvalidSandboxSpeed(
+            f"The header Sandbox-Speed is a number from {pace.SLOWEST} to {pace.FASTEST}."
+        ) from error
 
 
 @example_body({})

@@ -42,8 +42,8 @@ class Migration(migrations.Migration):
             trigger=pgtrigger.compiler.Trigger(
                 name="driver_duty_recorded",
                 sql=pgtrigger.compiler.UpsertTriggerSql(
-                    func="\n                    IF (NEW.active AND NEW.on_duty)\n                        IS DISTINCT FROM (TG_OP = 'UPDATE' AND OLD.active AND OLD.on_duty) THEN\n                        INSERT INTO delivery_dutychange (driver_id, on_duty, at)\n                            VALUES (NEW.id, NEW.active AND NEW.on_duty, clock_timestamp());\n                    END IF;\n                    RETURN NULL;\n                ",
-                    hash="10f148d1e91e05fc478933701ed79cc454204f72",  # pragma: allowlist secret
+                    func="\n                    IF (NEW.active AND NEW.on_duty)\n                        IS DISTINCT FROM (TG_OP = 'UPDATE' AND OLD.active AND OLD.on_duty) THEN\n                        INSERT INTO delivery_dutychange (driver_id, on_duty, at)\n                            VALUES (NEW.id, NEW.active AND NEW.on_duty, now());\n                    END IF;\n                    RETURN NULL;\n                ",
+                    hash="4e04dd0b2969d1c9fa81e07fc5aedbde3beae31e",  # pragma: allowlist secret
                     operation="INSERT OR UPDATE",
                     pgid="pgtrigger_driver_duty_recorded_175fa",
                     table="delivery_driver",

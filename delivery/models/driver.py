@@ -159,7 +159,7 @@ class Driver(Identified):
                     IF (NEW.active AND NEW.on_duty)
                         IS DISTINCT FROM (TG_OP = 'UPDATE' AND OLD.active AND OLD.on_duty) THEN
                         INSERT INTO delivery_dutychange (driver_id, on_duty, at)
-                            VALUES (NEW.id, NEW.active AND NEW.on_duty, clock_timestamp());
+                            VALUES (NEW.id, NEW.active AND NEW.on_duty, now());
                     END IF;
                     RETURN NULL;
                 """,

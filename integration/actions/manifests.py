@@ -99,12 +99,14 @@ def _open(manifest: Manifest) -> Manifest:
 
 
 def _locked_with_orders(manifest: Manifest) -> tuple[list[Order], Manifest]:
-    """The orders that stand in the manifest, and itself, as they are now. None is ever added to one that exists.
+    """The orders that stand in the manifest, locked, and itself, as they are now.
+
+    All who change a manifest lock its orders, and none is ever added to one that exists, so that it needs no lock.
 
     Raises ManifestNotFound if it was deleted meanwhile.
     """
     _locked(Order.objects.filter(manifest_entries__manifest=manifest))
-    locked = Manifest.objects.select_for_update().filter(pk=manifest.pk).first()
+    locked = Manifest.objects.filter(pk=manifest.pk).first()
     if locked is None:
         raise ManifestNotFound
     return list(Order.objects.filter(manifest_entries__manifest=manifest).order_by("manifest_entries")), locked

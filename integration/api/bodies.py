@@ -12,6 +12,7 @@ from integration.actions.tracking import TrackedOrder
 from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Manifest, Order, StatusLog
+from integration.models.manifest import STATUSES
 
 
 class Warned(TypedDict):
@@ -256,7 +257,7 @@ class ManifestTotals(TypedDict):
 
 class ManifestSummary(TypedDict):
     manifestId: int
-    status: Annotated[str, one_of(["open", "closed"])]
+    status: Annotated[str, one_of(STATUSES)]
     createdAt: str
     closedAt: str | None
 

@@ -51,6 +51,7 @@ from integration.freight import Package
 from integration.lifecycle import Reason, Status
 from integration.models import FreightParameters, Invoice, Manifest, Order, compact_document, is_document
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON
+from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
 from integration.simulation import steps
 
@@ -309,19 +310,24 @@ class RemovalSerializer(_ManyOrders):
     """Body of a call that takes orders out of a manifest."""
 
 
+@extend_schema_field({"type": "integer", "minimum": 1, "maximum": PER_A4})
+class PositionField(ChoiceField):
+    """Also as text, which a query string has."""
+
+
 class LabelSerializer(BodySerializer):
     """How labels are printed: in the query string for one order, in the body for several."""
 
     size = ChoiceField(
         choices=[size.value for size in Size], default=Size.CM_10X15.value, help_text="The paper of the PDF."
     )
-    position = ChoiceField(
+    position = PositionField(
         choices=list(range(1, PER_A4 + 1)),
         default=1,
         help_text="Of `a4`: the place of the first label on the first sheet, as one reads.",
     )
     format = ChoiceField(
-        choices=["pdf", "zpl"],
+        choices=FORMATS,
         default="pdf",
         help_text="`zpl`: text for thermal printers with 8 dots in each millimetre, of 10 by 15 cm.",
     )

@@ -74,6 +74,6 @@ class Migration(migrations.Migration):
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='manifestentry',
-            trigger=pgtrigger.compiler.Trigger(name='manifest_set_is_open', sql=pgtrigger.compiler.UpsertTriggerSql(declare='DECLARE closed timestamptz;', func="\n    SELECT closed_at INTO closed FROM integration_manifest\n        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.manifest_id ELSE OLD.manifest_id END\n        FOR SHARE;\n    IF closed IS NOT NULL THEN\n        RAISE EXCEPTION 'rota: the orders of a closed manifest cannot change';\n    END IF;\n    IF TG_OP = 'INSERT' THEN RETURN NEW; END IF;\n    RETURN OLD;\n", hash='f2b5086dc89bbbc740151435f5f6bf0733b26cad', operation='INSERT OR DELETE', pgid='pgtrigger_manifest_set_is_open_7e678', table='integration_manifestentry', when='BEFORE')),
+            trigger=pgtrigger.compiler.Trigger(name='manifest_set_is_open', sql=pgtrigger.compiler.UpsertTriggerSql(declare='DECLARE closed timestamptz;', func="\n    SELECT closed_at INTO closed FROM integration_manifest\n        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.manifest_id ELSE OLD.manifest_id END;\n    IF closed IS NOT NULL THEN\n        RAISE EXCEPTION 'rota: the orders of a closed manifest cannot change';\n    END IF;\n    IF TG_OP = 'INSERT' THEN RETURN NEW; END IF;\n    RETURN OLD;\n", hash='26391ad4eab804f06e1c563d137193a81c4048ed', operation='INSERT OR DELETE', pgid='pgtrigger_manifest_set_is_open_7e678', table='integration_manifestentry', when='BEFORE')),
         ),
     ]

@@ -14,14 +14,15 @@ from integration.models.seller import Seller, environment_field
 
 _SET_IS_OPEN = """
     SELECT closed_at INTO closed FROM integration_manifest
-        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.manifest_id ELSE OLD.manifest_id END
-        FOR SHARE;
+        WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.manifest_id ELSE OLD.manifest_id END;
     IF closed IS NOT NULL THEN
         RAISE EXCEPTION 'rota: the orders of a closed manifest cannot change';
     END IF;
     IF TG_OP = 'INSERT' THEN RETURN NEW; END IF;
     RETURN OLD;
 """
+
+STATUSES = ("open", "closed")  # as the API names them
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class ManifestQuerySet(models.QuerySet["Manifest"]):
 class Manifest(models.Model):
     """The orders that a seller hands over together. While it is open it can lose orders; a closed one is final.
 
-    Who writes an entry, or closes a manifest, locks the orders first and the manifest after them.
+    Who changes it or its entries locks its orders first.
     """
 
     seller = models.ForeignKey(
@@ -92,8 +93,8 @@ class Manifest(models.Model):
 
     @property
     def status(self) -> str:
-        """As the API names it."""
-        return "closed" if self.closed_at else "open"
+        """One of STATUSES."""
+        return STATUSES[self.closed_at is not None]
 
     @property
     def in_order(self) -> list[Order]:

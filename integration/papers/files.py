@@ -8,6 +8,8 @@ from integration.models import Manifest, Order
 from integration.papers import label, label_pdf, label_zpl, manifest_pdf
 from integration.papers.label_pdf import Size
 
+FORMATS = ("pdf", "zpl")  # of labels
+
 
 def labels(orders: Iterable[Order], *, size: str, position: int, format: str) -> HttpResponse:  # noqa: A002  # as in the API
     """The labels of orders, see `label.of_orders`. `format`: `pdf` or `zpl`, which has one size."""

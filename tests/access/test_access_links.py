@@ -51,7 +51,7 @@ class TestLink:
         opened, again = client.post(path), client.post(path)
 
         assert opened.content.decode().count("rota_key_") >= 1
-        assert (again.status_code, ApiKey.objects.filter(seller=seller).count()) == (410, 1)
+        assert (again.status_code, ApiKey.objects.filter(seller=seller).count()) == (410, 2)
 
     def test_expires(self, client, shop, monkeypatch):
         monkeypatch.setattr(access_links, "LIFETIME", access_links.LIFETIME * 0)

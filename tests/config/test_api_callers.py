@@ -42,9 +42,12 @@ class Call:
 FORM = "a form with an invoice"
 # What differs, by the beginning of an endpoint.
 SPECIAL: dict[str, dict[str, Any]] = {
-    # With live tokens; those of the sandbox are tested in tests/delivery/api/test_sandbox.py.
+    # With live tokens and keys; those of the sandbox are tested in test_sandbox.py of both areas.
+    "post /api/integration/sandbox/": {"own": 404},
     "post /api/sandbox/": {"own": 404},
     "put /api/sandbox/": {"own": 404, "other": 404},
+    # With live keys; those of the sandbox are tested in tests/integration/api/test_sandbox.py.
+    "post /api/integration/sandbox/": {"own": 404, "other": 404},
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
     "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},
     "post /api/integration/labels": {"sent": {"orderIds": ["A-1"]}, "other": 404},

@@ -50,6 +50,7 @@ REVIEWED = {
     "integration/bodies.py": {  # area B answers in UTC
         "moment.astimezone(UTC)", "moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%S.%fZ')",
     },
+    "integration/papers/label.py": {"f'{order.promised_on:%d/%m/%Y}'"},  # a date
     "integration/nfe.py": {"moment.year", "moment.replace(tzinfo=_BRASILIA)"},  # an NF-e is in the time of Brasília
 }  # fmt: skip  # a table
 

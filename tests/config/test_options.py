@@ -9,7 +9,10 @@ from tests.integration.factories import key_of
 from tests.panel.conftest import address
 
 ALL_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
-METHODS = {"get": {"GET", "HEAD", "OPTIONS"}, "post": {"POST", "OPTIONS"}, "put": {"PUT", "OPTIONS"}}
+METHODS = {
+    "get": {"GET", "HEAD", "OPTIONS"}, "post": {"POST", "OPTIONS"}, "put": {"PUT", "OPTIONS"},
+    "delete": {"DELETE", "OPTIONS"},
+}  # fmt: skip  # a table
 
 
 def methods_with(route):

@@ -16,7 +16,7 @@ from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import deliveries
 from delivery.models import WebhookEvent
-from integration.actions import orders
+from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks import settling
@@ -94,6 +94,7 @@ BREAKS = {
     "latest_position_is_the_newest": ["DELETE FROM delivery_latestposition"],
     "simulation_of_an_open_delivery": ["UPDATE delivery_delivery SET environment = 'live'"],
     "order_has_its_last_status": ["UPDATE integration_order SET status = 'delivered'"],
+    "simulated_orders_of_the_sandbox": ["UPDATE integration_order SET environment = 'live'"],
     "status_log_follows_the_lifecycle": ["UPDATE integration_statuslog SET status = 'delivered'"],
     "status_log_of_the_company": [
         """UPDATE integration_statuslog SET company_id =
@@ -121,6 +122,13 @@ BREAKS = {
     "order_is_found_by_its_invoices": ["DELETE FROM integration_searchcode WHERE kind = 'invoice_key'"],
     "invoice_knows_whether_it_is_linked": ["UPDATE integration_invoice SET is_linked = NOT is_linked"],
     "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET invoice_bytes = invoice_bytes + 1"],
+    "manifest_within_a_seller": ["UPDATE integration_manifest SET environment = 'sandbox'"],
+    "one_manifest_per_order": [
+        _NO_CONSTRAINT.format("integration_manifestentry", "one_manifest_per_order"),
+        """INSERT INTO integration_manifestentry (manifest_id, order_id)
+           SELECT manifest_id, order_id FROM integration_manifestentry""",
+    ],
+    "manifest_is_handed_over": ["UPDATE integration_order SET status = 'cancelled'"],
     "entry_has_its_event": ["UPDATE integration_webhookevent SET name = 'returned'"],
     **{
         f"order_{name}": [statement.replace("delivery_", "integration_") for statement in statements]
@@ -166,6 +174,9 @@ def healthy():
     send_invoice(seller, nfe_xml(items=["A-1"]).encode())
     orders.move(order=order, to=Status.COLLECTED, by=BY, at=at)
     settling.attempt(order.events.get(sequence=1, copy_of=None), settling.OK)
+    waiting = create_order(seller, orderId="A-3")
+    manifests.create(seller=seller, environment="live", orders=[waiting], by=BY, at=at)
+    create_order(seller, "sandbox", orderId="A-4", simulation_speed=1)
     feed.read(endpoint=of_seller, after=0, limit=10, at=timezone.now())
 
 

@@ -2,10 +2,14 @@
 
 import pytest
 from django.urls import get_resolver
+from django.utils import timezone
 
-from tests.factories import DeliveryFactory, TokenFactory
+from common.accounts import Environment
+from integration.actions import manifests, orders
+from integration.lifecycle import Status
+from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.conftest import seller, tariff
-from tests.integration.factories import key_of
+from tests.integration.factories import create_order, key_of
 from tests.panel.conftest import person, shop, with_url, world
 
 __all__ = ["person", "seller", "shop", "tariff", "with_url", "world"]
@@ -30,18 +34,40 @@ def test_token(token):
 @pytest.fixture
 def headers_for(token, test_token, seller, tariff):
     """Headers of a JSON body for a path of either area."""
-    others = {"integration": f"Basic {key_of(seller)}", "sandbox": f"Bearer {test_token.clear_text}"}
+    others = {
+        "/api/integration/sandbox/": f"Basic {key_of(seller, Environment.SANDBOX)}",
+        "/api/integration/": f"Basic {key_of(seller)}",
+        "/api/sandbox/": f"Bearer {test_token.clear_text}",
+    }
 
     def make(path):
-        authorization = others.get(path.split("/")[2], f"Bearer {token.clear_text}")
+        found = (credential for start, credential in others.items() if path.startswith(start))
+        authorization = next(found, f"Bearer {token.clear_text}")
         return {"Authorization": authorization, "Content-Type": "application/json"}
 
     return make
 
 
 @pytest.fixture
-def address_of(token, test_token):
-    """A path with the id of a delivery in the place of {}: a new one, or in the sandbox one that was collected."""
+def address_of(token, test_token, seller):
+    """A path with an id in the place of {}: of a new delivery, in the sandbox of one that was collected.
+
+    In area B of an order, or of a manifest with the order that the examples of bodies name, which exists.
+    """
     new = DeliveryFactory.create(token=token)
     collected = DeliveryFactory.create(token=test_token, collected=True)
-    return lambda path: path.format(collected.pk if path.startswith("/api/sandbox/") else new.pk)
+
+    def make(path):
+        if path.startswith("/api/integration/"):
+            order = create_order(seller, orderId="A-1001")
+            if path.startswith("/api/integration/sandbox/"):
+                tested = create_order(seller, Environment.SANDBOX)
+                orders.move(order=tested, to=Status.COLLECTED, by=BY, at=timezone.now())
+                return path.format(tested.code)
+            if "manifests/{}" in path:
+                at = timezone.now()
+                made = manifests.create(seller=seller, environment=Environment.LIVE, orders=[order], by=BY, at=at)
+                return path.format(made.pk)
+        return path.format(collected.pk if path.startswith("/api/sandbox/") else new.pk)
+
+    return make

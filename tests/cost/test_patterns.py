@@ -89,7 +89,7 @@ TABLE = {
     ),
     ("delivery/api/fields.py", r"[0-9]{5}-?[0-9]{3}"): Bound(COUNTED, LINEAR, "01310-200"),
     ("common/commands.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
-    ("delivery/simulation/steps.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
+    ("common/simulation/pace.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
     ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),

@@ -201,6 +201,7 @@ def world(with_url):
         "x": 0,
         "y": 0,
         "code": "busy",
+        "status": "collected",
     }
 
 

@@ -218,12 +218,13 @@ class TestNewSeller:
 
         seller = Seller.objects.get(name="Livraria Lua")
         assert list(seller.companies.values_list("document", flat=True)) == ["48372915000154", "52998224725"]
-        assert seller.keys.count() == 1
+        assert sorted(seller.keys.values_list("environment", flat=True)) == ["live", "sandbox"]
         assert "rota_key_" in sheet
+        assert "rota_testkey_" in sheet
         assert "48.372.915/0001-54" in sheet
         assert list(seller.invitations.values_list("email", "role")) == [("ana@example.com", "owner")]
         assert "Issued before, and not shown again." in staff.get(response.url).content.decode()
-        assert "rota_key_" in staff.post(response.url, follow=True).content.decode()
+        assert "rota_key_" in staff.post(response.url, {"again": "live"}, follow=True).content.decode()
         assert "/access/?key=" in staff.post(response.url, {"step": "link"}).context["access_link"]
 
     @pytest.mark.parametrize(

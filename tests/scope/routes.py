@@ -90,6 +90,9 @@ class Requests:
         return route.startswith("panel/") and not is_of_one
 
     def key_of(self, route: str, name: str) -> str:
+        of_sandbox = {"order", "order_id", "environment"}
+        if re.search("sellers/.*/sandbox/|integration/sandbox/", route) and name in of_sandbox:
+            return f"test_{name}"
         if "sellers/" in route and name in {"invitation", "membership", "call", "environment", "event", "number"}:
             prefix = "further" if "<int:number>" in route and name == "event" else "seller"
             return f"{prefix}_test" if "webhook/test/" in route and name == "event" else f"{prefix}_{name}"
@@ -132,6 +135,9 @@ class Requests:
             "seller_number": further.number,
             "further_event": further.events.get(order=seller["orders"]["new"]).pk,
             "further_test": further.events.get(order=None).pk,
+            "test_environment": "sandbox",
+            "test_order": seller["test_order"].pk,
+            "test_order_id": seller["test_order"].code,
             "status": "collected",
             "seller_invitation": invitation.get(seller=seller["seller"]).pk,
             "seller_membership": seller["seller"].memberships.get(role="member").pk,
@@ -202,7 +208,8 @@ class Requests:
         data: Any = partial(self.data, route, values) if method == "POST" else values.get("query", {})
         options: dict[str, Any] = {}
         if route.startswith("api/"):
-            text = f"Basic {seller['text']}" if "integration/" in route else f"Bearer {account.token.clear_text}"
+            key = seller["test_text" if "integration/sandbox/" in route else "text"]
+            text = f"Basic {key}" if "integration/" in route else f"Bearer {account.token.clear_text}"
             options["headers"] = {"authorization": text, "idempotency-key": f"other-{IDEMPOTENCY_KEY}"}
             kept: list[Owner] = [("S",)] if "integration/" in route else [account.owner]
             client: Callable[[], Client] = Client
@@ -314,6 +321,7 @@ class Requests:
             "pickup-points": lambda: {"name": "New name", "position": "-23.56,-46.65"},
             "team/": lambda: {"email": "new@example.com", "role": "member"},
             "board/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65", "driver": ""},
+            "<int:order>/sandbox/": lambda: {"target": "collected"},
             "/sandbox/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65"},
         }  # fmt: skip  # a table
         found = next((make for name, make in bodies.items() if name in route), None)

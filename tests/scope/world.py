@@ -361,6 +361,12 @@ class World:
                 ]:
                     order = orders.move(order=order, to=step, by=BY, at=now)
                 found["orders"][state] = order
+        with self.ledger.owned_by(name, "sandbox"):
+            found["test_order"] = create_order(
+                seller, Environment.SANDBOX, company_document=document, orderId="sim-manual-1", trackingCode="TEST"
+            )
+            test_key = keys.issue(seller=seller, environment=Environment.SANDBOX, by=BY, at=now)
+            found["test_text"] = test_key.clear_text
         with self.ledger.owned_by(name, "listed"):
             found["manifest"] = manifests.create(
                 seller=seller, environment=Environment.LIVE, orders=[found["orders"]["listed"]], by=BY, at=now

@@ -7,7 +7,7 @@ _DROP = "DROP INDEX CONCURRENTLY IF EXISTS order_unrecorded"
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0017_webhooks")]
+    dependencies = [("integration", "0019_webhooks")]
 
     operations = [
         migrations.RunSQL(

@@ -11,7 +11,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integration', '0016_refused_calls_of_environments'),
+        ('integration', '0018_counts_of_environments'),
     ]
 
     operations = [
