@@ -100,13 +100,17 @@ class StopState:
 
     @property
     def progress(self) -> list[tuple[Step, str]]:
-        """All steps with their names, in order."""
-        return [
+        """The steps with their names, in order, without those that were left out by a cancellation or expiry."""
+        steps = [
             (Step.PREPARED, _("Preparing")),
             (Step.TO_SHOP, _("To the shop")),
             (Step.TO_RECEIVER, _("On the way")),
             (Step.CLOSED, _("Not delivered") if self.stop.status == Status.FAILED else _("Delivered")),
         ]
+        left_out: set[Step] = set()
+        if self.delivery.route_status in (RouteStatus.EXPIRED, RouteStatus.CANCELLED):  # before the pickup
+            left_out = {Step.TO_RECEIVER} if self.delivery.accepted_at else {Step.TO_SHOP, Step.TO_RECEIVER}
+        return [(step, name) for step, name in steps if step not in left_out]
 
     @property
     def reason(self) -> str:

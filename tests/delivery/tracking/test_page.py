@@ -120,6 +120,22 @@ class TestProgress:
         assert ['class="done"' in state for state, _name in steps] == [number < done for number in range(4)]
         assert ["aria-current" in state for state, _name in steps] == [number == done - 1 for number in range(4)]
 
+    @pytest.mark.parametrize(
+        ("moves", "steps"),
+        [
+            ((), ["Preparing", "Not delivered"]),
+            (("accept",), ["Preparing", "To the shop", "Not delivered"]),
+            (("accept", "collect"), ["Preparing", "To the shop", "On the way", "Not delivered"]),
+        ],
+    )
+    def test_is_without_the_steps_that_a_cancellation_left_out(self, client, moves, steps):
+        found = delivery(moves=moves)
+        move("cancel", found, reason="x")
+
+        content = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
+
+        assert re.findall(r'<li class="done".*?>\s*(.*?)\s*</li>', content) == steps
+
     def test_ends_with_what_became_of_it(self, client):
         found = delivery(collected=True)
         move("fail_point", found, point="B", reason="Closed")
