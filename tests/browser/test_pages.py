@@ -243,7 +243,7 @@ class TestStaff:
         page.fill("#id_name", "Livraria Lua")
         page.fill("#id_documents", "11.222.333/0001-81")
         page.click("main button.prime")
-        page.locator("#sheet-key").wait_for()
+        page.locator("#sheet-key-live").wait_for()
         way.look("seller-sheet")
 
         assert way.problems == []
