@@ -118,7 +118,7 @@ class Simulator(Generic[Row]):
                     self._advance(simulation, at=at)
         except (OperationalError, InterfaceError):
             raise
-        except Exception:
+        except Exception:  # whatever a step raises: it is logged, and those of others go on
             if simulation is None:
                 raise
             _log.exception("%s %s cannot go on", self._doing, simulation.pk)
