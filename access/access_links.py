@@ -14,7 +14,8 @@ from django.urls import reverse
 
 from access.rights import Account
 from common import credentials
-from delivery.actions import endpoints, tokens
+from common.webhooks import endpoints
+from delivery.actions import tokens
 from delivery.models import Environment, Integrator
 from integration.actions import keys
 from integration.models import Seller

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
@@ -29,6 +29,8 @@ from unfold.admin import TabularInline as UnfoldTabularInline
 
 from common import formats
 from common.actors import actor_name
+from common.errors import DomainError
+from common.refusals import refusal
 
 _EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
 _MOST_NAMED = 20  # rows on a page that asks about many
@@ -133,6 +135,17 @@ class ChangedOnly:
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+class RefusalsAsMessages:
+    """Mixin: a refusal raised while a form is saved becomes a message on the form's page; nothing is saved."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
+        except DomainError as error:
+            messages.error(request, refusal(error))
+            return HttpResponseRedirect(request.get_full_path())
 
 
 class OneTimeSecretAdmin(AddedOnly, ModelAdmin):

@@ -7,6 +7,12 @@ from uuid import UUID
 from django.db import models
 from django.db.models import BooleanField, F, Func, Q, TextField, Value
 from django.db.models.functions import Lower
+from uuid_utils import compat
+
+
+def new_id() -> UUID:
+    """A UUIDv7: unique, and sorted by the time it was made."""
+    return compat.uuid7()
 
 
 class PlainInMigrations:

@@ -319,34 +319,6 @@ class InvalidSandboxSpeed(DeliveryError):
     example = "The header Sandbox-Speed is a number from 1 to 120."
 
 
-class EndpointCannotSend(DeliveryError):
-    """Sending a test event, or replaying events, that the endpoint's state or the hourly limit does not allow."""
-
-    code = "endpoint_cannot_send"
-    title = "Nothing can be sent to this endpoint now"
-
-
-class TooManyEndpoints(DeliveryError):
-    """Adding a webhook endpoint when the account has five in the environment."""
-
-    code = "too_many_endpoints"
-    title = "The account has as many webhook endpoints as it may have"
-
-
-class EndpointStays(DeliveryError):
-    """Removing the first webhook endpoint, which every account has."""
-
-    code = "endpoint_stays"
-    title = "The first endpoint cannot be removed"
-
-
-class SecretRotatedLately(DeliveryError):
-    """Rotating a signing secret while the one before it still signs too."""
-
-    code = "secret_rotated_lately"
-    title = "The secret before this one still signs"
-
-
 class InvalidToken(DeliveryError):
     """An API call without a Bearer token, or with one that is unknown, revoked or expired."""
 

@@ -1,8 +1,7 @@
-"""Topics of page updates, and the messages about deliveries, drivers, webhook events and endpoints.
+"""Topics of page updates, and the messages about deliveries and drivers. `Outbox` has those about webhooks.
 
 The ids in messages begin with their kind: `delivery:<id>` (any change of it), `position:<id of the delivery>` (its
-driver has moved), `driver:<id>` (on or off duty), `event:<id>` (an attempt was made, or it is sent again) and
-`endpoint` (its URL or state).
+driver has moved), `driver:<id>` (on or off duty).
 """
 
 from collections.abc import Iterable
@@ -34,11 +33,6 @@ def offers(environment: str, vehicle_type: str) -> str:
 def account(integrator_id: UUID, environment: str) -> str:
     """The topic of an account's deliveries."""
     return f"account:{integrator_id}:{environment}"
-
-
-def endpoint(endpoint_id: int) -> str:
-    """The topic of an account's webhooks."""
-    return f"endpoint:{endpoint_id}"
 
 
 def session_ended(device_id: UUID) -> Message:
@@ -86,12 +80,3 @@ def duty_changed(drivers: Iterable[tuple[UUID, str]]) -> list[Message]:
         for driver_id, environment in drivers
         for topic in (board(environment), driver(driver_id))
     )
-
-
-def events_changed(events: Iterable[tuple[int, UUID]]) -> list[Message]:
-    """`events`: their endpoints and ids."""
-    return grouped((endpoint(endpoint_id), f"event:{event_id}") for endpoint_id, event_id in events)
-
-
-def endpoint_changed(endpoint_id: int) -> Message:
-    return Message(endpoint(endpoint_id), ["endpoint"])

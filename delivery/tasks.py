@@ -13,15 +13,16 @@ from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
+from common.webhooks import endpoints
+from common.webhooks.outbox import outboxes
 from common.webhooks.sender import BackgroundSender
 from delivery import offer_pushes, task_names
-from delivery.actions import alerts, arrivals, deliveries, endpoints, forgetting, proofs
+from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
 from delivery.models import (
     AlertPost,
     IdempotencyRecord,
     LocatedAddress,
     ReportedTrouble,
-    WebhookAttempt,
     call,
     located_address,
 )
@@ -69,8 +70,9 @@ def send_due_webhooks() -> None:
 
 @shared_task(name="delivery.webhooks.prune")
 def prune_webhook_attempts() -> None:
-    """Delete the attempts that are older than 30 days, and what is left of endpoints that were removed."""
-    batches.prune(WebhookAttempt, "at", before=agreed_now() - _ATTEMPTS_KEPT)
+    """Delete the attempts of every area older than 30 days, and what is left of endpoints that were removed."""
+    for outbox in outboxes():
+        batches.prune(outbox.attempts, "at", before=agreed_now() - _ATTEMPTS_KEPT)
     endpoints.delete_removed()
 
 

@@ -3,22 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common.webhooks.models import FAILING
+from common.webhooks.models import FAILING, Endpoint, EventState
+from common.webhooks.outbox import outbox_of
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
     Delivery,
-    EventState,
     Integrator,
     RefusedDeliveryCallCount,
     WebhookEndpoint,
-    WebhookEvent,
 )
-from delivery.models.webhook import WebhookEventQuerySet
 from panel.filters import LATE
 
 _LONG_WAIT = timedelta(minutes=10)
@@ -69,7 +68,7 @@ def notices(
 ) -> list[Notice]:
     """The notices that apply at `at`, the grave ones first. A suspended account is asked for nothing it cannot do."""
     found = [
-        *_of_webhooks(endpoints, at=at),
+        *of_webhooks(endpoints, at=at),
         *_of_deliveries(account, environment, at=at),
         *_of_calls(account, environment, at=at),
         *(_of_set_up(account, environment, endpoints[0], at=at) if account.suspended_at is None else []),
@@ -77,8 +76,9 @@ def notices(
     return sorted(found, key=lambda notice: not notice.is_grave)
 
 
-def _of_webhooks(endpoints: Sequence[WebhookEndpoint], *, at: datetime) -> list[Notice]:
-    recent = WebhookEvent.objects.filter(endpoint__in=endpoints, created_at__gte=at - _DEAD_EVENTS_SINCE)
+def of_webhooks(endpoints: Sequence[Endpoint], *, at: datetime) -> list[Notice]:
+    all_events: Any = outbox_of(type(endpoints[0])).events._default_manager
+    recent = all_events.filter(endpoint__in=endpoints, created_at__gte=at - _DEAD_EVENTS_SINCE)
     failing = _counts(recent.in_state(FAILING))
     dead = _counts(recent.in_state(EventState.DEAD))
     return [
@@ -88,17 +88,17 @@ def _of_webhooks(endpoints: Sequence[WebhookEndpoint], *, at: datetime) -> list[
     ]
 
 
-def _counts(events: WebhookEventQuerySet) -> dict[int, int]:
+def _counts(events: Any) -> dict[int, int]:
     """How many there are, by endpoint."""
     return dict(events.order_by().values_list("endpoint").annotate(Count("pk")))
 
 
-def _named(endpoint: WebhookEndpoint, text: str) -> str:
+def _named(endpoint: Endpoint, text: str) -> str:
     """The text of a notice, which names a further endpoint."""
     return text if endpoint.number == 1 else f"{endpoint.host}: {text}"
 
 
-def _of_webhook(endpoint: WebhookEndpoint, failing: int, dead: int) -> list[Notice]:
+def _of_webhook(endpoint: Endpoint, failing: int, dead: int) -> list[Notice]:
     """`failing` and `dead`: how many of its events of the last days are in that state."""
     found = []
     if endpoint.url and not endpoint.enabled:

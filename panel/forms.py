@@ -15,10 +15,8 @@ from common.accounts import Role, validate_name
 from common.formats import moment
 from common.mail import outbox
 from common.states import POSTCODE
-from delivery import words
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
-from delivery.lifecycle import Status
 from delivery.models import Integrator
 from delivery.models.alert import LEAST_MINUTES, MOST_MINUTES
 from integration import lifecycle, postcodes
@@ -70,18 +68,19 @@ class UrlForm(forms.Form):
             )
 
 
-STATUSES = [status.value for status in Status]
-
-
 class StatusesForm(forms.Form):
-    """The filter of an endpoint."""
+    """The filter of an endpoint. `statuses`: those of its area with their names."""
 
     statuses = forms.MultipleChoiceField(
         label=_("Send changes to"),
-        choices=lambda: [(status.value, f"{words.STATUSES[status]} ({status.value})") for status in Status],
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": _("Choose at least one. To send nothing, remove the URL.")},
     )
+
+    def __init__(self, *args: Any, statuses: Mapping[str, Any], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field: Any = self.fields["statuses"]
+        field.choices = [(status, f"{name} ({status})") for status, name in statuses.items()]
 
 
 class NewEndpointForm(StatusesForm, UrlForm):

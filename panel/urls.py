@@ -1,7 +1,10 @@
 """URLs of the panel. Account and environment are part of the path; `panel.views.base` checks who may open it."""
 
+from typing import Any
+
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 from django.urls.converters import StringConverter
+from django.views.generic import View
 
 from panel.views import (
     account,
@@ -30,6 +33,7 @@ from panel.views import (
     uploads,
     webhook,
 )
+from panel.views.endpoint_owners import OfAccount
 
 
 class _EnvironmentConverter(StringConverter):
@@ -48,24 +52,33 @@ def _team(page: type[team.TeamPage], change: type[team.TeamChange], prefix: str 
     ]
 
 
-# Of one endpoint: the first one, or with `endpoints/<number>/` before their paths any other.
-_endpoint: list[URLPattern] = [
-    path("events/", events.Events.as_view(), name="events"),
-    path("events/export/", events.EventsExport.as_view(), name="events_export"),
-    path("events/resend/", events.ResendRange.as_view(), name="events_resend"),
-    path("events/resend/selected/", events.ResendSelected.as_view(), name="events_resend_selected"),
-    path("events/progress/", events.Progress.as_view(), name="events_progress"),
-    path("events/<uuid:event>/", events.Event.as_view(), name="event"),
-    path("events/<uuid:event>/resend/", events.Resend.as_view(), name="event_resend"),
-    path("webhook/", webhook.Webhook.as_view(), name="webhook"),
-    path("webhook/test/", webhook.Test.as_view(), name="webhook_test"),
-    path("webhook/test/<uuid:event>/", webhook.TestResult.as_view(), name="webhook_test_result"),
-    path("webhook/switch/", webhook.Switch.as_view(), name="webhook_switch"),
-    path("webhook/secret/", webhook.Secret.as_view(), name="webhook_secret"),
-    path("webhook/secret/rotate/", webhook.RotateSecret.as_view(), name="webhook_secret_rotate"),
-    path("webhook/filter/", webhook.Filter.as_view(), name="webhook_filter"),
-    path("webhook/remove/", webhook.Remove.as_view(), name="webhook_remove"),
-]
+def _endpoints(owner: type[View]) -> list[URLPattern | URLResolver]:
+    """The pages of endpoints: of the first one, or with `endpoints/<number>/` before their paths any other."""
+
+    def page(route: str, view: type[View], name: str) -> URLPattern:
+        made: Any = type(view.__name__, (view, owner), {"__module__": view.__module__, "__doc__": view.__doc__})
+        return path(route, made.as_view(), name=f"{made.url_prefix}{name}")
+
+    pages = [
+        page("events/", events.Events, "events"),
+        page("events/export/", events.EventsExport, "events_export"),
+        page("events/resend/", events.ResendRange, "events_resend"),
+        page("events/resend/selected/", events.ResendSelected, "events_resend_selected"),
+        page("events/progress/", events.Progress, "events_progress"),
+        page("events/<uuid:event>/", events.Event, "event"),
+        page("events/<uuid:event>/resend/", events.Resend, "event_resend"),
+        page("webhook/", webhook.Webhook, "webhook"),
+        page("webhook/test/", webhook.Test, "webhook_test"),
+        page("webhook/test/<uuid:event>/", webhook.TestResult, "webhook_test_result"),
+        page("webhook/switch/", webhook.Switch, "webhook_switch"),
+        page("webhook/secret/", webhook.Secret, "webhook_secret"),
+        page("webhook/secret/rotate/", webhook.RotateSecret, "webhook_secret_rotate"),
+        page("webhook/filter/", webhook.Filter, "webhook_filter"),
+        page("webhook/remove/", webhook.Remove, "webhook_remove"),
+    ]
+    further = path("endpoints/<int:number>/", include(pages))
+    return [*pages, further, page("endpoints/add/", webhook.Add, "webhook_add")]
+
 
 _account: list[URLPattern | URLResolver] = [
     path("", account.Overview.as_view(), name="overview"),
@@ -95,9 +108,7 @@ _account: list[URLPattern | URLResolver] = [
     ),
     path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
     path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
-    *_endpoint,
-    path("endpoints/<int:number>/", include(_endpoint)),
-    path("endpoints/add/", webhook.Add.as_view(), name="webhook_add"),
+    *_endpoints(OfAccount),
     path("tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("tokens/<uuid:token>/", tokens.Token.as_view(), name="token"),
     path("tokens/<uuid:token>/rotate/", tokens.Rotate.as_view(), name="token_rotate"),

@@ -14,9 +14,9 @@ import factory
 from django.utils import timezone
 
 from common import credentials
-from common.webhooks import signing
-from delivery.actions import deliveries, drivers, endpoints
-from delivery.actions.endpoints import CheckedUrl
+from common.webhooks import endpoints, signing
+from common.webhooks.endpoints import CheckedUrl
+from delivery.actions import deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import (
@@ -64,8 +64,7 @@ def add_endpoint(token: Token, *, url: str = "", statuses: Sequence[str] = ()) -
     """A further endpoint of the token's account and environment; unless a URL is given, with one that nobody has."""
     url = url or f"http://127.0.0.1:9/further/{next(_NUMBERS)}"
     return endpoints.add(
-        integrator=token.integrator,
-        environment=Environment(token.environment),
+        beside=token.integrator.endpoints.get(environment=token.environment, number=1),
         url=CheckedUrl(url),
         statuses=statuses,
         by=BY,

@@ -91,7 +91,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/config/reencryption/test_concurrency.py::TestBesideARunningService::test_leaves_a_locked_row_and_says_so",
     ),
     "delivery/actions/alerts.py:_lock": (_OF_ALERTS, _FIRST_ROW),
-    "delivery/actions/alerts.py:_claim": (
+    "common/webhooks/health.py:claim": (
         f"{_DELIVERY}TestAlerts::test_about_a_change_are_reported_once_without_waiting",
         _FIRST_ROW,
     ),
@@ -144,21 +144,21 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/drivers.py:save": (
         f"{_DELIVERY}TestDriver::test_keeps_the_vehicle_of_a_route_that_has_just_been_taken",
     ),
-    "delivery/actions/endpoints.py:_lock_of_active": (_OF_AN_ENDPOINT,),
-    "delivery/actions/endpoints.py:add": (
+    "common/webhooks/endpoints.py:_lock_of_active": (_OF_AN_ENDPOINT,),
+    "common/webhooks/endpoints.py:add": (
         f"{_DELIVERY}TestEndpoint::test_gets_a_number_of_its_own_beside_one_that_is_being_added",
     ),
-    "delivery/actions/endpoints.py:remove": (_REMOVED,),
-    "delivery/actions/endpoints.py:rotate_secret": (_OF_AN_ENDPOINT,),
-    "delivery/actions/endpoints.py:send_test": (_OF_AN_ENDPOINT,),
-    "delivery/actions/endpoints.py:set_enabled": (_OF_AN_ENDPOINT,),
-    "delivery/actions/endpoints.py:set_filter": (_REMOVED,),
-    "delivery/actions/endpoints.py:store_url": (_OF_AN_ENDPOINT,),
-    "delivery/actions/events.py:_locked_items": (f"{_DELIVERY}TestReplay::test_leaves_what_a_worker_has_just_claimed",),
-    "delivery/actions/events.py:_release_probes": (
+    "common/webhooks/endpoints.py:remove": (_REMOVED,),
+    "common/webhooks/endpoints.py:rotate_secret": (_OF_AN_ENDPOINT,),
+    "common/webhooks/endpoints.py:send_test": (_OF_AN_ENDPOINT,),
+    "common/webhooks/endpoints.py:set_enabled": (_OF_AN_ENDPOINT,),
+    "common/webhooks/endpoints.py:set_filter": (_REMOVED,),
+    "common/webhooks/endpoints.py:store_url": (_OF_AN_ENDPOINT,),
+    "common/webhooks/replays.py:_locked_items": (f"{_DELIVERY}TestReplay::test_leaves_what_a_worker_has_just_claimed",),
+    "common/webhooks/replays.py:_release_probes": (
         f"{_DELIVERY}TestReplay::test_keeps_what_the_breaker_has_just_counted",
     ),
-    "delivery/actions/events.py:_replay_batch": (f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",),
+    "common/webhooks/replays.py:_replay_batch": (f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",),
     "delivery/actions/forgetting.py:_forget_whole": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:forget_pickups_of": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:_delete_photos": (
@@ -204,10 +204,10 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/delivery/test_photos.py::TestRefusal::test_of_a_second_photo_while_one_is_encoded",
     ),
     "common/webhooks/sender.py:BackgroundSender.__init__": (_STARTED_ONCE,),
-    "delivery/webhooks/feed.py:_ASSIGN": (
+    "common/webhooks/feed.py:_ASSIGN": (
         "tests/delivery/webhooks/test_feed_concurrency.py::test_an_event_that_is_being_settled_is_left_with_those_after_it",
     ),
-    "delivery/webhooks/feed.py:_TRY_LOCK": (f"{_FEED}TestWhatCommitsLate::test_is_left_while_another_reader_assigns",),
+    "common/webhooks/feed.py:_TRY_LOCK": (f"{_FEED}TestWhatCommitsLate::test_is_left_while_another_reader_assigns",),
     "common/webhooks/settlement.py:_LOCK": (
         "tests/common/webhooks/test_settlement_locks.py::TestLock::test_leaves_other_items_of_the_same_claim",
     ),

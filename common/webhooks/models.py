@@ -1,28 +1,43 @@
 """States of webhook events, and the columns that the engine needs of endpoints, events, queue items and attempts.
 
-An area's models add whose the rows are, and their foreign keys: `endpoint` of events and queue items, `event` of queue
-items (related name `queue_item`) and attempts, and the subject of events and queue items, null for a test event.
+An area's models add their foreign keys: the owner of endpoints, which `OWNER` names, `endpoint` of events and queue
+items (related names `events` and `queue_items`), `event` of queue items (related name `queue_item`) and attempts
+(`attempts`), and the subject of events and queue items, which `SUBJECT` names, null for a test event. They also add
+`sequence` of events, and the columns whose choices are the area's statuses: `statuses` of endpoints, `name` of events.
+Constraints, indexes and triggers are made by functions, which take a prefix for their names.
 """
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields
-from datetime import datetime
-from typing import Any, Self, TypeVar
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, ClassVar, Self, TypeVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pgtrigger
 from django.contrib.admin import display
 from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.indexes import BrinIndex
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Aggregate, BaseConstraint, Count, Exists, F, FloatField, OuterRef, Q
+from django.db.models.functions import TruncHour
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.fields import CiphertextField, any_of
+from common.accounts import Environment
+from common.compiled_queries import CompiledQuery, Parameter
+from common.fields import CiphertextField, UUIDField, any_of, new_id, one_of
+from common.forgetting import REDACTED, read_only_but_forgotten
 from common.webhooks import breaker
 
 BREAKER_FIELDS = [field.name for field in fields(breaker.BreakerState)]
-E = TypeVar("E", bound=models.Model)
+MOST_ENDPOINTS = 5
+E = TypeVar("E", bound="Event")
+P = TypeVar("P", bound="Endpoint")
+A = TypeVar("A", bound="Attempt")
 
 
 class EventState(models.TextChoices):
@@ -58,9 +73,54 @@ class OffBecause(models.TextChoices):
     FAILING = "failing", _("Five days without a success")
 
 
-class Endpoint(models.Model):
-    """Abstract model of where events are sent. Without a URL nothing is sent."""
+class EndpointAction(models.TextChoices):
+    """Changes of endpoints that the audit trail of their owner records."""
 
+    URL_SET = "url_set", _("Webhook URL set")
+    FILTER_SET = "filter_set", _("Filter of webhooks set")
+    ADDED = "endpoint_added", _("Webhook endpoint added")
+    REMOVED = "endpoint_removed", _("Webhook endpoint removed")
+    ON = "endpoint_on", _("Webhooks switched on")
+    OFF = "endpoint_off", _("Webhooks switched off")
+    SECRET_SHOWN = "secret_shown", _("Signing secret shown")  # pragma: allowlist secret  # a name
+    SECRET_ROTATED = "secret_rotated", _("Signing secret rotated")  # pragma: allowlist secret  # a name
+    TEST_SENT = "test_sent", _("Test event sent")
+    EVENTS_REPLAYED = "events_replayed", _("Events sent again")
+
+
+class EndpointQuerySet(models.QuerySet[P]):
+    def of(self, owner: Any, environment: str) -> Self:
+        """The endpoints of this owner, given by its key, and environment, the first one first."""
+        return self.present().filter(**{self.model.OWNER: owner}, environment=environment).order_by("number")
+
+    def first_ones(self) -> Self:
+        """The endpoint that each owner has in each environment."""
+        return self.filter(number=1)
+
+    def present(self) -> Self:
+        """Without those that were removed and whose events are still to be deleted."""
+        return self.filter(number__isnull=False)
+
+    def failing(self) -> Self:
+        """Those with a URL whose last request failed, or which have an event that is retried."""
+        events: Any = self.model._meta.get_field("events").related_model
+        retried = events._default_manager.filter(IS_FAILING, endpoint=OuterRef("pk"))
+        return self.filter(Q(failures__gt=0) | Exists(retried)).exclude(url="")
+
+
+class Endpoint(models.Model):
+    """Abstract model of where events are sent: one to five of an owner in each environment.
+
+    Without a URL nothing is sent.
+    """
+
+    OWNER: ClassVar[str]
+    statuses: Any
+    events: Any
+
+    environment = models.CharField(_("environment"), max_length=7, choices=Environment)
+    # Each owner has number 1 in each environment. None: removed, and deleted once its events are.
+    number = models.PositiveSmallIntegerField(_("number"), null=True, default=1, db_default=1, editable=False)
     url = models.CharField(_("URL"), max_length=2000, blank=True)
     enabled = models.BooleanField(
         _("enabled"), default=True, help_text=_("While switched off, events are kept and sent later.")
@@ -72,6 +132,7 @@ class Endpoint(models.Model):
     secret_ciphertext = CiphertextField(editable=False)
     previous_secret_ciphertext = CiphertextField(blank=True, editable=False)
     previous_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
+    secret_shown = models.BooleanField(default=False, db_default=False, editable=False)
 
     # The fields of `breaker.BreakerState`, written by the workers.
     failures = models.PositiveIntegerField(_("failures in a row"), default=0, editable=False)
@@ -84,6 +145,63 @@ class Endpoint(models.Model):
 
     class Meta:
         abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.owner}, {self.place}"
+
+    @classmethod
+    def of(cls, owner: Any, environment: str) -> list[Self]:
+        """The endpoints of this owner and environment, at least the first one. Raises DoesNotExist.
+
+        They have the columns that a new event needs.
+        """
+        endpoints: list[Self] = _of_owner(cls).all(owner=owner, environment=environment)
+        if not endpoints:
+            raise cls.DoesNotExist(f"{owner} has no endpoint for {environment}.")
+        return endpoints
+
+    @classmethod
+    def all_statuses(cls) -> dict[str, Any]:
+        """The statuses that a filter can have, in the order of a subject's life, and their names."""
+        return dict(cls._meta.get_field("statuses").base_field.choices)  # type: ignore[union-attr]  # an ArrayField
+
+    @property
+    def owner(self) -> Any:
+        """The account, which can be suspended."""
+        return getattr(self, self.OWNER)
+
+    @property
+    def owner_id(self) -> Any:
+        return getattr(self, f"{self.OWNER}_id")
+
+    @property
+    def place(self) -> str:
+        """The environment, and of a further endpoint its number and host too, in the active language."""
+        environment: str = self.get_environment_display()
+        if self.number == 1:
+            return environment
+        values = {"environment": environment, "number": self.number, "host": self.host}
+        return gettext("%(environment)s, endpoint %(number)s (%(host)s)") % values
+
+    @property
+    def url_arguments(self) -> list[Any]:
+        """The first arguments of the URLs of its pages in the panel, where number 1 is the default."""
+        return [self.owner_id, self.environment, *([self.number] if self.number and self.number > 1 else [])]
+
+    @property
+    def host(self) -> str:
+        """The part of the URL that names the server, for lists and alerts; empty without a URL."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def short_url(self) -> str:
+        """The host and the path of the URL, for lists; empty without a URL."""
+        parts = urlsplit(self.url)
+        return f"{parts.netloc}{parts.path.rstrip('/')}"
+
+    def wants(self, status: str) -> bool:
+        """Whether its filter has this status."""
+        return not self.statuses or status in self.statuses
 
     @property
     def breaker_state(self) -> breaker.BreakerState:
@@ -119,16 +237,66 @@ class Endpoint(models.Model):
         return secrets
 
 
-def off_has_its_reason(name: str) -> models.CheckConstraint:
-    """Constraint that an endpoint is off exactly while it has a reason and a moment."""
-    return models.CheckConstraint(
-        name=name,
-        condition=Q(enabled=True, off_because=OffBecause.ON, off_since=None)
-        | (Q(enabled=False, off_since__isnull=False) & ~Q(off_because=OffBecause.ON)),
+class Health(models.TextChoices):
+    """What is reported about an endpoint."""
+
+    FAILING = "failing", _("The endpoint fails")
+    OFF = "off", _("The endpoint is switched off")
+    RECOVERED = "recovered", _("The endpoint works again")
+
+
+class Reported(models.Model):
+    """Abstract model of what was reported about an endpoint last. A row is made when it is needed first.
+
+    An area adds `endpoint` (related name `alerts`). Apart from the endpoint's row, which the sender locks with every
+    failure.
+    """
+
+    endpoint: Any
+
+    reported = models.CharField(max_length=9, default=Health.RECOVERED)
+    reported_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+
+@cache
+def _of_owner(model: type[Endpoint]) -> CompiledQuery[Any]:
+    return CompiledQuery(
+        lambda: (
+            model._default_manager.filter(
+                number__isnull=False, environment=Parameter("environment"), **{model.OWNER: Parameter("owner")}
+            )
+            .only(model.OWNER, "environment", "number", "url", "statuses", "enabled", "off_because")
+            .order_by("number")
+        )
     )
 
 
-def writes_dead_since(name: str) -> pgtrigger.Trigger:
+def endpoint_constraints(*, owner: str, statuses: Sequence[str], prefix: str = "") -> list[BaseConstraint]:
+    return [
+        models.UniqueConstraint(
+            fields=[owner, "environment", "number"],
+            name=f"{prefix}one_endpoint_per_number",
+            condition=Q(number__isnull=False),
+        ),
+        models.CheckConstraint(name=f"{prefix}endpoint_number", condition=Q(number__gte=1, number__lte=MOST_ENDPOINTS)),
+        models.CheckConstraint(name=f"{prefix}endpoint_statuses", condition=Q(statuses__contained_by=list(statuses))),
+        models.CheckConstraint(
+            name=f"{prefix}removed_endpoint_has_no_url", condition=Q(number__isnull=False) | Q(url="")
+        ),
+        one_of(f"{prefix}endpoint_environment", "environment", Environment.values),
+        # An endpoint is off exactly while it has a reason and a moment.
+        models.CheckConstraint(
+            name=f"{prefix}endpoint_off_has_its_reason",
+            condition=Q(enabled=True, off_because=OffBecause.ON, off_since=None)
+            | (Q(enabled=False, off_since__isnull=False) & ~Q(off_because=OffBecause.ON)),
+        ),
+    ]
+
+
+def _writes_dead_since(name: str) -> pgtrigger.Trigger:
     return pgtrigger.Trigger(
         name=name,
         when=pgtrigger.Before,
@@ -148,6 +316,13 @@ IS_FAILING = Q(queue_item__endpoint=F("endpoint"), attempts_made__gt=0) & (Q(sen
 
 
 class EventQuerySet(models.QuerySet[E]):
+    def first_ones(self) -> Self:
+        """One event for each change, which the first endpoint has, without the copies for further endpoints."""
+        return self.filter(copy_of=None)
+
+    def of_tests(self) -> Self:
+        return self.filter(**{self.model.SUBJECT: None})
+
     def in_state(self, state: str) -> Self:
         """Events that pages show in this state, an EventState or FAILING.
 
@@ -166,16 +341,23 @@ class EventQuerySet(models.QuerySet[E]):
 
 
 class Event(models.Model):
-    """Abstract model of the outbox: one change for one endpoint, written in the transaction of the change.
+    """Abstract model of the outbox: one change of a subject for one endpoint, written in the transaction of the change.
 
-    An area adds `sequence`, which counts within the subject.
+    Each change has an event for the first endpoint, whatever its filter, and one for each further endpoint with a URL
+    whose filter has the status. A test event has no subject.
     """
 
-    pk: UUID
+    SUBJECT: ClassVar[str]
+    endpoint: Any
     endpoint_id: int
-    sequence: Any
+    name: Any  # the status
+    sequence: Any  # 1, 2, 3 … within the subject
+    attempts: Any
     queue_item: Any  # DoesNotExist where it has none
 
+    # Assigned by `feed` when the event is first read; None before.
+    feed_position = models.BigIntegerField(null=True, editable=False)
+    id = UUIDField(primary_key=True, default=new_id, editable=False)
     # Text, because jsonb would not keep the bytes that every retry and replay must repeat and sign.
     body = models.TextField(_("body"))
     created_at = models.DateTimeField(_("created at"))
@@ -193,6 +375,22 @@ class Event(models.Model):
 
     class Meta:
         abstract = True
+
+    def __str__(self) -> str:
+        return f"{self.get_name_display()}, {self.sequence}"  # type: ignore[attr-defined]  # `name` has choices
+
+    @property
+    def subject_id(self) -> Any:
+        """The key of the row that it is about; None for a test event."""
+        return getattr(self, f"{self.SUBJECT}_id")
+
+    @property
+    def subject(self) -> Any:
+        return getattr(self, self.SUBJECT)
+
+    @property
+    def is_test(self) -> bool:
+        return self.subject_id is None
 
     @property
     def webhook_id(self) -> UUID:
@@ -221,6 +419,59 @@ class Event(models.Model):
         return max(due_at, self.created_at)
 
 
+def event_constraints(*, subject: str, prefix: str = "") -> list[BaseConstraint]:
+    of_subject = Q(**{f"{subject}__isnull": False})
+    return [
+        models.UniqueConstraint(
+            fields=[subject, "endpoint", "sequence"],
+            name=f"{prefix}one_event_per_endpoint_and_sequence",
+            condition=of_subject,
+        ),
+        models.CheckConstraint(
+            name=f"{prefix}event_copy_of_a_change",
+            condition=Q(copy_of=None) | Q(**{f"{subject}__isnull": False}, feed_position=None),
+        ),
+        models.UniqueConstraint(
+            fields=["endpoint", "feed_position"],
+            name=f"{prefix}one_event_per_feed_position",
+            condition=Q(feed_position__isnull=False),
+        ),
+        one_of(f"{prefix}event_state", "state", EventState.values),
+    ]
+
+
+def event_triggers(*, subject: str, prefix: str = "") -> list[pgtrigger.Trigger]:
+    return [
+        pgtrigger.ReadOnly(
+            name=f"{prefix}event_body_immutable",
+            fields=[subject, "endpoint", "sequence", "name", "created_at", "copy_of"],
+        ),
+        read_only_but_forgotten(f"{prefix}event_body_forgotten", {"body": REDACTED}),
+        _writes_dead_since(f"{prefix}event_dead_since"),
+    ]
+
+
+def event_indexes(*, subject: str, prefix: str = "") -> list[models.Index]:
+    """`prefix` has at most three characters.
+
+    A B-tree on `state` would be updated for every event that is sent. With a block range index the update of the row
+    stays within its page (heap-only tuple), and the index is selective enough for the rare states.
+    """
+    unread = Q(**{"feed_position__isnull": True, f"{subject}__isnull": False, "copy_of__isnull": True})
+    return [
+        models.Index(fields=["endpoint", "-created_at"], name=f"{prefix}event_log"),
+        models.Index(
+            fields=["endpoint", "-created_at"],
+            name=f"{prefix}event_of_test",
+            condition=Q(**{f"{subject}__isnull": True}),
+        ),
+        models.Index(fields=["endpoint", "created_at"], name=f"{prefix}event_without_feed_position", condition=unread),
+        models.Index(fields=["endpoint", "-created_at", "-id"], name=f"{prefix}event_dead_log", condition=IS_DEAD),
+        models.Index(fields=["-id"], name=f"{prefix}event_dead_newest", condition=IS_DEAD),
+        BrinIndex(fields=["created_at", "state"], name=f"{prefix}event_age_and_state", pages_per_range=32),
+    ]
+
+
 class QueueItem(models.Model):
     """Abstract model of an event to send next. A small table with many updates; a row is deleted when nothing is left.
 
@@ -228,9 +479,10 @@ class QueueItem(models.Model):
     moves on to the next when that has ended, so each endpoint receives the events of one subject in order. A test event
     has an item of its own. So has a poisoned event, one that the endpoint refused repeatedly while it accepted others:
     its item is no longer ordered, and is retried beside the later events of its subject.
-
-    An area adds a unique constraint on the subject and the endpoint of ordered items.
     """
+
+    event_id: UUID
+    endpoint_id: int
 
     is_ordered = models.BooleanField(default=True)
     due_at = models.DateTimeField(_("next attempt at"), help_text=_("While the item is claimed, the end of its lease."))
@@ -248,8 +500,81 @@ class QueueItem(models.Model):
         abstract = True
 
 
+def item_constraints(*, subject: str, prefix: str = "") -> list[BaseConstraint]:
+    return [
+        models.UniqueConstraint(
+            fields=[subject, "endpoint"],
+            name=f"{prefix}one_ordered_queue_item_per_subject",
+            condition=Q(is_ordered=True),
+        )
+    ]
+
+
+def item_indexes(prefix: str = "") -> list[models.Index]:
+    return [
+        models.Index(fields=["endpoint", "due_at"], name=f"{prefix}queue_item_due"),
+        models.Index(fields=["endpoint"], name=f"{prefix}queue_item_leased", condition=Q(lease__isnull=False)),
+    ]
+
+
+# No event is sent later than this after it was recorded, unless it is replayed: the schedule takes 72 hours, and the
+# endpoint is switched off after five days of failures.
+_OLDEST_EVENT = timedelta(days=6)
+
+
+class _Percentile95(Aggregate):
+    """The 95th percentile, interpolated by PostgreSQL."""
+
+    template = "percentile_cont(0.95) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+
+class AttemptQuerySet(models.QuerySet[A]):
+    def by_hour(self, endpoints: Collection[Endpoint], *, since: datetime) -> Any:
+        """For each hour with attempts: `hour`, `total`, `successes` (answered with 2xx) and `p95` in milliseconds.
+
+        Attempts at events older than six days, which only a replay makes, are left out, so that the index of the
+        endpoints' events limits what is read.
+        """
+        recent = Q(event__endpoint__in=endpoints, event__created_at__gte=since - _OLDEST_EVENT)
+        return (
+            self.filter(recent, at__gte=since)
+            .annotate(hour=TruncHour("at"))
+            .order_by("hour")
+            .values("hour")
+            .annotate(
+                total=Count("pk"),
+                successes=Count("pk", filter=Q(status_code__range=(200, 299))),
+                p95=_Percentile95(F("milliseconds")),
+            )
+        )
+
+    def last_of(self, events: Iterable[Event]) -> Self:
+        """The last attempt of each of these events that has one which is still kept."""
+        return self.filter(event__in=[event.pk for event in events], number=F("event__attempts_made"))
+
+    def last_failure(self, endpoint: Endpoint) -> A | None:
+        """The newest failed attempt, with its event, of those that are to be tried again.
+
+        While the endpoint fails and none of them is kept, that of its newest dead event.
+        """
+        events = endpoint.events.in_state(FAILING).values("pk")
+        failed = self.filter(number=F("event__attempts_made")).exclude(status_code__range=(200, 299))
+        newest = failed.select_related("event").order_by("-at")
+        found = newest.filter(event__in=events).first()
+        if found is None and (endpoint.failures or not endpoint.enabled):
+            dead = endpoint.events.in_state(EventState.DEAD).order_by("-created_at", "-pk").values_list("pk", flat=True)
+            found = newest.filter(event__in=list(dead[:1])).first()
+        return found
+
+
 class Attempt(models.Model):
-    """Abstract model of an attempt to send an event. `status_code` is None when there was no answer; see `error`."""
+    """Abstract model of an attempt to send an event, kept for 30 days.
+
+    `status_code` is None when there was no answer; see `error`.
+    """
+
+    event_id: UUID
 
     number = models.PositiveSmallIntegerField(_("number"))
     at = models.DateTimeField(_("at"))
@@ -272,3 +597,8 @@ class Attempt(models.Model):
     @property
     def succeeded(self) -> bool:
         return self.status_code is not None and 200 <= self.status_code < 300  # noqa: PLR2004  # every 2xx is a success
+
+
+def attempt_indexes(prefix: str = "") -> list[models.Index]:
+    """Rows are inserted in the order of `at`, so a block range index finds the old ones and costs little to keep."""
+    return [BrinIndex(fields=["at"], name=f"{prefix}attempt_age", pages_per_range=32)]

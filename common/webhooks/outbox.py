@@ -7,9 +7,11 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 from uuid import UUID
 
+from django.db.models import Model
+
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
-from common.page_updates import Message
+from common.page_updates import Message, grouped
 from common.webhooks.models import Attempt, Endpoint, Event, QueueItem
 
 # The id of an item and the lease under which it was claimed.
@@ -70,10 +72,11 @@ Authorize: TypeAlias = Callable[[ClaimedItem], Authorization]
 class Outbox:
     """The tables of one area, and what the engine asks of it.
 
-    `subject` is the field of events and queue items for the row that events are about: each endpoint receives those of
-    one subject in order. `task` is the name of the Celery task that wakes the sender. `authorizations` is called once
+    `audit` is the table of changes of the endpoints' owners: the owner, `environment`, `action`, `subject`, `by`, `at`.
+    `task` is the name of the Celery task that wakes the sender. `topic` begins the topics of page updates about
+    endpoints and their events. `test_event` has the status and the body of test events. `authorizations` is called once
     for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
-    together. `messages` makes the messages to open pages about events, given as their endpoints and ids.
+    together. `check_authorization` raises EndpointCannotSend if a request to the endpoint could not be authorized now.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
     """
@@ -82,18 +85,43 @@ class Outbox:
     events: type[Event]
     items: type[QueueItem]
     attempts: type[Attempt]
-    subject: str
+    audit: type[Model]
     task: str
+    topic: str
+    test_event: tuple[str, str]
     authorizations: Callable[[Sequence[ClaimedItem], Mapping[int, Any], datetime], Authorize]
-    messages: Callable[[Iterable[tuple[int, UUID]]], list[Message]]
+    check_authorization: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
+
+    def __post_init__(self) -> None:
+        _OF_MODELS.update({self.endpoints: self, self.events: self})
+
+    @property
+    def subject(self) -> str:
+        """The field of events and queue items for the row that events are about."""
+        return self.events.SUBJECT
+
+    def topic_of(self, endpoint_id: int) -> str:
+        """The topic of page updates about an endpoint and its events.
+
+        The ids in messages are `event:<id>` (an attempt was made, or it is sent again) and `endpoint` (its URL or
+        state).
+        """
+        return f"{self.topic}:{endpoint_id}"
+
+    def messages(self, events: Iterable[tuple[int, UUID]]) -> list[Message]:
+        """Messages to open pages about events, given as their endpoints and ids."""
+        return grouped((self.topic_of(endpoint_id), f"event:{event_id}") for endpoint_id, event_id in events)
+
+    def endpoint_changed(self, endpoint_id: int) -> Message:
+        return Message(self.topic_of(endpoint_id), ["endpoint"])
 
     def sql(self, statement: str) -> str:
         """A statement with the names of the tables `{endpoints}` and so on, and of the column `{subject_id}`."""
         return _named(self, statement)
 
-    def subject_of(self, event: Event) -> Any:
-        """The key of the row that the event is about; None for a test event."""
-        return getattr(event, self._subject_id)
+    def subject_and_endpoint(self, row: Event | QueueItem) -> tuple[Any, int]:
+        """The keys of both."""
+        return getattr(row, self._subject_id), row.endpoint_id
 
     def endpoints_by_id(self, ids: Iterable[int]) -> list[Any]:
         return self._endpoints_by_id.all(ids=list(ids))
@@ -106,6 +134,19 @@ class Outbox:
     def _endpoints_by_id(self) -> CompiledQuery[Any]:
         endpoints = self.endpoints._default_manager
         return CompiledQuery(lambda: endpoints.filter(any_of("pk", Parameter("ids"))).order_by())
+
+
+_OF_MODELS: dict[type[Model], Outbox] = {}
+
+
+def outboxes() -> list[Outbox]:
+    """Those of all areas."""
+    return list(dict.fromkeys(_OF_MODELS.values()))
+
+
+def outbox_of(model: type[Model]) -> Outbox:
+    """The outbox with this model of endpoints or events."""
+    return _OF_MODELS[model]
 
 
 @cache

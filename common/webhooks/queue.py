@@ -17,7 +17,7 @@ from prometheus_client import Counter, Histogram
 from common.metrics import REGISTRY
 from common.webhooks import breaker
 from common.webhooks.models import Event
-from common.webhooks.outbox import Outbox
+from common.webhooks.outbox import Outbox, outboxes
 
 IN_FLIGHT_PER_ENDPOINT = 4
 # Events older than this are sent by the schedule of retries alone, so that every event ends.
@@ -94,7 +94,7 @@ def add(outbox: Outbox, *events: Event, due_at: datetime) -> None:
     parameters: list[Any] = []
     # In the order in which replays lock items, so that neither waits for the other.
     for event in sorted(events, key=attrgetter("endpoint_id")):
-        subject = outbox.subject_of(event)
+        subject = event.subject_id
         parameters += [event.pk, subject, event.endpoint_id, subject is not None, due_at]
     with connection.cursor() as cursor:
         cursor.execute(outbox.sql(_ADD).replace("{rows}", ", ".join([_ROW] * len(events))), parameters)
@@ -130,3 +130,8 @@ def oldest_due_seconds(outbox: Outbox, *, at: datetime) -> float:
         cursor.execute(outbox.sql(_OLDEST), parameters)
         (seconds,) = cursor.fetchone()
     return max(seconds or 0.0, 0.0)
+
+
+def oldest_due_of_all_seconds(*, at: datetime) -> float:
+    """As `oldest_due_seconds`, of all areas together."""
+    return max(oldest_due_seconds(outbox, at=at) for outbox in outboxes())

@@ -5,6 +5,7 @@ The gauges are read at a scrape, so that they are right whatever processes there
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -19,10 +20,10 @@ import common.replica  # noqa: F401  # for its counter
 from common import clock, metrics
 from common.cached import Cached
 from common.webhooks import breaker, queue
+from common.webhooks.outbox import outboxes
 from config.monitoring import heartbeats, readiness
 from delivery import lifecycle
 from delivery.models import DispatchRules
-from delivery.webhooks.outbox import OUTBOX
 
 _log = logging.getLogger(__name__)
 _CACHED_SECONDS = 5.0
@@ -55,7 +56,9 @@ WITH open_routes AS MATERIALIZED (
 ), offers AS (
     SELECT created_at FROM open_routes WHERE route_status = 'AVAILABLE' AND environment = 'live'
 ), queue AS (
-    SELECT lease, due_at FROM delivery_webhookqueueitem LIMIT %(most)s
+    {items}
+), endpoints AS (
+    {endpoints}
 ), waiting_mail AS (
     SELECT created_at FROM mail_message WHERE state = 'waiting' LIMIT %(most)s
 )
@@ -73,7 +76,7 @@ UNION ALL SELECT 'rota_webhook_queue_items',
 FROM queue GROUP BY 2
 UNION ALL SELECT 'rota_webhook_endpoints',
        ARRAY[CASE WHEN NOT enabled THEN 'off' WHEN failures >= %(opens_after)s THEN 'open' ELSE 'closed' END], count(*)
-FROM delivery_webhookendpoint WHERE url <> '' GROUP BY 2
+FROM endpoints GROUP BY 2
 UNION ALL SELECT 'rota_mail_waiting', '{}', count(*) FROM waiting_mail
 UNION ALL SELECT 'rota_mail_oldest_seconds', '{}', coalesce(EXTRACT(EPOCH FROM %(at)s - min(created_at)), 0)
 FROM waiting_mail
@@ -84,6 +87,15 @@ UNION ALL SELECT 'rota_database_archive_fails', '{}',
        coalesce(last_failed_time > last_archived_time, last_failed_time IS NOT NULL)::int
 FROM pg_stat_archiver
 """
+
+
+@cache
+def _statement() -> str:
+    """_STATEMENT with the queues and the endpoints of every area."""
+    items = [outbox.sql("(SELECT lease, due_at FROM {items} LIMIT %(most)s)") for outbox in outboxes()]
+    endpoints = [outbox.sql("SELECT enabled, failures FROM {endpoints} WHERE url <> ''") for outbox in outboxes()]
+    statement = _STATEMENT.replace("{items}", " UNION ALL ".join(items))
+    return statement.replace("{endpoints}", " UNION ALL ".join(endpoints))
 
 
 def read_gauges() -> list[Metric]:
@@ -100,10 +112,10 @@ def read_gauges() -> list[Metric]:
     families = {name: GaugeMetricFamily(name, text, labels=labels) for name, (text, labels) in FAMILIES.items()}
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, TRUE)", [str(_STATEMENT_MS)])
-        cursor.execute(_STATEMENT, parameters)
+        cursor.execute(_statement(), parameters)
         for name, labels, value in cursor.fetchall():
             families[name].add_metric(labels, value)
-        families["rota_webhook_oldest_due_seconds"].add_metric([], queue.oldest_due_seconds(OUTBOX, at=at))
+        families["rota_webhook_oldest_due_seconds"].add_metric([], queue.oldest_due_of_all_seconds(at=at))
     return list(families.values())
 
 

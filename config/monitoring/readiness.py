@@ -22,7 +22,6 @@ from common.cached import Cached
 from common.connections import redis
 from common.webhooks import queue
 from config.monitoring import heartbeats
-from delivery.webhooks.outbox import OUTBOX
 
 _log = logging.getLogger(__name__)
 DEADLINE_SECONDS = 2.0
@@ -108,7 +107,7 @@ def _check_database(results: Results) -> None:
                 _log.warning("The check clock failed: %s", error)
                 raise _Failed("the clocks of this machine and of PostgreSQL differ") from error
         with _timed(results, "webhooks"):
-            if queue.oldest_due_seconds(OUTBOX, at=clock.now()) > _LATE_SECONDS:
+            if queue.oldest_due_of_all_seconds(at=clock.now()) > _LATE_SECONDS:
                 raise _Failed(f"an event has been due for more than {_LATE_SECONDS} s")
     finally:
         connection.close()  # it is not used again before the next probe

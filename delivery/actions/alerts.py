@@ -1,8 +1,6 @@
 """Alerts about webhooks (an endpoint fails, is switched off, works again) and deliveries. The daily digest too.
 
-`report_changes` compares the state of each endpoint with the one that was reported last. So an endpoint that changes
-to and fro within the pause is reported once, a worker that is killed reports neither twice nor never, and sending
-webhooks costs nothing more. `report_trouble` names each delivery once that waits for a driver, is late or has failed,
+`report_trouble` names each delivery once that waits for a driver, is late or has failed,
 at most every 15 minutes for an account.
 """
 
@@ -22,7 +20,6 @@ from django.db.models import (
     DurationField,
     Exists,
     ExpressionWrapper,
-    F,
     OuterRef,
     Q,
     QuerySet,
@@ -40,10 +37,10 @@ from common.batches import each
 from common.formats import short_id
 from common.mail import outbox
 from common.mail.models import Kind
-from common.webhooks import breaker
+from common.webhooks import endpoints, health
+from common.webhooks.errors import EndpointCannotSend
+from common.webhooks.models import Health
 from delivery import lifecycle
-from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import (
     AlertChoice,
@@ -56,16 +53,12 @@ from delivery.models import (
     IntegratorMembership,
     ReportedTrouble,
     Trouble,
-    WebhookAttempt,
     WebhookEndpoint,
     WebhookEvent,
-    WebhookQueueItem,
 )
 from delivery.models.alert import LATE_MINUTES, LEAST_MINUTES, UNTAKEN_MINUTES
 
 _log = logging.getLogger(__name__)
-# Between two alerts about one endpoint.
-PAUSE = timedelta(minutes=5)
 # Between two alerts about deliveries of one account and environment.
 TROUBLE_PAUSE = timedelta(minutes=15)
 LIFETIME = timedelta(days=1)
@@ -75,15 +68,17 @@ _LONGEST_DELIVERY = timedelta(days=2)
 _MOST_TROUBLED = 1000  # that one run reports
 _MOST_NAMED = 20  # in one alert
 TESTS_PER_HOUR = 20
-_MOST_AT_ONCE = 50
 # In the service's time zone. A digest that no worker could record in these hours is left out.
 _DIGEST_HOURS = range(8, 12)
 
 
 def report_changes(*, at: datetime) -> int:
     """Record an alert for each endpoint whose state is another than the one reported last. Returns how many."""
-    ids = list(_changed(at=at).values_list("pk", flat=True)[:_MOST_AT_ONCE])
-    return sum(each(ids, partial(_report, at=at), doing="report the state of the webhook endpoint"))
+    return health.report_changes(EndpointAlerts, _tell_of_health, at=at)
+
+
+def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any], at: datetime) -> None:
+    tell(alerts, AlertKind(state), {**context_of(alerts.endpoint, page="webhook"), **facts}, at=at)
 
 
 def report_trouble(*, at: datetime) -> int:
@@ -144,7 +139,7 @@ def _unreported(deliveries: QuerySet[Any]) -> QuerySet[Any]:
 def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
     """Report these deliveries of one account and environment, unless there was such an alert a moment ago."""
     account = {"integrator": deliveries[0].integrator_id, "environment": deliveries[0].environment}
-    alerts = _claim(WebhookEndpoint.objects.first_ones().get(**account).pk)
+    alerts = health.claim(EndpointAlerts, WebhookEndpoint.objects.first_ones().get(**account).pk)
     if alerts is None or (alerts.trouble_at is not None and alerts.trouble_at > at - TROUBLE_PAUSE):
         return False
     alerts.trouble_at = at
@@ -300,76 +295,6 @@ def context_of(endpoint: WebhookEndpoint, *, page: str) -> dict[str, Any]:
     }
 
 
-def _changed(*, at: datetime) -> QuerySet[WebhookEndpoint]:
-    """The endpoints that `_report` finds something to do for, as one query."""
-    reported, is_failing = "alerts__reported", Q(failures__gte=breaker.OPENS_AFTER)
-    on = Q(enabled=True) & ~Q(url="")
-    told = Q(alerts__reported__in=[AlertKind.FAILING, AlertKind.OFF])
-    changed = (
-        (Q(enabled=False) & ~Q(url="") & ~_is(reported, AlertKind.OFF))
-        | (on & is_failing & ~_is(reported, AlertKind.FAILING))
-        | (on & told & Q(failures=0, last_success_at__gt=F("alerts__reported_at")))
-        | (Q(url="") & told)
-    )
-    return WebhookEndpoint.objects.filter(
-        changed, Q(alerts__reported_at=None) | Q(alerts__reported_at__lte=at - PAUSE)
-    ).order_by("pk")
-
-
-def _is(field: str, value: str) -> Q:
-    """Whether the column is this value. NULL, for an endpoint without a row, is not; `~Q(...)` alone excludes it."""
-    return Q(**{f"{field}__isnull": False, field: value})
-
-
-def _claim(pk: int) -> EndpointAlerts | None:
-    """What was reported about this endpoint, locked, with its account. None while another worker has it locked."""
-    endpoint = WebhookEndpoint.objects.select_related("integrator").get(pk=pk)
-    EndpointAlerts.objects.get_or_create(endpoint=endpoint)
-    alerts = EndpointAlerts.objects.select_for_update(skip_locked=True).filter(endpoint=endpoint).first()
-    if alerts is not None:
-        alerts.endpoint = endpoint
-    return alerts
-
-
-@transaction.atomic
-def _report(pk: int, *, at: datetime) -> bool:
-    """Report the state of one endpoint, unless another worker does it at the moment or it has been reported."""
-    alerts = _claim(pk)
-    if alerts is None or (alerts.reported_at is not None and alerts.reported_at > at - PAUSE):
-        return False
-    endpoint = alerts.endpoint
-    state = _state(endpoint, alerts)
-    if state == alerts.reported:
-        return False
-    alerts.reported, alerts.reported_at = state, at
-    alerts.save(update_fields=["reported", "reported_at"])
-    if not endpoint.url:  # nobody waits for it any more
-        return False
-    context = {
-        **context_of(endpoint, page="webhook"),
-        "attempt": WebhookAttempt.objects.last_failure(endpoint),
-        "waiting": WebhookQueueItem.objects.filter(endpoint=endpoint).count(),
-    }
-    tell(alerts, state, context, at=at)
-    _log.info("webhook endpoint %s: alert %s", pk, state)
-    return True
-
-
-def _state(endpoint: WebhookEndpoint, alerts: EndpointAlerts) -> AlertKind:
-    """The state to be reported. An endpoint has recovered by a success, not by being switched on again."""
-    reported = AlertKind(alerts.reported)
-    if not endpoint.url:
-        return AlertKind.RECOVERED
-    if not endpoint.enabled:
-        return AlertKind.OFF
-    if endpoint.breaker_state.is_open:
-        return AlertKind.FAILING
-    if reported == AlertKind.RECOVERED or endpoint.failures or endpoint.last_success_at is None:
-        return reported
-    has_succeeded = alerts.reported_at is None or endpoint.last_success_at > alerts.reported_at
-    return AlertKind.RECOVERED if has_succeeded else reported
-
-
 def _lock(endpoint: WebhookEndpoint) -> EndpointAlerts:
     EndpointAlerts.objects.get_or_create(endpoint=endpoint)
     return EndpointAlerts.objects.select_for_update().get(endpoint=endpoint)
@@ -387,7 +312,7 @@ def record_digests(*, at: datetime) -> int:
         .filter(has_readers, Q(alerts__digest_on=None) | Q(alerts__digest_on__lt=today))
         .distinct()
     )
-    ids = list(due.order_by("pk").values_list("pk", flat=True)[:_MOST_AT_ONCE])
+    ids = list(due.order_by("pk").values_list("pk", flat=True)[: health.MOST_AT_ONCE])
     return sum(each(ids, partial(_record_digest, at=at), doing="record the digest of the webhook endpoint"))
 
 
@@ -395,7 +320,7 @@ def record_digests(*, at: datetime) -> int:
 def _record_digest(pk: int, *, at: datetime) -> bool:
     """Record the digest of one endpoint's account and environment, unless another worker has or nothing happened."""
     local = timezone.localtime(at)
-    alerts = _claim(pk)
+    alerts = health.claim(EndpointAlerts, pk)
     if alerts is None or alerts.digest_on == local.date():
         return False
     endpoint = alerts.endpoint

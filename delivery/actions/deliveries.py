@@ -17,6 +17,7 @@ from common.batches import each
 from common.compiled_queries import insert_together
 from common.idempotency import KeyedEndpoint
 from common.simulation import rows as simulation_rows
+from common.webhooks import recording
 from delivery import lifecycle, task_names, words
 from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
@@ -141,7 +142,7 @@ def _create(
     """Write a new delivery with its stops, history and event. Raises TooManySimulations."""
     history = transitions.history(delivery, "request", by=by, at=at)
     events = outbox.events_of(delivery=delivery, at=at)
-    queue_items = outbox.first_queue_items(events, at=at)
+    queue_items = recording.first_items_of(outbox.OUTBOX, events, at=at)
     simulation = [] if simulation_speed is None else Simulation.first_rows(delivery, speed=simulation_speed, at=at)
     if simulation and Simulation.objects.is_full(delivery.integrator_id):
         raise TooManySimulations(

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from delivery.actions import endpoints
-from delivery.models import AuditAction, AuditEntry, Environment, Integrator
+from common.webhooks import endpoints
+from delivery.models import AuditAction, AuditEntry, Environment, Integrator, WebhookEndpoint
 
 _log = logging.getLogger(__name__)
 # Rules of an account that are on or off, with what the audit trail calls the two changes.
@@ -22,7 +22,7 @@ def open_(integrator: Integrator, *, by: str, at: datetime) -> Integrator:
     """Save a new account with a webhook endpoint, still without a URL, for each environment."""
     integrator.save()
     for environment in Environment:
-        endpoints.create(integrator=integrator, environment=environment)
+        endpoints.create(WebhookEndpoint, owner=integrator.pk, environment=environment)
     for name, (begun, _ended) in _AUDITED.items():
         if getattr(integrator, name):
             record_audit(integrator, begun, by=by, at=at)

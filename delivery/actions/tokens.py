@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from common import credentials
+from common import credentials, wake_up
 from common.webhooks import queue
 from delivery.errors import InvalidToken, TokenEnded, TooManyTokens
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator, Token, WebhookEndpoint
@@ -159,7 +159,7 @@ def _release_webhooks(token: Token, *, at: datetime) -> None:
     # In the order in which all others lock the items of several endpoints.
     for endpoint in WebhookEndpoint.objects.of(token.integrator_id, token.environment).order_by("pk"):
         if queue.bring_forward(outbox.OUTBOX, endpoint_id=endpoint.pk, at=at):
-            outbox.wake_on_commit()
+            wake_up.send_on_commit(outbox.OUTBOX.task)
 
 
 def _record_in_audit_trail(token: Token, action: AuditAction, *, by: str, at: datetime) -> None:

@@ -26,6 +26,7 @@ from common.admin_base import (
     REVOKED_BY,
     OneTimeSecretAdmin,
     ReadOnlyInline,
+    RefusalsAsMessages,
     ago_or_never,
     column,
     effect,
@@ -33,8 +34,8 @@ from common.admin_base import (
     short,
 )
 from common.formats import moment
+from common.webhook_admin import endpoint_state
 from delivery.actions import integrators, tokens
-from delivery.admin.labels import RefusalsAsMessages, endpoint_state
 from delivery.errors import AccountSuspended, TooManyTokens
 from delivery.models import Delivery, Environment, Integrator, PickupPoint, Token, WebhookEndpoint
 from delivery.refusals import refusal

@@ -12,10 +12,19 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import AddedOnly, LargeTable, ModelAdmin, ReadOnlyInline, column, effect, pill
+from common.admin_base import (
+    AddedOnly,
+    LargeTable,
+    ModelAdmin,
+    ReadOnlyInline,
+    RefusalsAsMessages,
+    column,
+    effect,
+    pill,
+)
 from common.formats import ago, moment, phone
 from delivery.actions import drivers
-from delivery.admin.labels import RefusalsAsMessages, coordinates, metres
+from delivery.admin.labels import coordinates, metres
 from delivery.models import Driver, DriverPosition
 
 _WHERE = [coordinates, column("accuracy_m", _("accuracy"), metres), column("recorded_by", _("recorded by"), actor_name)]

@@ -1,4 +1,4 @@
-"""How the admin writes what a delivery consists of, its statuses with their colours, and refusals.
+"""How the admin writes what a delivery consists of, and its statuses with their colours.
 
 Labels contain the status as text too, so no information is by colour alone.
 """
@@ -7,22 +7,19 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.contrib import admin
 from django.template.defaultfilters import floatformat
 from django.utils.formats import number_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from common.admin_base import pill
-from common.errors import DomainError
 from common.formats import postcode
 from delivery import words
 from delivery.lifecycle import RouteStatus, Status
-from delivery.models import FAILING, Delivery, EventState, OffBecause, Transition, WebhookEndpoint
+from delivery.models import Delivery, Transition
 from delivery.models.bases import Located
-from delivery.refusals import refusal
 
 _STATUS_COLOURS: dict[str, str] = {
     Status.PENDING: "warn",
@@ -44,16 +41,6 @@ def state(delivery: Delivery) -> SafeString:
     return format_html_join(" ", "{}", ((each,) for each in shown))
 
 
-EVENT_COLOURS: dict[str, str] = {
-    EventState.PENDING: "info",
-    FAILING: "warn",
-    EventState.SENT: "good",
-    EventState.DEAD: "bad",
-    EventState.UNADDRESSED: "",
-    EventState.FILTERED: "",
-}
-
-
 @admin.display(description=gettext_lazy("what"))
 def change(transition: Transition) -> SafeString:
     """What has happened, where, and the delivery's status since then."""
@@ -64,20 +51,6 @@ def change(transition: Transition) -> SafeString:
 
 # Columns of a `Transition`.
 CHANGE = [change, "reason"]
-
-
-@admin.display(description=gettext_lazy("status"))
-def endpoint_state(endpoint: WebhookEndpoint) -> SafeString:
-    """Whether webhooks are sent to the endpoint, as the panel says it."""
-    if not endpoint.url:
-        return pill(gettext("No URL"))
-    if not endpoint.enabled:
-        if endpoint.off_because == OffBecause.STAFF:
-            return pill(gettext("Paused"), "warn")
-        return pill(gettext("Off: %(why)s") % {"why": endpoint.get_off_because_display()}, "bad")
-    if endpoint.breaker_state.is_open:
-        return pill(gettext("Failing"), "warn")
-    return pill(gettext("Working"), "good")
 
 
 @admin.display(description=gettext_lazy("latitude, longitude"))
@@ -119,14 +92,3 @@ def in_one_line(address: Mapping[str, Any]) -> str:
     if address.get("zipcode"):
         parts.append(postcode(str(address["zipcode"])))
     return ", ".join(parts)
-
-
-class RefusalsAsMessages:
-    """Mixin: a refusal raised while a form is saved becomes a message on the form's page; nothing is saved."""
-
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        try:
-            return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
-        except DomainError as error:
-            messages.error(request, refusal(error))
-            return HttpResponseRedirect(request.get_full_path())

@@ -13,8 +13,8 @@ from common import clock
 from common.openapi import Answer, example_body, raises
 from common.serializers import BodySerializer
 from common.simulation import pace, speed_header
+from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
-from delivery.actions import endpoints
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, StrictTextField
 from delivery.api.serializers import check_served

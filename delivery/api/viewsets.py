@@ -1,6 +1,5 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
-import json
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
@@ -22,6 +21,7 @@ from common.json_body import Json
 from common.openapi import Answer, answer_header, raises, request_header
 from common.simulation.speed_header import SPEED
 from common.views import PayloadWarning
+from common.webhooks import feed
 from delivery import bodies
 from delivery.actions import addresses, deliveries, proofs, quotes
 from delivery.api import examples, problems, sandbox
@@ -49,7 +49,6 @@ from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, WebhookEndp
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
-from delivery.webhooks import feed
 
 _REQUEST_DELIVERY = KeyedEndpoint(
     IdempotencyRecord,
@@ -355,36 +354,19 @@ class EventViewSet(IntegratorView, ViewSet):
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
         scope = ["events", str(token.integrator_id), token.environment]
-        after = _position(query.form.cleaned_data["after"], scope)
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
-        events = feed.read(endpoint=endpoint, after=after, limit=query.limit_of_page, at=clock.now())
-        last = events[-1].feed_position if events else after
-        cursor = json.dumps(pagination.cursor_at(last, scope=scope))
-        items = ",".join(_item(event) for event in events)
-        return HttpResponse(f'{{"data":[{items}],"nextCursor":{cursor}}}', content_type="application/json")
-
-
-def _position(cursor: str, scope: list[str]) -> int:
-    """The position after which a page begins; without a cursor the beginning of the feed."""
-    if not cursor:
-        return 0
-    try:
-        position: int = pagination.read_cursor(cursor, scope=scope)
-    except pagination.InvalidCursor as error:
-        raise InvalidCursor("Take nextCursor of the answer before, or begin without 'after'.") from error
-    return position
-
-
-def _item(event: WebhookEvent) -> str:
-    """An event as JSON. The body is inserted as it is stored, so that it has the bytes that the webhook carries."""
-    facts = {
-        "id": str(event.pk),
-        "sequence": event.sequence,
-        "createdAt": bodies.moment(event.created_at),
-        "sentAt": bodies.moment_or_none(event.sent_at),
-        "state": event.state,
-    }
-    return f'{json.dumps(facts)[:-1]}, "body": {event.body}}}'
+        try:
+            text = feed.page(
+                endpoint=endpoint,
+                cursor=query.form.cleaned_data["after"],
+                scope=scope,
+                limit=query.limit_of_page,
+                at=clock.now(),
+                written=bodies.moment,
+            )
+        except pagination.InvalidCursor as error:
+            raise InvalidCursor("Take nextCursor of the answer before, or begin without 'after'.") from error
+        return HttpResponse(text, content_type="application/json")
 
 
 class PhotoView(IntegratorView):

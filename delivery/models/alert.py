@@ -5,6 +5,7 @@ from django.utils.translation import pgettext_lazy
 
 from common.accounts import Environment
 from common.fields import CiphertextField, one_of
+from common.webhooks.models import Health, Reported
 from delivery.models.delivery import Delivery
 from delivery.models.integrator import IntegratorMembership
 from delivery.models.webhook import WebhookEndpoint
@@ -13,9 +14,9 @@ from delivery.models.webhook import WebhookEndpoint
 class AlertKind(models.TextChoices):
     """What people are told. The first three are of an endpoint, and also the states that were reported last."""
 
-    FAILING = "failing", _("The endpoint fails")
-    OFF = "off", _("The endpoint is switched off")
-    RECOVERED = "recovered", _("The endpoint works again")
+    FAILING = Health.FAILING.value, Health.FAILING.label
+    OFF = Health.OFF.value, Health.OFF.label
+    RECOVERED = Health.RECOVERED.value, Health.RECOVERED.label
     TROUBLE = "trouble", _("Deliveries without a driver, late or failed")
     DIGEST = "digest", _("Daily digest")
     TEST = "test", _("Test")
@@ -35,17 +36,13 @@ UNTAKEN_MINUTES, LATE_MINUTES = 10, 15
 LEAST_MINUTES, MOST_MINUTES = 1, 1440
 
 
-class EndpointAlerts(models.Model):
+class EndpointAlerts(Reported):
     """What was reported about an endpoint, and the URL that is told. A row is made when it is needed first.
 
     That of the first endpoint also has what is reported about the deliveries of its account and environment, and when.
-
-    Apart from the endpoint's row, which the sender locks with every failure.
     """
 
     endpoint = models.OneToOneField(WebhookEndpoint, primary_key=True, on_delete=models.CASCADE, related_name="alerts")
-    reported = models.CharField(max_length=9, default=AlertKind.RECOVERED)
-    reported_at = models.DateTimeField(null=True)
     digest_on = models.DateField(null=True)
     # Encrypted, because such a URL is a secret: whoever knows it can write to the channel. Empty: there is none.
     url_ciphertext = CiphertextField(blank=True)
@@ -66,7 +63,7 @@ class EndpointAlerts(models.Model):
                     late_minutes__range=(LEAST_MINUTES, MOST_MINUTES),
                 ),
             ),
-            one_of("alerts_reported", "reported", [AlertKind.FAILING, AlertKind.OFF, AlertKind.RECOVERED]),
+            one_of("alerts_reported", "reported", Health.values),
         ]
 
     def __str__(self) -> str:

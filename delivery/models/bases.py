@@ -10,17 +10,12 @@ from django.db.models import F, Q
 from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import ASin, Cos, Least, Radians, Sin, Sqrt
 from django.utils.translation import gettext_lazy as _
-from uuid_utils import compat
 
 from common import fields
+from common.fields import new_id
 from delivery.geo.distance import Point
 
 _TEXT_LENGTH = 36
-
-
-def new_id() -> UUID:
-    """A UUIDv7: unique, and sorted by the time it was made."""
-    return compat.uuid7()
 
 
 def parse_id(text: str) -> UUID | None:

@@ -24,6 +24,7 @@ from common.accounts import (
 )
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
+from common.webhooks.models import EndpointAction
 from delivery.errors import AccountSuspended
 from delivery.geo.distance import Point, metres
 from delivery.models.bases import Identified, Located, on_earth
@@ -208,16 +209,16 @@ class AuditAction(models.TextChoices):
     TOKEN_ROTATED = "token_rotated", _("Token rotated")
     TOKEN_REVOKED = "token_revoked", _("Token revoked")
     TOKEN_RENAMED = "token_renamed", _("Token renamed")
-    URL_SET = "url_set", _("Webhook URL set")
-    FILTER_SET = "filter_set", _("Filter of webhooks set")
-    ENDPOINT_ADDED = "endpoint_added", _("Webhook endpoint added")
-    ENDPOINT_REMOVED = "endpoint_removed", _("Webhook endpoint removed")
-    ENDPOINT_ON = "endpoint_on", _("Webhooks switched on")
-    ENDPOINT_OFF = "endpoint_off", _("Webhooks switched off")
-    SECRET_SHOWN = "secret_shown", _("Signing secret shown")  # pragma: allowlist secret  # a name
-    SECRET_ROTATED = "secret_rotated", _("Signing secret rotated")  # pragma: allowlist secret  # a name
-    TEST_SENT = "test_sent", _("Test event sent")
-    EVENTS_REPLAYED = "events_replayed", _("Events sent again")
+    URL_SET = EndpointAction.URL_SET.value, EndpointAction.URL_SET.label
+    FILTER_SET = EndpointAction.FILTER_SET.value, EndpointAction.FILTER_SET.label
+    ENDPOINT_ADDED = EndpointAction.ADDED.value, EndpointAction.ADDED.label
+    ENDPOINT_REMOVED = EndpointAction.REMOVED.value, EndpointAction.REMOVED.label
+    ENDPOINT_ON = EndpointAction.ON.value, EndpointAction.ON.label
+    ENDPOINT_OFF = EndpointAction.OFF.value, EndpointAction.OFF.label
+    SECRET_SHOWN = EndpointAction.SECRET_SHOWN.value, EndpointAction.SECRET_SHOWN.label
+    SECRET_ROTATED = EndpointAction.SECRET_ROTATED.value, EndpointAction.SECRET_ROTATED.label
+    TEST_SENT = EndpointAction.TEST_SENT.value, EndpointAction.TEST_SENT.label
+    EVENTS_REPLAYED = EndpointAction.EVENTS_REPLAYED.value, EndpointAction.EVENTS_REPLAYED.label
     ACCOUNT_SUSPENDED = "account_suspended", _("Account suspended")
     ALERTS_SET = "alerts_set", _("URL of alerts set")
     ALERT_TIMES_SET = "alert_times_set", _("Times of alerts set")

@@ -9,6 +9,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
+from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, NotSendable
 from delivery.models import Token, WebhookEndpoint
 
@@ -39,6 +40,13 @@ def authorizations(items: Sequence[ClaimedItem], endpoints: Mapping[int, Webhook
         return Authorization({"Authorization": f"Bearer {clear_text}"}, [clear_text], token.hint)
 
     return authorize
+
+
+def check_authorization(endpoint: WebhookEndpoint, at: datetime) -> None:
+    """Raises EndpointCannotSend if the account has no valid token."""
+    tokens = Token.objects.valid(at=at).filter(integrator=endpoint.integrator_id, environment=endpoint.environment)
+    if not tokens.exists():
+        raise EndpointCannotSend("The account has no valid token, which every webhook carries; issue one first.")
 
 
 def _newest_tokens(integrators: Iterable[UUID], *, at: datetime) -> dict[tuple[UUID, str], Token]:

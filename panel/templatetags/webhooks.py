@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from common import clock
 from common.formats import ahead
 from common.webhooks import signing
-from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from common.webhooks.models import Attempt, Endpoint, Event, EventState
+from panel.attention import Notice
 from panel.templatetags.panel import error_name
 
 register = template.Library()
@@ -23,17 +24,41 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def endpoint_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
     """The address of a page of the endpoint that this page is about."""
-    return reverse(f"panel:{page}", args=[*context["endpoint"].url_arguments, *arguments])
+    return url_of_endpoint(context, context["endpoint"], page, *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def url_of_endpoint(context: dict[str, Any], endpoint: Endpoint, page: str, *arguments: Any) -> str:
+    """As `endpoint_url`, of this endpoint of the same account or seller."""
+    return _url(context, page, *endpoint.url_arguments, *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def owner_url(context: dict[str, Any], page: str, *arguments: Any) -> str:
+    """The address of a page of the account, or of the seller, in the environment that this page is about."""
+    owner = context.get("account") or context["seller"]
+    return _url(context, page, owner.pk, context["environment"], *arguments)
+
+
+@register.simple_tag(takes_context=True)
+def notice_url(context: dict[str, Any], notice: Notice) -> str:
+    """The address of the page that a notice leads to."""
+    return owner_url(context, notice.page, *([notice.number] if notice.number > 1 else []))
+
+
+def _url(context: dict[str, Any], page: str, *arguments: Any) -> str:
+    prefix = "" if context.get("account") else "seller_"
+    return reverse(f"panel:{prefix}{page}", args=arguments)
 
 
 @register.filter
-def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
+def next_attempt(event: Event, endpoint: Endpoint) -> Any:
     """When an event is sent next, in words or as the time until then; empty for one that has ended."""
     if event.state != EventState.PENDING:
         return ""
     due_at = event.next_attempt_at
     if due_at is None:
-        return _("after another event of the delivery")
+        return _("after an earlier event")
     if not endpoint.enabled or not endpoint.url:
         return _("when resumed")
     due_at = max(due_at, endpoint.paused_until or due_at)
@@ -41,7 +66,7 @@ def next_attempt(event: WebhookEvent, endpoint: WebhookEndpoint) -> Any:
 
 
 @register.filter
-def answer(attempt: WebhookAttempt) -> SafeString:
+def answer(attempt: Attempt) -> SafeString:
     """The status or the class of the error of an attempt as a badge, coloured by success."""
     colour = "good" if attempt.succeeded else "bad"
     title = "" if attempt.status_code else error_name(attempt.error)
@@ -50,7 +75,7 @@ def answer(attempt: WebhookAttempt) -> SafeString:
 
 
 @register.filter
-def answer_name(attempt: WebhookAttempt) -> str:
+def answer_name(attempt: Attempt) -> str:
     """The status of an attempt with its name, as HTTP has it, such as `500 Internal Server Error`; else its error."""
     try:
         return f"{attempt.status_code} {HTTPStatus(attempt.status_code or 0).phrase}"
@@ -59,7 +84,7 @@ def answer_name(attempt: WebhookAttempt) -> str:
 
 
 @register.filter
-def span(run: list[WebhookAttempt]) -> str:
+def span(run: list[Attempt]) -> str:
     """From when until when attempts were made, the newest being the first: `26/11/2026 10:02 - 14:30`."""
     start = timezone.localtime(run[-1].at)
     end = timezone.localtime(run[0].at)
@@ -68,12 +93,12 @@ def span(run: list[WebhookAttempt]) -> str:
 
 
 @register.filter
-def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
+def request_head(attempt: Attempt, event: Event) -> str:
     """The request line and the headers that were sent, with the token masked; empty when they were not stored."""
     if attempt.webhook_timestamp is None:
         return ""
     headers = signing.headers(
-        authorization={"Authorization": f"Bearer {attempt.token_hint}"},
+        authorization=event.endpoint.shown_authorization(attempt.token_hint),
         webhook_id=str(event.webhook_id),
         timestamp=attempt.webhook_timestamp,
         signature=attempt.signature,
@@ -97,7 +122,7 @@ _STATUS_ADVICE: dict[int, Any] = {
 
 
 @register.filter
-def advice(attempt: WebhookAttempt) -> Any:
+def advice(attempt: Attempt) -> Any:
     """What a failed attempt means, and what to do about it."""
     status = attempt.status_code
     if status is None:

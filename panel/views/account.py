@@ -21,6 +21,7 @@ from delivery import page_updates, reports
 from delivery.lifecycle import OPEN, Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from delivery.reports import Period
+from delivery.webhooks.outbox import OUTBOX
 from panel import attention
 from panel.filters import LATE, UNDER_WAY, ActivityFilter, listed
 from panel.plots import Chart, Series
@@ -209,7 +210,7 @@ class Updates(AccountView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         account = page_updates.account(self.account.pk, self.environment)
-        of_endpoints = [page_updates.endpoint(endpoint.pk) for endpoint in self.endpoints]
+        of_endpoints = [OUTBOX.topic_of(endpoint.pk) for endpoint in self.endpoints]
         return stream(request, account, *of_endpoints, user=str(request.user.pk))
 
 

@@ -15,8 +15,8 @@ from common import clock
 from common.actors import actor
 from common.mail import outbox
 from common.webhooks.address_guard import InvalidWebhookUrl
+from common.webhooks.errors import EndpointCannotSend
 from delivery.actions import alerts
-from delivery.errors import EndpointCannotSend
 from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
 from delivery.refusals import refusal
 from panel import open_alerts

@@ -1,6 +1,7 @@
 """Base classes of pages: each decides who may open the page."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -21,6 +22,8 @@ from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
 from common import log_context
 from common.actors import actor, member
+from common.webhooks.models import Endpoint
+from common.webhooks.outbox import Outbox, outbox_of
 from delivery.errors import AccountSuspended
 from delivery.models import AccountScope, Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import DeliveryQuerySet
@@ -86,6 +89,7 @@ class AccountView(LoggedInView):
 
     account: Integrator
     environment: Environment
+    url_prefix = ""  # of the names of its pages
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -129,7 +133,7 @@ class AccountView(LoggedInView):
 
     def url(self, name: str, *arguments: Any) -> str:
         """The address of another page of this account."""
-        return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
+        return reverse(f"panel:{self.url_prefix}{name}", args=[self.account.pk, self.environment, *arguments])
 
     def frame(self) -> dict[str, Any]:
         return {
@@ -160,31 +164,51 @@ class RequestingView(AccountView):
         return AccountScope(self.account, self.environment)
 
 
-class EndpointView(AccountView):
-    """A page of one endpoint, by its number in the URL; without one, the first. Answers 404 for an unknown number."""
+class EndpointView(LoggedInView):
+    """A page of one endpoint, by its number in the URL; without one, the first. Answers 404 for an unknown number.
+
+    Whose it is, says a class of `endpoint_owners`, which `panel.urls` adds as a further base.
+    """
 
     number: int
+    environment: Environment
+    # Of the class that says whose page it is.
+    endpoint_model: type[Endpoint]
+    owner: Any
+    endpoints: list[Any]
+    url: Callable[..., str]
+    url_prefix: str
+    may_set_url: bool
+    filter_class: Any
+    prefetched: list[str]
+    subject_column: str
+    subject_code: Callable[[Any], Any]
+    steps: Callable[[Any, Any], dict[str, Any]]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.number = kwargs.pop("number", 1)
         try:
             return super().dispatch(request, *args, **kwargs)
-        except WebhookEndpoint.DoesNotExist as error:  # of an unknown number, or removed meanwhile
+        except self.endpoint_model.DoesNotExist as error:  # of an unknown number, or removed meanwhile
             raise Http404 from error
 
     @cached_property
-    def endpoint(self) -> WebhookEndpoint:
+    def endpoint(self) -> Any:
         found = next((each for each in self.endpoints if each.number == self.number), None)
         if found is None:
-            raise WebhookEndpoint.DoesNotExist
+            raise self.endpoint_model.DoesNotExist
         return found
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        return outbox_of(self.endpoint_model)
 
     def endpoint_url(self, name: str, *arguments: Any) -> str:
         """The address of another page of this endpoint."""
-        return reverse(f"panel:{name}", args=[*self.endpoint.url_arguments, *arguments])
+        return reverse(f"panel:{self.url_prefix}{name}", args=[*self.endpoint.url_arguments, *arguments])
 
     def frame(self) -> dict[str, Any]:
-        return {**super().frame(), "endpoint": self.endpoint, "endpoints": self.endpoints}
+        return {**super().frame(), "owner": self.owner, "endpoint": self.endpoint, "endpoints": self.endpoints}
 
 
 class SellerView(LoggedInView):

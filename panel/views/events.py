@@ -20,13 +20,13 @@ from common.actors import actor
 from common.csv_files import Cell
 from common.formats import moment
 from common.replica import may_be_old
-from delivery.actions import events
-from delivery.actions.events import Replayed
-from delivery.errors import EndpointCannotSend
-from delivery.models import FAILING, STATE_NAMES, EventState, WebhookAttempt, WebhookEvent, parse_id
-from delivery.models.webhook import WebhookEventQuerySet
+from common.webhooks import replays
+from common.webhooks.errors import EndpointCannotSend
+from common.webhooks.models import FAILING, STATE_NAMES, Attempt, EventState
+from common.webhooks.replays import Replayed
+from delivery.models import parse_id
 from delivery.refusals import refusal
-from panel.filters import PER_PAGE, EventFilter, all_rows, listed
+from panel.filters import PER_PAGE, all_rows, listed
 from panel.forms import RangeForm
 from panel.views.base import EndpointView
 
@@ -39,14 +39,19 @@ class EventsView(EndpointView):
     """Base class of the log's views."""
 
     @property
-    def events(self) -> WebhookEventQuerySet:
-        return WebhookEvent.objects.filter(endpoint=self.endpoint)
+    def events(self) -> Any:  # an EventQuerySet
+        return self.endpoint.events.all()
 
-    def event_of(self, key: UUID) -> WebhookEvent:
-        return get_object_or_404(self.events.select_related("queue_item", "delivery"), pk=key)
+    def event_of(self, key: UUID) -> Any:
+        return get_object_or_404(self.events.select_related("queue_item", self.outbox.subject), pk=key)
 
-    def within(self, since: datetime, until: datetime) -> WebhookEventQuerySet:
+    def within(self, since: datetime, until: datetime) -> Any:
         return self.events.filter(created_at__gte=since, created_at__lt=until)
+
+    def last_attempts(self, events: Iterable[Any]) -> dict[UUID, Attempt]:
+        """The last attempt of each of these events, by their ids."""
+        attempts: Any = self.outbox.attempts._default_manager
+        return {attempt.event_id: attempt for attempt in attempts.last_of(events)}
 
 
 class Events(EventsView):
@@ -56,10 +61,10 @@ class Events(EventsView):
 
     def show(self, *, status: int = 200, **context: Any) -> HttpResponse:
         query = self.request.GET
-        shown = listed(EventFilter, query, self.events)
+        shown = listed(self.filter_class, query, self.events, **self.filter_options)
         rows = shown["rows"]
-        prefetch_related_objects(rows, "queue_item", "delivery__stops")
-        attempts = {attempt.event_id: attempt for attempt in WebhookAttempt.objects.last_of(rows)}
+        prefetch_related_objects(rows, *self.prefetched)
+        attempts = self.last_attempts(rows)
         for event in rows:
             event.last_attempt = attempts.get(event.pk)
         return self.page(
@@ -77,24 +82,24 @@ class EventsExport(EventsView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        _log.info("%s exported events of account %s", actor(request), self.account.pk)
+        _log.info("%s exported events of account %s", actor(request), self.owner.pk)
         header = [
-            "webhook-id", _("Event"), "webhook-sequence", "deliveryId", _("State"), _("Made"), _("Received"),
+            "webhook-id", _("Event"), "webhook-sequence", self.subject_column, _("State"), _("Made"), _("Received"),
             _("Attempts"), _("Last attempt"), _("Last answer"), "ms", _("Error"),
         ]  # fmt: skip  # a list of columns
         return csv_files.response("events", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
-        for rows, _searched_until in all_rows(EventFilter, self.request.GET, self.events):
-            prefetch_related_objects(rows, "queue_item")
-            attempts = {attempt.event_id: attempt for attempt in WebhookAttempt.objects.last_of(rows)}
+        for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events, **self.filter_options):
+            prefetch_related_objects(rows, *self.prefetched)
+            attempts = self.last_attempts(rows)
             for event in rows:
-                yield _row(event, attempts.get(event.pk))
+                yield _row(event, self.subject_code(event), attempts.get(event.pk))
 
 
-def _row(event: WebhookEvent, last: WebhookAttempt | None) -> list[Cell]:
+def _row(event: Any, subject: Any, last: Attempt | None) -> list[Cell]:
     row: list[Cell] = [
-        event.webhook_id, event.name, event.sequence, event.delivery_id, STATE_NAMES[event.shown_state],
+        event.webhook_id, event.name, event.sequence, subject, STATE_NAMES[event.shown_state],
         event.created_at, event.sent_at, event.attempts_made,
     ]  # fmt: skip  # in the order of the columns
     return [*row, last.at, last.status_code, last.milliseconds, last.error] if last else row
@@ -103,7 +108,7 @@ def _row(event: WebhookEvent, last: WebhookAttempt | None) -> list[Cell]:
 class Event(EventsView):
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = self.event_of(event)
-        blocked_by = _blocking(found)
+        blocked_by = self._blocking(found)
         return self.page(
             "panel/event.html",
             event=found,
@@ -112,23 +117,23 @@ class Event(EventsView):
             live_ids=" ".join(f"event:{each.pk}" for each in (found, blocked_by) if each),
         )
 
+    def _blocking(self, event: Any) -> Any:
+        """The earlier event of its subject and endpoint that a waiting event waits for, or None."""
+        if event.state != EventState.PENDING or event.next_attempt_at is not None:
+            return None
+        of_subject = {f"queue_item__{self.outbox.subject}": event.subject_id}
+        return self.events.filter(
+            **of_subject, queue_item__endpoint=event.endpoint_id, queue_item__is_ordered=True
+        ).first()
 
-def _runs(attempts: Iterable[WebhookAttempt]) -> list[list[WebhookAttempt]]:
+
+def _runs(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
     """The attempts, newest first, those in a row with the same answer together."""
 
-    def answer(attempt: WebhookAttempt) -> Any:
+    def answer(attempt: Attempt) -> Any:
         return attempt.status_code, attempt.error, attempt.response_start
 
     return [list(run) for _answer, run in groupby(sorted(attempts, key=lambda each: -each.number), key=answer)]
-
-
-def _blocking(event: WebhookEvent) -> WebhookEvent | None:
-    """The earlier event of its delivery and endpoint that a waiting event waits for."""
-    if event.state != EventState.PENDING or event.next_attempt_at is not None:
-        return None
-    return WebhookEvent.objects.filter(
-        queue_item__delivery=event.delivery_id, queue_item__endpoint=event.endpoint_id, queue_item__is_ordered=True
-    ).first()
 
 
 class Progress(EventsView):
@@ -173,10 +178,10 @@ class ResendingView(EventsView):
 
     http_method_names = ["post"]
 
-    def send(self, chosen: WebhookEventQuerySet, *, ahead: bool) -> Replayed | None:
+    def send(self, chosen: Any, *, ahead: bool) -> Replayed | None:
         """Send these events now. None, with a message that says why, if the endpoint cannot be sent anything."""
         try:
-            replayed = events.replay(events=chosen, by=actor(self.request), at=clock.now(), ahead=ahead)
+            replayed = replays.replay(events=chosen, by=actor(self.request), at=clock.now(), ahead=ahead)
         except EndpointCannotSend as error:
             messages.error(self.request, refusal(error))
             return None
@@ -209,10 +214,7 @@ class Resend(ResendingView):
         elif replayed.due:
             messages.success(self.request, _("It is being tried now. This page shows what is answered."))
         elif replayed.behind:
-            text = _(
-                "Another event of this delivery has to be received first: it is being tried now, and this one "
-                "follows it."
-            )
+            text = _("An earlier event has to be received first: it is being tried now, and this one follows it.")
             messages.success(self.request, text)
         elif replayed.in_flight:
             messages.info(self.request, _("It is on its way already."))
@@ -285,8 +287,8 @@ def _result(replayed: Replayed) -> str:
     parts = [text % {"count": replayed.total}]
     if replayed.behind:
         text = ngettext(
-            "%(count)s of them waits for an earlier event of its delivery, which is tried first.",
-            "%(count)s of them wait for earlier events of their deliveries, which are tried first.",
+            "%(count)s of them waits for an earlier event, which is tried first.",
+            "%(count)s of them wait for earlier events, which are tried first.",
             replayed.behind,
         )
         parts.append(text % {"count": replayed.behind})

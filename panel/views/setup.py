@@ -22,9 +22,11 @@ from access.teams import TeamRefusal
 from common import clock, credentials
 from common.accounts import Role
 from common.actors import actor
+from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
-from delivery.actions import endpoints, integrators, tokens
-from delivery.errors import EndpointCannotSend, TooManyTokens
+from common.webhooks.errors import EndpointCannotSend
+from delivery.actions import integrators, tokens
+from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.refusals import refusal
 from panel.ciphertexts import FRESH_LINK

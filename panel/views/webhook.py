@@ -5,32 +5,29 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from common import clock
 from common.actors import actor
+from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
-from delivery.actions import endpoints
-from delivery.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
-from delivery.models import (
-    FAILING,
-    AuditAction,
-    AuditEntry,
-    EventState,
-    OffBecause,
-    WebhookAttempt,
-    WebhookEndpoint,
-    WebhookEvent,
-    WebhookQueueItem,
-    parse_id,
+from common.webhooks.errors import (
+    EndpointCannotSend,
+    EndpointStays,
+    InvalidAuthentication,
+    SecretRotatedLately,
+    TooManyEndpoints,
 )
-from delivery.models.webhook import MOST_ENDPOINTS
+from common.webhooks.models import FAILING, MOST_ENDPOINTS, EndpointAction, Event, EventState, OffBecause
+from common.webhooks.outbox import outbox_of
+from delivery.models import parse_id
 from delivery.refusals import refusal
-from panel.forms import STATUSES, NewEndpointForm, StatusesForm, UrlForm
-from panel.views.base import AccountView, EndpointView
-from panel.views.setup import checked_url, steps_context
+from integration.actions import webhooks
+from panel.forms import AuthenticationForm, NewEndpointForm, StatusesForm, UrlForm
+from panel.views.base import EndpointView
+from panel.views.setup import checked_url
 
 _FRESH = "fresh_secret"
 
@@ -39,26 +36,31 @@ class WebhookView(EndpointView):
     """Base class of the views that show the page."""
 
     def show(
-        self, form: UrlForm | None = None, filter_form: StatusesForm | None = None, *, status: int = 200
+        self, form: UrlForm | None = None, filter_form: StatusesForm | None = None, *, status: int = 200, **forms: Any
     ) -> HttpResponse:
-        fresh = self.request.session.pop(_FRESH, None) == self.endpoint.pk
+        fresh = self.request.session.pop(_FRESH, None) == self.fresh_key
         test = self._test_event(self.request.GET.get("test", ""))
         attempt = test.attempts.last() if test else None
-        failing = set(
-            WebhookEndpoint.objects.of(self.account.pk, self.environment).failing().values_list("pk", flat=True)
-        )
+        models: Any = self.endpoint_model._default_manager
+        failing = set(models.of(self.owner.pk, self.environment).failing().values_list("pk", flat=True))
         return self.page(
             "panel/webhook.html",
             endpoint_states=[(each, each.pk in failing) for each in self.endpoints],
             form=form or UrlForm({"url": self.endpoint.url}),
-            filter_form=filter_form or StatusesForm({"statuses": self.endpoint.statuses or STATUSES}),
+            filter_form=filter_form or self.filter_form(),
             fresh_secret=self.endpoint.secret if fresh else None,
             test=test,
             attempt=attempt,
-            can_add=self.may_request and len(self.endpoints) < MOST_ENDPOINTS,
+            can_add=self.may_set_url and len(self.endpoints) < MOST_ENDPOINTS,
             status=status,
             **_state(self.endpoint),
+            **{**self.own_forms(), **forms},
         )
+
+    def filter_form(self, sent: QueryDict | None = None) -> StatusesForm:
+        statuses = self.endpoint.all_statuses()
+        chosen = {"statuses": self.endpoint.statuses or list(statuses)}
+        return StatusesForm(chosen if sent is None else sent, statuses=statuses)
 
     def send_test(self) -> HttpResponse:
         """Send a test event and redirect to the page with its result."""
@@ -69,9 +71,9 @@ class WebhookView(EndpointView):
             return redirect(self.endpoint_url("webhook"))
         return redirect(f"{self.endpoint_url('webhook')}?test={event.pk}")
 
-    def _test_event(self, key: str) -> WebhookEvent | None:
+    def _test_event(self, key: str) -> Event | None:
         event = parse_id(key)
-        return WebhookEvent.objects.filter(endpoint=self.endpoint, delivery=None, pk=event).first() if event else None
+        return self.endpoint.events.of_tests().filter(pk=event).first() if event else None
 
 
 class Webhook(WebhookView):
@@ -79,7 +81,7 @@ class Webhook(WebhookView):
         return self.show()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if not self.may_request:  # the URL is sent a token, with which they could request deliveries
+        if not self.may_set_url:
             raise PermissionDenied
         form = UrlForm(request.POST)
         if not form.is_valid():
@@ -100,11 +102,18 @@ class Webhook(WebhookView):
         return self.send_test()
 
 
-class Filter(WebhookView):
+class FormView(WebhookView):
+    """Base class of a form of the page. The page shows what is refused, and loads itself again from this address."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:  # of every view
+        return redirect(self.endpoint_url("webhook"))
+
+
+class Filter(FormView):
     """Chooses the statuses that are sent."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        form = StatusesForm(request.POST)
+        form = self.filter_form(request.POST)
         if not form.is_valid():
             return self.show(filter_form=form, status=422)
         endpoints.set_filter(
@@ -114,26 +123,26 @@ class Filter(WebhookView):
         return redirect(self.endpoint_url("webhook"))
 
 
-class Add(AccountView):
+class Add(EndpointView):
     """Adds a further endpoint. Its page then shows the signing secret, once."""
 
     def may_open(self) -> bool:
-        return self.may_request  # as above
+        return self.may_set_url
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(
-            "panel/webhook_add.html", form=NewEndpointForm(initial={"statuses": STATUSES}), most=MOST_ENDPOINTS
-        )
+        statuses = self.endpoint.all_statuses()
+        form = NewEndpointForm(initial={"statuses": list(statuses)}, statuses=statuses)
+        return self.page("panel/webhook_add.html", form=form, most=MOST_ENDPOINTS)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        form, by, at = NewEndpointForm(request.POST), actor(request), clock.now()
+        form = NewEndpointForm(request.POST, statuses=self.endpoint.all_statuses())
+        by, at = actor(request), clock.now()
         checked = checked_url(form) if form.is_valid() else None
         if checked is None:
             return self._refused_form(form)
         try:
             added = endpoints.add(
-                integrator=self.account,
-                environment=self.environment,
+                beside=self.endpoints[0],
                 url=checked,
                 statuses=form.cleaned_data["statuses"],
                 by=by,
@@ -143,9 +152,10 @@ class Add(AccountView):
             form.add_error("url" if isinstance(error, InvalidWebhookUrl) else None, refusal(error))
             return self._refused_form(form)
         endpoints.show_secret(endpoint=added, by=by, at=at)
-        request.session[_FRESH] = added.pk
         messages.success(request, _("The endpoint was added. It is sent every change from now on that its filter has."))
-        return redirect("panel:webhook", *added.url_arguments)
+        self.endpoint = added
+        request.session[_FRESH] = self.fresh_key
+        return redirect(self.endpoint_url("webhook"))
 
     def _refused_form(self, form: NewEndpointForm) -> HttpResponse:
         return self.page("panel/webhook_add.html", form=form, most=MOST_ENDPOINTS, status=422)
@@ -161,7 +171,8 @@ class Remove(EndpointView):
             messages.error(request, refusal(error))
         else:
             messages.success(request, _("The endpoint was removed. Nothing more is sent to it."))
-        return redirect(self.url("webhook"))
+        self.endpoint = self.endpoints[0]
+        return redirect(self.endpoint_url("webhook"))
 
 
 class Test(WebhookView):
@@ -173,30 +184,30 @@ class TestResult(EndpointView):
     """A fragment with the result of a test event; the browser loads it again until there is one."""
 
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
-        found = get_object_or_404(WebhookEvent, endpoint=self.endpoint, delivery=None, pk=event)
+        found = get_object_or_404(self.endpoint.events.of_tests(), pk=event)
         # Pages with the endpoint's state or the steps of the set-up ask for these too, because a test changes them.
         shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
         attempt = found.attempts.last()
         if shown["with_steps"]:
-            shown |= steps_context(self.account, self.endpoint, attempt, at=clock.now())
+            shown |= self.steps(self.endpoint, attempt)
         shown |= _state(self.endpoint)
         return self.page("panel/test_result.html", test=found, attempt=attempt, **shown)
 
 
-def _state(endpoint: WebhookEndpoint) -> dict[str, Any]:
+def _state(endpoint: Any) -> dict[str, Any]:
     """What `panel/webhook_state.html` shows, no older than an attempt that was read before."""
     endpoint.refresh_from_db()
     is_off_by_hand = endpoint.off_because == OffBecause.STAFF
-    switched_off = AuditEntry.objects.filter(
-        integrator=endpoint.integrator_id,
-        environment=endpoint.environment,
-        action=AuditAction.ENDPOINT_OFF,
-        subject=endpoints.audit_subject(endpoint),
-    ).order_by("-at", "-id")
-    failure = WebhookAttempt.objects.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
+    switched_off = (
+        endpoints.audit_entries(endpoint, EndpointAction.OFF)
+        .filter(subject=endpoints.audit_subject(endpoint))
+        .order_by("-at", "-id")
+    )
+    attempts: Any = outbox_of(type(endpoint)).attempts._default_manager
+    failure = attempts.last_failure(endpoint) if endpoint.url and not is_off_by_hand else None
     return {
         "endpoint": endpoint,
-        "waiting": WebhookQueueItem.objects.filter(endpoint=endpoint).count(),
+        "waiting": endpoint.queue_items.count(),
         "failing": endpoint.events.in_state(FAILING).count(),
         "dead": endpoint.events.in_state(EventState.DEAD).count(),
         "failure": failure,
@@ -218,12 +229,31 @@ class Switch(EndpointView):
         return redirect(self.endpoint_url("webhook"))
 
 
+class Authentication(FormView):
+    """Sets what webhooks carry beside their signature; for sellers, whose webhooks carry no token of ours."""
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = AuthenticationForm(request.POST)
+        if not form.is_valid():
+            return self.show(authentication_form=form, status=422)
+        try:
+            webhooks.set_authentication(
+                endpoint=self.endpoint, authentication=form.authentication, by=actor(request), at=clock.now()
+            )
+        except InvalidAuthentication as error:
+            for field in error.fields or (None,):
+                form.add_error(field, refusal(error))
+            return self.show(authentication_form=form, status=422)
+        messages.success(request, _("The authentication was saved. Webhooks carry it from now on."))
+        return redirect(self.endpoint_url("webhook"))
+
+
 class Secret(EndpointView):
     """Shows the current signing secret once, on request."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
         endpoints.show_secret(endpoint=self.endpoint, by=actor(request), at=clock.now())
-        request.session[_FRESH] = self.endpoint.pk
+        request.session[_FRESH] = self.fresh_key
         return redirect(f"{self.endpoint_url('webhook')}#secret")
 
 
@@ -238,5 +268,5 @@ class RotateSecret(EndpointView):
             messages.error(request, refusal(error))
             return redirect(self.endpoint_url("webhook"))
         messages.success(request, _("The secret was rotated. For 24 hours webhooks are signed with the old one too."))
-        request.session[_FRESH] = self.endpoint.pk
+        request.session[_FRESH] = self.fresh_key
         return redirect(f"{self.endpoint_url('webhook')}#secret")

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from common.webhooks import claims
+from common.webhooks import claims, endpoints
 from common.webhooks.http_client import Request, Result
 from common.webhooks.sender import build_requests
 from common.webhooks.settlement import settle
-from delivery.actions import deliveries, drivers, endpoints, proofs
+from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import DeliveryRequest, Options, Place

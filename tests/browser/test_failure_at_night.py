@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.browser.test_flows import address
 from tests.browser.waiting import until

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import Delivery
 from tests.browser.waiting import copied
 from tests.delivery.drivers import create_many

@@ -8,7 +8,8 @@ from django.contrib.sessions.models import Session
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_devices, drivers, endpoints, events
+from common.webhooks import endpoints, replays
+from delivery.actions import deliveries, driver_devices, drivers
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
 from tests.browser.waiting import until
 from tests.config.stream_client import EventStream
@@ -56,7 +57,7 @@ def recover(page, sink, webhooks):
     """Let an endpoint that has refused these webhooks take them, and send them again."""
     until(page, lambda: WebhookAttempt.objects.filter(event__in=webhooks.all()).exists())
     sink.answers = [(204, {}, b"")]
-    events.replay(events=webhooks.all(), by=BY, at=timezone.now())
+    replays.replay(events=webhooks.all(), by=BY, at=timezone.now())
 
 
 class TestDeliveryPage:

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import WebhookEvent
 from tests.browser.test_flows import address
 from tests.browser.waiting import resize, shown, until

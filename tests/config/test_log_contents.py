@@ -12,8 +12,9 @@ from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.webhooks import endpoints
 from config.logs import JsonFormatter, LineFormatter
-from delivery.actions import driver_devices, endpoints
+from delivery.actions import driver_devices
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
 from tests.common.webhooks.conftest import _send_due
 from tests.delivery.driver_app.phones import Phone

@@ -12,11 +12,13 @@ from django.utils import timezone
 import delivery.invariants
 import integration.invariants
 from common.invariants import Invariant, examine, of_schema
-from delivery.actions import deliveries, endpoints
+from common.webhooks import endpoints, feed
+from common.webhooks.endpoints import CheckedUrl
+from delivery.actions import deliveries
 from delivery.models import WebhookEvent
-from delivery.webhooks import feed
 from integration.actions import manifests, orders
 from integration.lifecycle import Status
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks import settling
 from tests.delivery import simulated
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
@@ -30,6 +32,24 @@ EVERY = (
 _NO_INDEX = "DROP INDEX {}"
 _NO_CONSTRAINT = "ALTER TABLE {} DROP CONSTRAINT {}"
 
+# Of those about webhooks of both areas, here of area A.
+OF_WEBHOOKS = {
+    "event_of_its_account": [
+        """UPDATE delivery_webhookevent SET endpoint_id =
+               (SELECT p.id FROM delivery_webhookendpoint p WHERE p.id NOT IN (SELECT endpoint_id
+                    FROM delivery_webhookevent) LIMIT 1)
+           WHERE copy_of IS NULL""",
+    ],
+    "copy_has_its_event": ["UPDATE delivery_webhookevent SET copy_of = gen_random_uuid() WHERE copy_of IS NOT NULL"],
+    "sent_event_has_its_attempt": ["UPDATE delivery_webhookattempt SET status_code = 500"],
+    "attempts_are_counted": ["UPDATE delivery_webhookevent SET attempts_made = 3 WHERE attempts_made = 1"],
+    "pending_event_is_in_the_queue": ["DELETE FROM delivery_webhookqueueitem"],
+    "queue_item_of_a_pending_event": [
+        """UPDATE delivery_webhookevent SET state = 'dead' WHERE id IN
+               (SELECT event_id FROM delivery_webhookqueueitem)""",
+    ],
+    "feed_positions_ascend": ["UPDATE delivery_webhookevent SET feed_position = -feed_position WHERE copy_of IS NULL"],
+}
 # What breaks each invariant, done with triggers and foreign keys switched off.
 BREAKS = {
     "delivery_has_its_stops": ["DELETE FROM delivery_stop WHERE index = 0"],
@@ -64,22 +84,8 @@ BREAKS = {
     ],
     "event_sequences_have_no_gap": ["DELETE FROM delivery_webhookevent WHERE sequence = 1"],
     "transition_has_its_event": ["UPDATE delivery_webhookevent SET name = 'ACCEPT' WHERE name = 'COLLECTED'"],
-    "event_of_its_account": [
-        """UPDATE delivery_webhookevent SET endpoint_id =
-               (SELECT p.id FROM delivery_webhookendpoint p WHERE p.id NOT IN (SELECT endpoint_id
-                    FROM delivery_webhookevent) LIMIT 1)
-           WHERE copy_of IS NULL""",
-    ],
-    "copy_has_its_event": ["UPDATE delivery_webhookevent SET copy_of = gen_random_uuid() WHERE copy_of IS NOT NULL"],
     "event_has_the_price": ["UPDATE delivery_delivery SET shipping_value = shipping_value + 0.01"],
-    "sent_event_has_its_attempt": ["UPDATE delivery_webhookattempt SET status_code = 500"],
-    "attempts_are_counted": ["UPDATE delivery_webhookevent SET attempts_made = 3 WHERE attempts_made = 1"],
-    "pending_event_is_in_the_queue": ["DELETE FROM delivery_webhookqueueitem"],
-    "queue_item_of_a_pending_event": [
-        """UPDATE delivery_webhookevent SET state = 'dead' WHERE id IN
-               (SELECT event_id FROM delivery_webhookqueueitem)""",
-    ],
-    "feed_positions_ascend": ["UPDATE delivery_webhookevent SET feed_position = -sequence WHERE copy_of IS NULL"],
+    **OF_WEBHOOKS,
     "simulated_driver_of_its_account": [
         """UPDATE delivery_driver SET environment = 'sandbox', simulated_for_id = (SELECT id FROM delivery_integrator
                WHERE id NOT IN (SELECT integrator_id FROM delivery_delivery) LIMIT 1)""",
@@ -123,6 +129,11 @@ BREAKS = {
            SELECT manifest_id, order_id FROM integration_manifestentry""",
     ],
     "manifest_is_handed_over": ["UPDATE integration_order SET status = 'cancelled'"],
+    "entry_has_its_event": ["UPDATE integration_webhookevent SET name = 'returned'"],
+    **{
+        f"order_{name}": [statement.replace("delivery_", "integration_") for statement in statements]
+        for name, statements in OF_WEBHOOKS.items()
+    },
     "nothing_is_orphaned": ["DELETE FROM delivery_token"],
     "keys_are_ahead": ["UPDATE integration_order SET id = id + 1000000"],
     "constraints_are_validated": ["ALTER TABLE delivery_stop ADD CONSTRAINT new CHECK (index < 9) NOT VALID"],
@@ -152,14 +163,21 @@ def healthy():
     TokenFactory.create()
     simulated.request(at=at)
     seller = SellerFactory.create()
-    SellerFactory.create(documents=(OTHER_COMPANY,))
+    other_seller = SellerFactory.create(documents=(OTHER_COMPANY,))
+    of_seller, _other = (
+        endpoints.first(EndpointOfSeller, owner=each.pk, environment="live") for each in (seller, other_seller)
+    )
+    endpoints.store_url(endpoint=of_seller, url=CheckedUrl("http://127.0.0.1:9/hook"), by=BY, at=at)
+    endpoints.add(beside=of_seller, url=CheckedUrl("http://127.0.0.1:9/2"), statuses=[], by=BY, at=at)
     order = create_order(seller, orderId="A-1")
     create_order(seller, orderId="A-2")
     send_invoice(seller, nfe_xml(items=["A-1"]).encode())
     orders.move(order=order, to=Status.COLLECTED, by=BY, at=at)
+    settling.attempt(order.events.get(sequence=1, copy_of=None), settling.OK)
     waiting = create_order(seller, orderId="A-3")
     manifests.create(seller=seller, environment="live", orders=[waiting], by=BY, at=at)
     create_order(seller, "sandbox", orderId="A-4", simulation_speed=1)
+    feed.read(endpoint=of_seller, after=0, limit=10, at=timezone.now())
 
 
 def _run(*statements):

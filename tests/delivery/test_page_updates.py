@@ -17,11 +17,11 @@ from common import connections
 from common import page_updates as technique
 from common.connections import BackOff
 from common.page_updates import ANYTHING, CHANNEL, Message
+from common.webhooks import endpoints, replays
 from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem
 from common.webhooks.settlement import settle
-from delivery import page_updates
-from delivery.actions import deliveries, drivers, endpoints, events
+from delivery.actions import deliveries, drivers
 from delivery.geo.position_filter import Reported
 from delivery.models import Driver, Environment, EventState
 from delivery.webhooks.outbox import OUTBOX
@@ -205,7 +205,7 @@ class TestWebhooks:
         type(event).objects.update(state=EventState.DEAD)
         told()
 
-        events.replay(events=type(event).objects.filter(pk=event.pk), by=BY, at=NOW)
+        replays.replay(events=type(event).objects.filter(pk=event.pk), by=BY, at=NOW)
 
         assert told() == [(f"endpoint:{endpoint.pk}", f"event:{event.pk}")]
 
@@ -234,7 +234,7 @@ class TestMessage:
     def test_groups_the_ids_of_a_topic(self):
         first, second, third = uuid4(), uuid4(), uuid4()
 
-        assert page_updates.events_changed([(1, first), (2, second), (1, third)]) == [
+        assert OUTBOX.messages([(1, first), (2, second), (1, third)]) == [
             Message("endpoint:1", [f"event:{first}", f"event:{third}"]),
             Message("endpoint:2", [f"event:{second}"]),
         ]

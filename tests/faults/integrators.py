@@ -2,8 +2,8 @@
 
 from django.utils import timezone
 
-from delivery.actions import endpoints
-from delivery.actions.endpoints import CheckedUrl
+from common.webhooks import endpoints
+from common.webhooks.endpoints import CheckedUrl
 from delivery.models import Token, WebhookEndpoint
 from tests.factories import BY, TokenFactory
 

@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 from standardwebhooks import Webhook
 
-from delivery.actions import endpoints, tokens
+from common.webhooks import endpoints
+from delivery.actions import tokens
 from tests.factories import BY
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures

@@ -18,7 +18,8 @@ from django.utils import timezone
 from access import invitations
 from common.accounts import Role
 from common.mail.models import Kind, Message
-from delivery.actions import driver_devices, endpoints
+from common.webhooks import endpoints
+from delivery.actions import driver_devices
 from delivery.models import (
     Delivery,
     DispatchRules,

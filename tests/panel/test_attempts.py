@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from panel.templatetags import webhooks
 from tests.factories import DeliveryFactory

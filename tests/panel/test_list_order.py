@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import AuditAction, AuditEntry
 from panel.views import home
 from tests.factories import BY, DeliveryFactory, IntegratorFactory

@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, endpoints
+from common.webhooks import endpoints
+from delivery.actions import deliveries
 from delivery.models import AuditEntry, EventState, OffBecause, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from panel.forms import UrlForm
 from tests.factories import BY, DeliveryFactory, add_endpoint

@@ -22,10 +22,10 @@ from access import personal_data
 from access.models import Invitation, PersonRequest
 from access.personal_data import Person, person
 from common.accounts import Role
+from common.webhooks.endpoints import CheckedUrl
 from delivery import pricing
 from delivery.actions import quotes, receivers
 from delivery.actions.driver_moves import Report
-from delivery.actions.endpoints import CheckedUrl
 from delivery.actions.proofs import Proof
 from delivery.geo import position_filter
 from delivery.lifecycle import Trigger
@@ -55,7 +55,8 @@ _MODULES = (
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
     "delivery.driver_app.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
     "access.personal_data",
-    "delivery.reports", "delivery.stop_details", "common.webhooks.queue", "delivery.webhooks.feed",
+    "delivery.reports", "delivery.stop_details",
+    "common.webhooks.endpoints", "common.webhooks.feed", "common.webhooks.queue", "common.webhooks.replays",
     "panel.attention", "panel.board",
 )  # fmt: skip  # a list of names
 
@@ -74,7 +75,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 # Parameters whose values belong to somebody. Two of them have to belong together.
 NAMES_A_ROW = {
-    "account", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice", "key",
+    "account", "beside", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice", "key",
     "membership", "order", "pairs", "pickup", "quote_id", "report", "seller", "stop", "token", "upload",
 }  # fmt: skip  # a list of names
 
@@ -162,6 +163,7 @@ class Party:
             "account": lambda: [account.integrator, seller["seller"]],
             "endpoint": lambda: [account.endpoint],
             "endpoints": lambda: [[account.endpoint]],
+            "beside": lambda: [account.endpoint],
             "statuses": lambda: [["FAILED"]],
             "outbox": lambda: [OUTBOX],
             "endpoint_id": lambda: [account.endpoint.pk],

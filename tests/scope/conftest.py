@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from access import invitations
 from common.attempts import Limit
-from delivery.actions import alerts, endpoints, proofs, tokens
+from common.webhooks import endpoints
+from delivery.actions import alerts, proofs, tokens
 from delivery.models import DispatchRules
 from integration.actions import keys
 from tests.scope.world import LIMIT, World

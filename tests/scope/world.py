@@ -6,6 +6,7 @@ so that a condition on the owner that is left out hits a row of another owner.
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,10 @@ from access.personal_data import person
 from common import credentials
 from common.accounts import Role
 from common.mail.models import Kind, Message
-from delivery.actions import alerts, deliveries, driver_devices, endpoints, receivers, tokens
+from common.webhooks import endpoints, feed
+from common.webhooks.endpoints import CheckedUrl
+from common.webhooks.outbox import outboxes
+from delivery.actions import alerts, deliveries, driver_devices, receivers, tokens
 from delivery.models import (
     AlertChoice,
     AlertPost,
@@ -43,14 +47,14 @@ from delivery.models import (
     WebhookAttempt,
     WebhookEndpoint,
     WebhookEvent,
-    WebhookQueueItem,
 )
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.webhooks import feed
 from integration.actions import keys, manifests, orders
 from integration.lifecycle import Status as OrderStatus
+from integration.models import EndpointAlerts as SellerAlerts
 from integration.models import IdempotencyRecord as SellerRecord
 from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
+from integration.models import WebhookEndpoint as SellerEndpoint
 from tests.factories import (
     BY,
     DROPOFFS,
@@ -121,6 +125,9 @@ class Account:
     more: dict[str, Any] = field(default_factory=dict)
 
 
+_URL = "http://127.0.0.1:9/{}"
+
+
 class World:
     """Everybody's rows with their owners, and what calls take."""
 
@@ -155,8 +162,9 @@ class World:
 
     def settle(self) -> None:
         """Let webhooks wait for their next try, and events have their places in the feed."""
-        WebhookQueueItem.objects.update(due_at=self.now + timedelta(hours=1), tries=2)
-        for endpoint in WebhookEndpoint.objects.all():
+        for outbox in outboxes():
+            outbox.items.objects.update(due_at=self.now + timedelta(hours=1), tries=2)
+        for endpoint in chain(*(outbox.endpoints.objects.all() for outbox in outboxes())):
             feed.read(endpoint=endpoint, after=0, limit=100, at=self.now)
 
     def log_in(self, user: User) -> str:
@@ -319,6 +327,13 @@ class World:
             seller = SellerFactory.create(name=f"Seller {name}", documents=(document,))
             user = self.team(seller, name)
             issued = keys.issue(seller=seller, by=BY, at=now)
+            endpoint = endpoints.first(SellerEndpoint, owner=seller.pk, environment="live")
+            endpoint = endpoints.store_url(endpoint=endpoint, url=CheckedUrl(_URL.format(name)), by=BY, at=now)
+            further = CheckedUrl(_URL.format(f"{name}/2"))
+            SellerAlerts.objects.create(endpoint=endpoint)
+            other = endpoints.add(beside=endpoint, url=further, statuses=[], by=BY, at=now)
+            for each in (endpoint, other):
+                endpoints.send_test(endpoint=each, by=BY, at=now)
             for _number in range(0 if is_own else LIMIT - 1):
                 keys.issue(seller=seller, by=BY, at=now)
             body = f'{{"of": "{name}"}}'
@@ -331,6 +346,7 @@ class World:
             )
         found: dict[str, Any] = {
             "seller": seller, "user": user, "key": issued.key, "text": issued.clear_text, "call": call, "orders": {},
+            "endpoint": endpoint, "endpoints": (endpoint, other),
         }  # fmt: skip
         for number, state in enumerate(("new", "sent", "delivered", "listed"), 1):
             with self.ledger.owned_by(name, state):

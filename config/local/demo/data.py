@@ -10,8 +10,9 @@ import secrets
 from django.contrib.auth.models import User
 
 from common import clock
+from common.webhooks import endpoints
 from config.local.demo.client import command
-from delivery.actions import dispatch_rules, endpoints, tariffs, tokens
+from delivery.actions import dispatch_rules, tariffs, tokens
 from delivery.models import Environment, Integrator, Tariff, VehicleType
 from integration.actions import keys
 from integration.models import Seller

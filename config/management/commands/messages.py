@@ -16,6 +16,7 @@ from django.utils.translation.template import templatize
 
 from common.errors import DomainError
 from common.webhooks import address_guard
+from common.webhooks import errors as webhook_errors
 from config.env import PACKAGES
 from delivery import errors
 from panel.guide.catalogue import CODES
@@ -51,7 +52,7 @@ _KEYWORDS: dict[str, Any] = {
     # Pages translate the messages of refusals, see `delivery.refusals`.
     **{
         name: None
-        for module in (errors, address_guard)
+        for module in (errors, address_guard, webhook_errors)
         for name, kind in vars(module).items()
         if isinstance(kind, type) and issubclass(kind, DomainError)
     },

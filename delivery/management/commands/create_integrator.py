@@ -3,7 +3,8 @@ from typing import Any
 
 from common import clock
 from common.commands import JSONCommand
-from delivery.actions import endpoints, integrators, moves, tokens
+from common.webhooks import endpoints
+from delivery.actions import integrators, moves, tokens
 from delivery.models import Environment, Integrator, PickupPoint
 
 _BY = "command create_integrator"

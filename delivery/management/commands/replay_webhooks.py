@@ -9,14 +9,14 @@ from django.utils.dateparse import parse_datetime
 
 from common import clock
 from common.commands import JSONCommand
-from delivery.actions import events
+from common.webhooks import replays
 from delivery.models import Environment, EventState, WebhookEvent
 
 _BY = "command replay_webhooks"
 
 
 class Command(JSONCommand):
-    in_transaction = False  # `events.replay` commits in batches, so that deliveries do not wait for a large replay
+    in_transaction = False  # `replays.replay` commits in batches, so that deliveries do not wait for a large replay
     help = (
         "Send webhook events again, with the same ids and bodies, those of one delivery in order. Without --state only "
         'those that have no more retries. Prints {"replayed": NUMBER}, or {"error", "detail"} and exits with 1.'
@@ -53,7 +53,7 @@ class Command(JSONCommand):
             wanted &= _with_webhook_id(options["event"])
         if state == "any":
             wanted &= ~Q(state=EventState.FILTERED)
-        replayed = events.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=clock.now())
+        replayed = replays.replay(events=WebhookEvent.objects.filter(wanted), by=_BY, at=clock.now())
         return {"replayed": replayed.total}
 
 

@@ -6,9 +6,8 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.webhooks import breaker, queue
+from common.webhooks import breaker, queue, recording
 from delivery.models import OffBecause, WebhookQueueItem
-from delivery.webhooks import outbox
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import DeliveryFactory, TokenFactory
 
@@ -48,7 +47,7 @@ class TestOldestDue:
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 120
 
     def test_of_a_test_event_counts_from_its_record(self, endpoint):
-        outbox.record_test(endpoint=endpoint, at=NOW - MINUTE)
+        recording.record_test(OUTBOX, endpoint=endpoint, at=NOW - MINUTE)
 
         assert queue.oldest_due_seconds(OUTBOX, at=NOW) == 60
 

@@ -27,11 +27,14 @@ def make_models():
             app_label = "common"
 
     class ParcelEndpoint(Endpoint):
+        OWNER = "shop"
+
         class Meta:
             app_label = "common"
 
     class ParcelEvent(Event):
-        id = models.UUIDField(primary_key=True, default=uuid4)
+        SUBJECT = "parcel"
+
         parcel = models.ForeignKey(Parcel, models.CASCADE, null=True)
         endpoint = models.ForeignKey(ParcelEndpoint, models.CASCADE)
         sequence = models.IntegerField()
@@ -73,17 +76,18 @@ def tables(db):
 
 @pytest.fixture
 def outbox(tables):
-    _parcel, endpoints, events, items, attempts = tables
+    parcels, endpoints, events, items, attempts = tables
     key = Authorization({"X-Api-Key": "open sesame"}, ["open sesame"], "open…")
     return Outbox(
         endpoints=endpoints,
         events=events,
         items=items,
         attempts=attempts,
-        subject="parcel",
+        audit=parcels,
         task="parcels.send_due",
+        topic="parcel-endpoint",
+        test_event=("", "{}"),
         authorizations=lambda _items, _endpoints, _at: lambda _item: key,
-        messages=lambda _events: [],
     )
 
 

@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 from standardwebhooks import Webhook
 
-from delivery.actions import deliveries, endpoints, events, tokens
+from common.webhooks import endpoints, replays
+from delivery.actions import deliveries, tokens
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
@@ -109,7 +110,7 @@ class TestRetrying:
         endpoints.set_url(endpoint=other.events.get().endpoint, url=sink.url, by=BY, at=timezone.now())
         # pragma: allowlist nextline secret  # of a test
         WebhookEndpoint.objects.filter(events__delivery=other).update(secret_ciphertext="unreadable")
-        events.replay(events=other.events.all(), by=BY, at=timezone.now())
+        replays.replay(events=other.events.all(), by=BY, at=timezone.now())
 
         send_due()
 

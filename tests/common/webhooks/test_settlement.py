@@ -8,10 +8,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from common.webhooks import claims, queue, settlement
+from common.webhooks import claims, queue, replays, settlement
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
-from delivery.actions import deliveries, events
+from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks import outbox
 from delivery.webhooks.outbox import OUTBOX
@@ -259,7 +259,7 @@ class TestConcurrentMove:
 
         outcomes = at_once(
             lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now()),
-            lambda: events.replay(events=WebhookEvent.objects.filter(delivery=delivery), by=BY, at=timezone.now()),
+            lambda: replays.replay(events=WebhookEvent.objects.filter(delivery=delivery), by=BY, at=timezone.now()),
         )
 
         assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []

@@ -8,10 +8,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.webhooks import claims
+from common.webhooks import claims, endpoints, replays
 from common.webhooks.http_client import Result
 from common.webhooks.settlement import settle
-from delivery.actions import endpoints, events
 from delivery.models import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW, OK, REFUSED, attempt, claim, item_of
@@ -144,7 +143,7 @@ class TestEndpoint:
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
             settle(OUTBOX, [(claimed[first.pk], Result(error="protocol", at=NOW))], at=NOW)
             settle(OUTBOX, [(claimed[good.pk], Result(**OK, at=NOW))], at=NOW)
-            events.replay(events=WebhookEvent.objects.filter(pk=good.pk), by=BY, at=timezone.now())
+            replays.replay(events=WebhookEvent.objects.filter(pk=good.pk), by=BY, at=timezone.now())
 
         first.refresh_from_db()
         assert (first.state, first.attempts_made) == (EventState.PENDING, 30)

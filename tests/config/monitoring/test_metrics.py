@@ -9,7 +9,8 @@ from django.db import connection
 from django.urls import get_resolver
 from django.utils import timezone
 
-from delivery.actions import deliveries, endpoints
+from common.webhooks import endpoints
+from delivery.actions import deliveries
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint

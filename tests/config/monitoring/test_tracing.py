@@ -9,8 +9,8 @@ from django.test import RequestFactory
 from django.utils import timezone
 
 from common import tracing as hooks
+from common.webhooks import endpoints
 from config.monitoring import tracing
-from delivery.actions import endpoints
 from delivery.models import Delivery, WebhookEvent, WebhookQueueItem
 from tests.common.webhooks.conftest import _send_due
 from tests.config.monitoring.receivers import receiver

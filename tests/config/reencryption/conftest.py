@@ -16,7 +16,8 @@ from access.models import PersonRequestKind as PersonKind
 from access.personal_data import person
 from common.mail import outbox
 from common.mail.models import Kind
-from delivery.actions import alerts, driver_devices, endpoints, receivers
+from common.webhooks import endpoints
+from delivery.actions import alerts, driver_devices, receivers
 from delivery.payload import Options
 from tests.common.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.config.reencryption.reencrypting import OLD, PASSWORD

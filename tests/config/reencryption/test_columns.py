@@ -39,7 +39,7 @@ class TestColumns:
         }
 
         assert places == {
-            "delivery/actions/endpoints.py",  # WebhookEndpoint.secret_ciphertext
+            "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
             "panel/uploads.py",  # the cache, for an hour
             "panel/views/sellers.py",  # the session

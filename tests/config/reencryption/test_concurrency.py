@@ -7,8 +7,8 @@ from django.db import connections
 from django.utils import timezone
 
 from common import credentials
+from common.webhooks import endpoints
 from config.management.commands import reencrypt_credentials
-from delivery.actions import endpoints
 from delivery.models import Token, WebhookEndpoint
 from tests.config.reencryption.reencrypting import NEW, OLD, TOKENS, run
 from tests.factories import BY, TokenFactory

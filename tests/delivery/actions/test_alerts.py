@@ -10,9 +10,11 @@ from django.utils import timezone
 from common.accounts import Role
 from common.mail import sending as mail_sending
 from common.mail.models import Message
+from common.webhooks import endpoints, health
 from common.webhooks.address_guard import InvalidWebhookUrl
-from delivery.actions import alerts, deliveries, endpoints, integrators
-from delivery.errors import AccountSuspended, EndpointCannotSend
+from common.webhooks.errors import EndpointCannotSend
+from delivery.actions import alerts, deliveries, integrators
+from delivery.errors import AccountSuspended
 from delivery.models import (
     CHOSEN,
     AlertKind,
@@ -31,7 +33,7 @@ from tests.factories import BY, DeliveryFactory, TokenFactory
 
 __all__ = ["Sink", "sink"]
 NOW = timezone.now
-LATER = alerts.PAUSE + timedelta(seconds=1)
+LATER = health.PAUSE + timedelta(seconds=1)
 FAILS, OFF, WORKS = (f"Webhooks of Loja {what} (Live)" for what in ("fail", "are switched off", "work again"))
 
 
@@ -142,8 +144,8 @@ class TestReportChanges:
         alerts.report_changes(at=now)
         recover(endpoint, now + timedelta(seconds=1))
 
-        early = alerts.report_changes(at=now + alerts.PAUSE - timedelta(seconds=1))
-        late = alerts.report_changes(at=now + alerts.PAUSE)
+        early = alerts.report_changes(at=now + health.PAUSE - timedelta(seconds=1))
+        late = alerts.report_changes(at=now + health.PAUSE)
 
         assert (early, late, subjects()) == (0, 1, [FAILS, WORKS])
 

@@ -6,17 +6,12 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from common.webhooks import claims
+from common.webhooks import claims, endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
-from delivery.actions import endpoints, integrators
-from delivery.actions.endpoints import CheckedUrl
-from delivery.errors import (
-    AccountSuspended,
-    EndpointCannotSend,
-    EndpointStays,
-    SecretRotatedLately,
-    TooManyEndpoints,
-)
+from common.webhooks.endpoints import CheckedUrl
+from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
+from delivery.actions import integrators
+from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory, add_endpoint

@@ -9,12 +9,12 @@ from django.core.management import call_command
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
-from common.webhooks import claims
+from common.webhooks import claims, endpoints, replays
+from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.http_client import Result
+from common.webhooks.replays import Replayed
 from common.webhooks.settlement import settle
-from delivery.actions import deliveries, endpoints, events
-from delivery.actions.events import Replayed
-from delivery.errors import EndpointCannotSend
+from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
@@ -44,7 +44,7 @@ def finish(delivery, state):
 
 
 def replay(chosen):
-    return events.replay(events=chosen, by=BY, at=timezone.now()).total
+    return replays.replay(events=chosen, by=BY, at=timezone.now()).total
 
 
 class TestReplay:
@@ -136,11 +136,11 @@ class TestReplayInBatches:
     @pytest.fixture
     def two_batches(self, endpoint, monkeypatch):
         """Two deliveries of which a replay takes one after the other; `before_second` is called in between."""
-        monkeypatch.setattr(events, "_BATCH", 1)
+        monkeypatch.setattr(replays, "_BATCH", 1)
         sent = [DeliveryFactory.create(token=endpoint.integrator.tokens.get()) for _number in range(2)]
         for delivery in sent:
             finish(delivery, EventState.SENT)
-        replay_batch, batches = events._replay_batch, []
+        replay_batch, batches = replays._replay_batch, []
 
         def arrange(before_second):
             def replay_batch_and_count(ids, **kwargs):
@@ -149,7 +149,7 @@ class TestReplayInBatches:
                     before_second()
                 return replay_batch(ids, **kwargs)
 
-            monkeypatch.setattr(events, "_replay_batch", replay_batch_and_count)
+            monkeypatch.setattr(replays, "_replay_batch", replay_batch_and_count)
             return sent
 
         return arrange
@@ -213,7 +213,7 @@ class TestReplayOfWhatWaits:
 
     def try_now(self, *chosen):
         keys = [event.pk for event in chosen]
-        return events.replay(events=WebhookEvent.objects.filter(pk__in=keys), by=BY, at=timezone.now(), ahead=True)
+        return replays.replay(events=WebhookEvent.objects.filter(pk__in=keys), by=BY, at=timezone.now(), ahead=True)
 
     def item(self, delivery):
         return WebhookQueueItem.objects.get(delivery=delivery)

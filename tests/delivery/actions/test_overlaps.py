@@ -16,8 +16,10 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from common.webhooks import claims, queue
+from common.webhooks import claims, endpoints, queue, replays
+from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.http_client import Result
+from common.webhooks.replays import Replayed
 from common.webhooks.settlement import settle
 from delivery.actions import (
     addresses,
@@ -26,8 +28,6 @@ from delivery.actions import (
     driver_devices,
     driver_moves,
     drivers,
-    endpoints,
-    events,
     forgetting,
     integrators,
     pickup_points,
@@ -37,8 +37,6 @@ from delivery.actions import (
     transitions,
 )
 from delivery.actions.driver_moves import Report
-from delivery.actions.endpoints import CheckedUrl
-from delivery.actions.events import Replayed
 from delivery.geo.geocoding import Located, Precision
 from delivery.geo.position_filter import Reported
 from delivery.lifecycle import Trigger
@@ -406,18 +404,14 @@ class TestEndpoint:
 
     def test_gets_a_number_of_its_own_beside_one_that_is_being_added(self):
         first = live_endpoint()
-        add = partial(
-            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[], by=BY, at=NOW
-        )
+        add = partial(endpoints.add, beside=first, statuses=[], by=BY, at=NOW)
         both = (partial(add, url=CheckedUrl(f"http://127.0.0.1:9/{name}")) for name in ("one", "other"))
 
         assert [endpoint.number for endpoint in overlap(*both)] == [2, 3]
 
     def test_that_has_just_been_removed_is_not_changed(self):
         first = live_endpoint()
-        added = partial(
-            endpoints.add, integrator=first.integrator, environment=Environment.LIVE, statuses=[], by=BY, at=NOW
-        )
+        added = partial(endpoints.add, beside=first, statuses=[], by=BY, at=NOW)
         once, filtered = (added(url=CheckedUrl(f"http://127.0.0.1:9/{name}")) for name in ("once", "filtered"))
         remove = partial(partial, endpoints.remove, by=BY, at=NOW)
 
@@ -579,7 +573,7 @@ class TestReplay:
 
         outcomes = overlap(
             partial(queue.add, OUTBOX, later, due_at=NOW),
-            partial(events.replay, events=chosen, by=BY, at=NOW),
+            partial(replays.replay, events=chosen, by=BY, at=NOW),
             then=partial(lock_item, delivery, second),
         )
 
@@ -596,7 +590,7 @@ class TestReplay:
     @staticmethod
     def replay(event, *, at=None, ahead=False):
         chosen = WebhookEvent.objects.filter(pk=event.pk)
-        return partial(events.replay, events=chosen, by=BY, at=at or timezone.now(), ahead=ahead)
+        return partial(replays.replay, events=chosen, by=BY, at=at or timezone.now(), ahead=ahead)
 
 
 class TestForgetting:

@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from common.accounts import InvalidReason
-from delivery.actions import endpoints, integrators, tokens
+from common.webhooks import endpoints
+from delivery.actions import integrators, tokens
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
 from tests.delivery.locking import without_waiting

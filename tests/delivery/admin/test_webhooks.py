@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.delivery.admin.conftest import person
 from tests.factories import BY, DeliveryFactory, TokenFactory, add_endpoint

@@ -4,7 +4,8 @@ import re
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, endpoints
+from common.webhooks import endpoints
+from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent
 from tests.delivery.api.calls import EVENTS, REQUEST, assert_problem, send
 from tests.factories import BY, DeliveryFactory, TokenFactory, payload

@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from delivery.actions import endpoints, tokens
+from common.webhooks import endpoints
+from delivery.actions import tokens
 from delivery.models import (
     Delivery,
     DispatchRules,

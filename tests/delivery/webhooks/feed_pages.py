@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
+from common.webhooks import feed
 from delivery.actions import deliveries
 from delivery.models import WebhookEndpoint
-from delivery.webhooks import feed
 from tests.factories import BY, validated_payload
 
 

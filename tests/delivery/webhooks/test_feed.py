@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from common.webhooks import feed
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEvent
-from delivery.webhooks import feed
 from tests.delivery.webhooks.feed_pages import endpoint_of, page, request, sequences
 from tests.factories import BY, DeliveryFactory, TariffFactory
 from tests.tables import renew

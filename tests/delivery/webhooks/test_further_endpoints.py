@@ -8,8 +8,9 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from delivery.actions import deliveries, endpoints, events
-from delivery.actions.events import Replayed
+from common.webhooks import endpoints, replays
+from common.webhooks.replays import Replayed
+from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from panel.views.deliveries import history
 from tests.factories import BY, DeliveryFactory, TariffFactory, TokenFactory, add_endpoint, payload
@@ -114,7 +115,7 @@ class TestReplay:
         return DeliveryFactory.create(token=token, collected=True)
 
     def replay(self, chosen):
-        return events.replay(events=chosen, by=BY, at=timezone.now())
+        return replays.replay(events=chosen, by=BY, at=timezone.now())
 
     def command(self, *arguments):
         output = io.StringIO()

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from standardwebhooks import Webhook
 
-from delivery.actions import endpoints
+from common.webhooks import endpoints
 from delivery.models import WebhookAttempt, WebhookEvent
 from panel.templatetags import webhooks
 from tests.factories import BY, DeliveryFactory

@@ -10,10 +10,10 @@ from redis import Redis
 
 from common import batches, connections, wake_up
 from common.connections import BackOff
+from common.webhooks import endpoints
 from config.celery import app as celery_app
 from config.local import embedded
 from delivery import tasks
-from delivery.actions import endpoints
 from delivery.models import WebhookAttempt, WebhookEvent
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, TokenFactory

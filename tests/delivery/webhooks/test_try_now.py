@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import events
-from delivery.actions.events import Replayed
+from common.webhooks import replays
+from common.webhooks.replays import Replayed
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.factories import BY
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def try_now(*chosen):
     keys = [event.pk for event in chosen]
-    return events.replay(events=WebhookEvent.objects.filter(pk__in=keys), by=BY, at=timezone.now(), ahead=True)
+    return replays.replay(events=WebhookEvent.objects.filter(pk__in=keys), by=BY, at=timezone.now(), ahead=True)
 
 
 class TestTryNow:
