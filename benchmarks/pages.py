@@ -98,7 +98,7 @@ def panel(client: Client) -> dict[str, str]:
 
 def lists(account: Integrator, seller: Seller) -> dict[str, type[ListFilter]]:
     """Path and filter of each list of the panel whose pages have no numbers."""
-    own, of_seller = f"/panel/accounts/{account.pk}/live/", f"/panel/sellers/{seller.pk}/"
+    own, of_seller = f"/panel/accounts/{account.pk}/live/", f"/panel/sellers/{seller.pk}/live/"
     return {
         f"{own}deliveries/": DeliveryFilter,
         f"{own}events/": EventFilter,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from django.db import connection
 from django.utils import timezone
 
+from common.fields import new_id
 from delivery import bodies
 from delivery.models import Delivery, Stop, Token, WebhookEndpoint, WebhookEvent
-from delivery.models.bases import new_id
 from tests.factories import DeliveryFactory, TokenFactory
 
 _TABLES = (

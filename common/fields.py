@@ -9,10 +9,23 @@ from django.db.models import BooleanField, F, Func, Q, TextField, Value
 from django.db.models.functions import Lower
 from uuid_utils import compat
 
+_TEXT_LENGTH = 36  # of a UUID
+
 
 def new_id() -> UUID:
     """A UUIDv7: unique, and sorted by the time it was made."""
     return compat.uuid7()
+
+
+def parse_id(text: str) -> UUID | None:
+    """The UUID that `text` spells in its canonical form, or None. `UUID` alone would also accept braces and URNs."""
+    if len(text) != _TEXT_LENGTH:
+        return None
+    try:
+        parsed = UUID(text)
+    except ValueError:
+        return None
+    return parsed if str(parsed) == text.lower() else None
 
 
 class PlainInMigrations:

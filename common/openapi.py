@@ -3,7 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema_serializer
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiParameter,
+    OpenApiResponse,
+    OpenApiWebhook,
+    extend_schema_serializer,
+)
 
 from common.errors import DomainError
 
@@ -11,6 +17,7 @@ from common.errors import DomainError
 # which is no `\s` elsewhere. It begins with `^` because validators of generated clients match from the beginning.
 NOT_BLANK = r"^[\s\x1c-\x1f\x85]*[^\s\x1c-\x1f\x85]"
 
+_TRUE = {"type": "string", "enum": ["true"]}
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
@@ -56,3 +63,52 @@ def answer_header(name: str, description: str, schema: dict[str, Any] | None = N
 
 def _example(value: Any) -> OpenApiExample:
     return OpenApiExample("Example", value)
+
+
+def webhook(
+    name: str, *, summary: str, sent: str, subject: str, event: str, security: list[dict[str, list[str]]]
+) -> OpenApiWebhook:
+    """What is sent to endpoints about a `subject`. `sent` begins its description, `event` is the body's component.
+
+    As OpenAPI has it, because drf-spectacular makes no headers and no operationId of webhooks.
+    """
+    operation = {
+        "operationId": f"{name}-webhook",
+        "summary": summary,
+        "description": (
+            f"{sent}, at least once, in order for each {subject}. Answer with 2xx within 15 seconds; otherwise it is "
+            "sent again, 17 times within 72 hours."
+        ),
+        "tags": ["Webhooks"],
+        "security": security,
+        "parameters": [
+            _header(
+                "webhook-id",
+                "The event's id, the same for every retry and replay.",
+                {"type": "string", "format": "uuid"},
+            ),
+            _header("webhook-timestamp", "When this attempt was made, in seconds since 1970.", {"type": "integer"}),
+            _header("webhook-signature", "Standard Webhooks `v1` signatures, one for each valid secret."),
+            _header("webhook-sequence", f"1, 2, 3 … within the {subject}.", {"type": "integer", "minimum": 1}),
+            _header("webhook-test", "`true` on test events only.", _TRUE, required=False),
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{event}"}}},
+        },
+        "responses": {
+            "2XX": {"description": "Received. Nothing else ends the retries, except 410."},
+            "410": {"description": "Switches the endpoint off; events are kept."},
+        },
+    }
+    return OpenApiWebhook(name, {"post": operation})
+
+
+def _header(name: str, description: str, schema: dict[str, Any] | None = None, *, required: bool = True) -> Any:
+    return {
+        "name": name,
+        "in": "header",
+        "description": description,
+        "required": required,
+        "schema": schema or {"type": "string"},
+    }

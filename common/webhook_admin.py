@@ -170,8 +170,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
             endpoints.set_enabled(endpoint=obj, enabled=obj.enabled, by=by, at=at)
 
     def _add(self, obj: Endpoint, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> None:
-        of_owner = {obj.OWNER: obj.owner_id, "environment": obj.environment}
-        first: Any = self.model._default_manager.get(number=1, **of_owner)
+        first = endpoints.first(type(obj), owner=obj.owner_id, environment=obj.environment)
         added = endpoints.add(beside=first, url=url, statuses=obj.statuses, by=by, at=at)
         obj.pk, obj.number = added.pk, added.number
 
@@ -186,7 +185,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
             else:
                 self.log_change(request, endpoint, _("Removed."))
 
-    @effect(_("An event without a delivery is sent to the URL at once."))
+    @effect(_("A test event is sent to the URL at once."))
     @admin.action(description=_("Send a test event"), permissions=["change"])
     def send_test(self, request: HttpRequest, queryset: QuerySet[Endpoint]) -> HttpResponse | None:
         event = None
@@ -278,7 +277,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
         owner = model._meta.get_field("endpoint").related_model.OWNER
         self.list_select_related = [subject, f"endpoint__{owner}", "queue_item"]
         facts = [
-            "state_pill", "name", "endpoint", subject, "place", "attempts_made", _CREATED,
+            "state_pill", "name", "endpoint", subject, "sequence", "attempts_made", _CREATED,
             column("sent_at", _("received"), moment), column("next_attempt_at", _("next attempt"), moment),
             column("webhook_id", "webhook-id", short),
         ]  # fmt: skip  # a list of names
@@ -312,10 +311,6 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
     def milliseconds(self, event: Event) -> int | None:
         """Of the last attempt."""
         return vars(event)["last_ms"]
-
-    @admin.display(description=_("place in the delivery"))
-    def place(self, event: Event) -> str:
-        return gettext("event %(number)s of the delivery") % {"number": event.sequence}
 
     @admin.display(description=_("body"))
     def sent_body(self, event: Event) -> str:

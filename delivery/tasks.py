@@ -15,7 +15,7 @@ from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
 from common.webhooks import endpoints
 from common.webhooks.outbox import outboxes
-from common.webhooks.sender import BackgroundSender
+from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from delivery import offer_pushes, task_names
 from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
 from delivery.models import (
@@ -32,8 +32,6 @@ from delivery.webhooks.outbox import OUTBOX
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
 _STOP_SECONDS = 2
-# A request takes 15 s at most, and whatever stops a worker waits 20 s before it kills it.
-_STOP_SENDING_SECONDS = 18
 _ATTEMPTS_KEPT = timedelta(days=30)
 _POSTS_KEPT = timedelta(days=30)
 _sending = BackgroundSender(OUTBOX)
@@ -163,4 +161,4 @@ def _stop(**_kwargs: Any) -> None:
     _arrivals.stop(seconds=_STOP_SECONDS)
     _simulating.stop(seconds=_STOP_SECONDS)
     offer_pushes.stop(seconds=_STOP_SECONDS)
-    _sending.stop(seconds=_STOP_SENDING_SECONDS)
+    _sending.stop(seconds=STOP_SECONDS)

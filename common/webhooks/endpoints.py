@@ -37,8 +37,19 @@ class CheckedUrl:
 def create(model: type[E], *, owner: Any, environment: str, **fields: Any) -> E:
     """Create an endpoint of one environment of an owner, given by its key: the first one, without a URL."""
     fields |= {f"{model.OWNER}_id": owner, "environment": environment}
-    secret = credentials.encrypt(signing.new_secret())
-    return model._default_manager.create(secret_ciphertext=secret, **fields)
+    return model._default_manager.create(secret_ciphertext=_encrypted_secret(), **fields)
+
+
+def first(model: type[E], *, owner: Any, environment: str) -> E:
+    """The first endpoint of one environment of an owner, given by its key. It is made if there is none."""
+    whose = {f"{model.OWNER}_id": owner, "environment": environment}
+    defaults = {"secret_ciphertext": _encrypted_secret}  # called if there is none
+    found, _is_new = model._default_manager.get_or_create(**whose, number=1, defaults=defaults)
+    return found
+
+
+def _encrypted_secret() -> str:
+    return credentials.encrypt(signing.new_secret())
 
 
 @transaction.atomic
@@ -50,7 +61,7 @@ def add(*, beside: E, url: CheckedUrl, statuses: Sequence[str], by: str, at: dat
     Raises TooManyEndpoints, InvalidWebhookUrl for the URL of another endpoint, or AccountSuspended.
     """
     # Under the lock of the first one, so that two that are added at once get different numbers.
-    _refuse_repeated(_lock_of_active(beside), url)
+    _refuse_repeated(lock_of_active(beside), url)
     model, owner, environment = type(beside), beside.owner_id, beside.environment
     taken = set(_endpoints(model).of(owner, environment).values_list("number", flat=True))
     number = next((each for each in range(2, MOST_ENDPOINTS + 1) if each not in taken), None)
@@ -98,7 +109,7 @@ def _delete(endpoint: Endpoint) -> bool:
 @transaction.atomic
 def set_filter(*, endpoint: E, statuses: Sequence[str], by: str, at: datetime) -> E:
     """Send the events of changes from now on that have one of these statuses; none: all. Raises AccountSuspended."""
-    locked = _lock_of_active(endpoint)
+    locked = lock_of_active(endpoint)
     locked.statuses = _filter(type(locked), statuses)
     locked.save(update_fields=["statuses"])
     record_in_audit_trail(locked, EndpointAction.FILTER_SET, " ".join(locked.statuses) or "*", by=by, at=at)
@@ -159,7 +170,7 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
     Resets the breaker and switches the endpoint on, unless a person had switched it off. Raises AccountSuspended, and
     InvalidWebhookUrl for the URL of another endpoint of the environment.
     """
-    locked = _lock_of_active(endpoint)
+    locked = lock_of_active(endpoint)
     _refuse_repeated(locked, url, but=locked.number)
     locked.url = url.text
     if locked.off_because != OffBecause.STAFF:
@@ -168,6 +179,7 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
     record_in_audit_trail(locked, EndpointAction.URL_SET, url.text, by=by, at=at)
     publish_on_commit(outbox_of(type(locked)).endpoint_changed(locked.pk))
     if url.text:
+        outbox_of(type(locked)).record_rest(locked, at)  # of before, which can be recovered
         _send_what_waits(locked, at=at)
     return locked
 
@@ -175,7 +187,7 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
 @transaction.atomic
 def set_enabled(*, endpoint: E, enabled: bool, by: str, at: datetime) -> E:
     """Switch the endpoint on, which makes everything that waits due, or off, which keeps events until it is on."""
-    locked = _endpoints(type(endpoint)).present().select_for_update(no_key=True).get(pk=endpoint.pk)
+    locked: E = _endpoints(type(endpoint)).present().select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
         _send_what_waits(locked, at=at)
@@ -204,7 +216,7 @@ def send_test(*, endpoint: Endpoint, by: str, at: datetime) -> Event:
     EndpointCannotSend without a URL, while the endpoint is switched off or nothing authorizes a request to it, and
     after 60 tests within an hour; AccountSuspended.
     """
-    locked = _lock_of_active(endpoint)
+    locked = lock_of_active(endpoint)
     check_can_send(locked, at=at)
     tests = audit_entries(locked, EndpointAction.TEST_SENT).order_by("-id")
     earlier = tests.values_list("at", flat=True)[TESTS_PER_HOUR - 1 : TESTS_PER_HOUR].first()
@@ -227,7 +239,7 @@ def rotate_secret(*, endpoint: Endpoint, by: str, at: datetime, end_previous: bo
     At most two secrets sign. Raises SecretRotatedLately while the one before the old one still does, unless
     `end_previous` says that it may end now; AccountSuspended.
     """
-    locked = _lock_of_active(endpoint)
+    locked = lock_of_active(endpoint)
     if not end_previous and locked.previous_secret_until is not None and locked.previous_secret_until > at:
         raise SecretRotatedLately("The secret was rotated recently, and the previous one is still valid.")
     secret = signing.new_secret()
@@ -249,7 +261,7 @@ def show_secret(*, endpoint: Endpoint, by: str, at: datetime) -> str:
     return endpoint.secret
 
 
-def _lock_of_active(endpoint: E) -> E:
+def lock_of_active(endpoint: E) -> E:
     """Lock the endpoint until the transaction ends. Raises the owner's AccountSuspended."""
     endpoints = _endpoints(type(endpoint)).present().select_related(endpoint.OWNER)
     locked: E = endpoints.select_for_update(of=("self",), no_key=True).get(pk=endpoint.pk)

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -42,15 +42,16 @@ def claim(model: type[R], pk: int) -> R | None:
     endpoint = endpoints._default_manager.select_related(endpoints.OWNER).get(pk=pk)
     rows: Any = model._default_manager
     rows.get_or_create(endpoint=endpoint)
-    found: R | None = rows.select_for_update(skip_locked=True).filter(endpoint=endpoint).first()
+    found: Any = rows.select_for_update(skip_locked=True).filter(endpoint=endpoint).first()
     if found is not None:
         found.endpoint = endpoint
-    return found
+    return cast("R | None", found)
 
 
 def _endpoints(model: type[Reported]) -> type[Endpoint]:
-    related: Any = model._meta.get_field("endpoint").related_model
-    return related  # type: ignore[no-any-return]  # a foreign key to endpoints
+    options: Any = model._meta
+    related: type[Endpoint] = options.get_field("endpoint").related_model
+    return related
 
 
 def _changed(model: type[Reported], *, at: datetime) -> QuerySet[Any]:

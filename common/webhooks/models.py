@@ -35,6 +35,8 @@ from common.webhooks import breaker
 
 BREAKER_FIELDS = [field.name for field in fields(breaker.BreakerState)]
 MOST_ENDPOINTS = 5
+# Of an endpoint, what a new event needs.
+ENDPOINT_COLUMNS = ["id", "environment", "number", "url", "statuses"]
 E = TypeVar("E", bound="Event")
 P = TypeVar("P", bound="Endpoint")
 A = TypeVar("A", bound="Attempt")
@@ -89,7 +91,7 @@ class EndpointAction(models.TextChoices):
 
 
 class EndpointQuerySet(models.QuerySet[P]):
-    def of(self, owner: Any, environment: str) -> Self:
+    def of(self, owner: Any, environment: Any) -> Self:
         """The endpoints of this owner, given by its key, and environment, the first one first."""
         return self.present().filter(**{self.model.OWNER: owner}, environment=environment).order_by("number")
 
@@ -199,6 +201,10 @@ class Endpoint(models.Model):
         parts = urlsplit(self.url)
         return f"{parts.netloc}{parts.path.rstrip('/')}"
 
+    def shown_authorization(self, hint: str) -> dict[str, str]:
+        """The header that authorized a request, made of the hint that its attempt keeps."""
+        raise NotImplementedError
+
     def wants(self, status: str) -> bool:
         """Whether its filter has this status."""
         return not self.statuses or status in self.statuses
@@ -268,7 +274,7 @@ def _of_owner(model: type[Endpoint]) -> CompiledQuery[Any]:
             model._default_manager.filter(
                 number__isnull=False, environment=Parameter("environment"), **{model.OWNER: Parameter("owner")}
             )
-            .only(model.OWNER, "environment", "number", "url", "statuses", "enabled", "off_because")
+            .only(model.OWNER, *ENDPOINT_COLUMNS)
             .order_by("number")
         )
     )

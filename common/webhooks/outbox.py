@@ -12,7 +12,7 @@ from django.db.models import Model
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
 from common.page_updates import Message, grouped
-from common.webhooks.models import Attempt, Endpoint, Event, QueueItem
+from common.webhooks.models import Event, QueueItem
 
 # The id of an item and the lease under which it was claimed.
 LeaseKey: TypeAlias = tuple[int, UUID]
@@ -52,7 +52,7 @@ class ClaimedItem(NamedTuple):
 class Authorization:
     """The header by which an endpoint recognises the sender, if it asks for one.
 
-    `secrets` are not stored where an answer repeats them; `hint` is stored in the attempt, at most 20 characters.
+    `secrets` are not stored where an answer repeats them; `hint` is stored in the attempt.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -77,20 +77,23 @@ class Outbox:
     endpoints and their events. `test_event` has the status and the body of test events. `authorizations` is called once
     for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
     together. `check_authorization` raises EndpointCannotSend if a request to the endpoint could not be authorized now.
+    `record_rest` writes the events that the area records only when somebody wants those of the endpoint.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
     """
 
-    endpoints: type[Endpoint]
-    events: type[Event]
-    items: type[QueueItem]
-    attempts: type[Attempt]
+    # The area's classes of Endpoint, Event, QueueItem and Attempt, which add foreign keys.
+    endpoints: Any
+    events: Any
+    items: Any
+    attempts: Any
     audit: type[Model]
     task: str
     topic: str
     test_event: tuple[str, str]
     authorizations: Callable[[Sequence[ClaimedItem], Mapping[int, Any], datetime], Authorize]
     check_authorization: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
+    record_rest: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
 
     def __post_init__(self) -> None:
         _OF_MODELS.update({self.endpoints: self, self.events: self})
@@ -98,7 +101,8 @@ class Outbox:
     @property
     def subject(self) -> str:
         """The field of events and queue items for the row that events are about."""
-        return self.events.SUBJECT
+        subject: str = self.events.SUBJECT
+        return subject
 
     def topic_of(self, endpoint_id: int) -> str:
         """The topic of page updates about an endpoint and its events.
@@ -128,7 +132,7 @@ class Outbox:
 
     @cached_property
     def _subject_id(self) -> str:
-        return str(self.items._meta.get_field(self.subject).attname)  # type: ignore[union-attr]  # a foreign key
+        return str(self.items._meta.get_field(self.subject).attname)
 
     @cached_property
     def _endpoints_by_id(self) -> CompiledQuery[Any]:

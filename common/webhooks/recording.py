@@ -79,7 +79,7 @@ def insert(outbox: Outbox, events: Sequence[Event], *, at: datetime) -> bool:
 def record_test(outbox: Outbox, *, endpoint: Endpoint, at: datetime) -> Event:
     """Write a test event, which is sent before all others of the endpoint. It has the keys of one of a subject."""
     name, body = outbox.test_event
-    event = outbox.events(
+    event: Event = outbox.events(
         endpoint=endpoint, sequence=1, name=name, body=body, created_at=at, trace_context=tracing.traceparent()
     )
     event.save(force_insert=True)

@@ -117,7 +117,8 @@ def _locked_items(outbox: Outbox, ids: list[UUID]) -> list[Any]:
 
 
 def _endpoints_of(outbox: Outbox, events: QuerySet[Any]) -> QuerySet[Any]:
-    return outbox.endpoints._default_manager.filter(pk__in=events.order_by().values("endpoint"))
+    endpoints: QuerySet[Any] = outbox.endpoints._default_manager.filter(pk__in=events.order_by().values("endpoint"))
+    return endpoints
 
 
 def _release_probes(outbox: Outbox, events: QuerySet[Any], *, at: datetime) -> None:

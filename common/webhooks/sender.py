@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 from uuid import uuid4
+from weakref import WeakSet
 
 from cryptography.fernet import InvalidToken
 from django.conf import settings
@@ -48,6 +49,8 @@ _BLOCKED_SECONDS = 0.1
 # After a fault of the database. Outcomes and leases are written first, so that no other worker claims their items.
 _SETTLE_AGAIN_SECONDS = 0.5
 _CLAIM_AGAIN_SECONDS = 2
+# For `BackgroundSender.stop`: a request takes 15 s at most, and whatever stops a worker waits 20 s before it kills it.
+STOP_SECONDS = 18
 # Objects, a few MB.
 _COLLECTED_AFTER = 10_000
 
@@ -273,7 +276,10 @@ class BackgroundSender:
     answer, up to 15 s, is to be sent at once.
     """
 
+    _all: ClassVar[WeakSet["BackgroundSender"]] = WeakSet()
+
     def __init__(self, outbox: Outbox) -> None:
+        self._all.add(self)
         self._outbox = outbox
         self._thread: _SenderThread | None = None
         self._starting = threading.Lock()
@@ -287,7 +293,10 @@ class BackgroundSender:
         self._thread.wake()
 
     def stop(self, *, seconds: float) -> None:
-        """Wait until what is in flight is settled, for at most `seconds`."""
+        """Wait until what is in flight is settled, for at most `seconds`. The senders of other areas begin to stop."""
+        for sender in self._all:
+            if sender._thread is not None:  # noqa: SLF001  # of the same class
+                sender._thread.begin_to_stop()  # noqa: SLF001
         if self._thread is not None:
             self._thread.stop(seconds=seconds)
 
@@ -310,5 +319,8 @@ class _SenderThread(threading.Thread):
         self._loop.call_soon_threadsafe(self._sender.wake)
 
     def stop(self, *, seconds: float) -> None:
-        self._loop.call_soon_threadsafe(self._sender.stop)
+        self.begin_to_stop()
         self.join(seconds)
+
+    def begin_to_stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._sender.stop)

@@ -20,6 +20,7 @@ from django.db.models import (
     DurationField,
     Exists,
     ExpressionWrapper,
+    F,
     OuterRef,
     Q,
     QuerySet,
@@ -37,7 +38,7 @@ from common.batches import each
 from common.formats import short_id
 from common.mail import outbox
 from common.mail.models import Kind
-from common.webhooks import endpoints, health
+from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
 from delivery import lifecycle

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from uuid import UUID
 
 from django.db import models
 from django.db.models import F, Q
@@ -14,19 +13,6 @@ from django.utils.translation import gettext_lazy as _
 from common import fields
 from common.fields import new_id
 from delivery.geo.distance import Point
-
-_TEXT_LENGTH = 36
-
-
-def parse_id(text: str) -> UUID | None:
-    """The UUID that `text` spells in its canonical form, or None. `UUID` alone would also accept braces and URNs."""
-    if len(text) != _TEXT_LENGTH:
-        return None
-    try:
-        parsed = UUID(text)
-    except ValueError:
-        return None
-    return parsed if str(parsed) == text.lower() else None
 
 
 def quoted(values: Iterable[str]) -> str:

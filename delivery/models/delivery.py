@@ -31,13 +31,13 @@ from django.utils.translation import gettext_lazy as _
 from common import fields, log_context
 from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, loaded, row_of
-from common.fields import one_of
+from common.fields import new_id, one_of
 from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
 from common.phones import phone_key
 from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status
-from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, new_id, on_earth, quoted
+from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, on_earth, quoted
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import DeclinedOffer, Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Integrator

@@ -59,6 +59,9 @@ class WebhookEndpoint(Endpoint):
         ordering = ["integrator", "environment", "number"]
         constraints = endpoint_constraints(owner="integrator", statuses=[s.value for s in Status])
 
+    def shown_authorization(self, hint: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {hint}"}
+
 
 class WebhookEventQuerySet(EventQuerySet["WebhookEvent"]):
     """Events of deliveries."""

@@ -4,9 +4,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
+from common.fields import new_id
 from delivery.lifecycle import Ending, RouteStatus, Status
 from delivery.models import Delivery, Driver
-from delivery.models.bases import new_id
 
 _STATUSES = {
     Ending.DELIVERED: (Status.DELIVERED, RouteStatus.FINISHED),

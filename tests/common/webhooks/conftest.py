@@ -66,8 +66,8 @@ def sink():
     server.server_close()
 
 
-async def _send_due():
-    sender = Sender(OUTBOX)
+async def _send_due(outbox=OUTBOX):
+    sender = Sender(outbox)
     running = asyncio.create_task(sender.run())
     sender.wake()
     await sender.idle.wait()

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from common.webhooks import claims
 from common.webhooks.http_client import Result
+from common.webhooks.outbox import outbox_of
 from common.webhooks.settlement import settle
-from delivery.models import WebhookEndpoint, WebhookQueueItem
+from delivery.models import WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 
 NOW = timezone.now() + timedelta(hours=1)  # when all that these tests make is due
@@ -29,18 +30,19 @@ REFUSED: Outcome = {"status_code": 500}
 TIMEOUT: Outcome = {"error": "timeout"}
 
 
-def claim(*, at):
-    return {claimed.event_id: claimed for claimed in claims.claim(OUTBOX, lease=uuid4(), at=at, limit=100)}
+def claim(*, at, outbox=OUTBOX):
+    return {claimed.event_id: claimed for claimed in claims.claim(outbox, lease=uuid4(), at=at, limit=100)}
 
 
 def attempt(event, outcome: Outcome, *, at=None, also=()):
     """Settle one attempt at `event`. Of the other items, those of the events `also` succeed and the rest is left."""
     at = at or timezone.now()
-    WebhookQueueItem.objects.update(due_at=at, lease=None)
-    WebhookEndpoint.objects.update(paused_until=None)
-    claimed = claim(at=at)
+    outbox = outbox_of(type(event))
+    outbox.items.objects.update(due_at=at, lease=None)
+    outbox.endpoints.objects.update(paused_until=None)
+    claimed = claim(at=at, outbox=outbox)
     outcomes = [(claimed[other.pk], Result(**OK, at=at)) for other in also]
-    settle(OUTBOX, [*outcomes, (claimed[event.pk], Result(**outcome, at=at))], at=at)
+    settle(outbox, [*outcomes, (claimed[event.pk], Result(**outcome, at=at))], at=at)
     event.refresh_from_db()
 
 

@@ -15,7 +15,6 @@ from common import clock
 from common.webhooks import claims, http_client, sender
 from common.webhooks.http_client import Result
 from common.webhooks.sender import Sender
-from delivery import tasks
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
@@ -226,4 +225,4 @@ class TestSettleEachPossible:
 
 
 def test_the_stop_of_a_worker_waits_for_the_deadline_of_a_request():
-    assert http_client.TOTAL_SECONDS < tasks._STOP_SENDING_SECONDS < 20
+    assert http_client.TOTAL_SECONDS < sender.STOP_SECONDS < 20

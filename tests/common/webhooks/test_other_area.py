@@ -14,7 +14,7 @@ from common import credentials
 from common.webhooks import claims, queue, signing
 from common.webhooks.http_client import Request, Result
 from common.webhooks.models import Attempt, Endpoint, Event, QueueItem
-from common.webhooks.outbox import Authorization, Outbox
+from common.webhooks.outbox import _OF_MODELS, Authorization, Outbox
 from common.webhooks.sender import build_requests
 from common.webhooks.settlement import settle
 
@@ -78,7 +78,7 @@ def tables(db):
 def outbox(tables):
     parcels, endpoints, events, items, attempts = tables
     key = Authorization({"X-Api-Key": "open sesame"}, ["open sesame"], "open…")
-    return Outbox(
+    made = Outbox(
         endpoints=endpoints,
         events=events,
         items=items,
@@ -89,6 +89,8 @@ def outbox(tables):
         test_event=("", "{}"),
         authorizations=lambda _items, _endpoints, _at: lambda _item: key,
     )
+    yield made
+    del _OF_MODELS[endpoints], _OF_MODELS[events]
 
 
 @pytest.fixture

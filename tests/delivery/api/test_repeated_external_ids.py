@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from common.fields import new_id
 from delivery.actions import deliveries
 from delivery.models import Delivery, IdempotencyRecord, Integrator, Stop, WebhookEvent
-from delivery.models.bases import new_id
 from delivery.models.stop import _REPEATED
 from tests.delivery.api.calls import CANCEL, QUOTE, REQUEST, assert_problem
 from tests.factories import BY, DeliveryFactory, TokenFactory, payload
