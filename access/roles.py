@@ -53,6 +53,9 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoice": ("view", "change"),  # to change one is to link it to an order
             "invoicereference": _VIEW,
             "invoicelink": _VIEW,
+            "webhookendpoint": ("view", "change"),
+            "webhookevent": _VIEW,
+            "webhookattempt": _VIEW,
         },
     },
     DISPATCHERS: {
@@ -74,6 +77,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoicelink": _VIEW,
             "statuslog": _VIEW,
             "searchcode": ("view", "add"),
+            "webhookevent": _VIEW,
+            "webhookattempt": _VIEW,
         },
     },
 }

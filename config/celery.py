@@ -183,6 +183,9 @@ app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
     # Also at once, so that a start need not wait for the first sign of life.
     "send-due-webhooks": _every(2, "delivery.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)),
+    "send-due-webhooks-of-orders": _every(
+        2, "integration.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)
+    ),
     # Makes the moves of simulated deliveries that fall due until the next time. One indexed query while there are none.
     "advance-simulations": _every(5, "delivery.advance_simulations"),
     "advance-simulated-orders": _every(5, "integration.advance_simulations"),
@@ -210,6 +213,7 @@ app.conf.beat_schedule = {
     "prune-login-attempts": _every(600, "access.prune_attempts"),
     # Compares the state of each webhook endpoint with the one that was reported last; digests at 8:00.
     "send-alerts": _every(15, "delivery.send_alerts"),
+    "send-alerts-of-sellers": _every(15, "integration.send_alerts"),
     # Deletes alerts to URLs older than 30 days.
     "prune-alert-posts": _every(3600, "delivery.prune_alert_posts"),
     # Sends e-mails that were recorded since, and those whose retry is due. One indexed query while there are none.

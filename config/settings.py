@@ -390,7 +390,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "Webhooks", "description": "What this service sends to your endpoint."},
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
     ],
-    "WEBHOOKS": ["delivery.api.examples.WEBHOOK"],
+    "WEBHOOKS": ["delivery.api.examples.WEBHOOK", "integration.api.webhook.WEBHOOK"],
     "PREPROCESSING_HOOKS": ["config.openapi.hooks.by_definition"],
     "POSTPROCESSING_HOOKS": ["config.openapi.hooks.share"],
     "SORT_OPERATIONS": False,

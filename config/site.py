@@ -56,6 +56,8 @@ from integration.models import (
     Order,
     Seller,
 )
+from integration.models import WebhookEndpoint as EndpointOfSeller
+from integration.models import WebhookEvent as EventOfOrder
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -144,6 +146,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),
     (_("Accounts & tokens"), [("storefront", Integrator), ("key", Token), ("fact_check", AuditEntry)]),
     (_("Webhooks"), [("webhook", WebhookEndpoint), ("send", WebhookEvent)]),
+    (_("Webhooks of sellers"), [("webhook", EndpointOfSeller), ("send", EventOfOrder)]),
     (
         _("Sellers & orders"),
         [
@@ -169,6 +172,8 @@ _NAMES: dict[type[Model], Any] = {
     Transition: _("Movements"),
     WebhookEndpoint: _("Webhooks"),
     WebhookEvent: _("Events"),
+    EndpointOfSeller: _("Webhooks"),
+    EventOfOrder: _("Events"),
 }
 
 

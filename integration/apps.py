@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -7,3 +9,7 @@ class IntegrationConfig(AppConfig):
 
     name = "integration"
     verbose_name = _("Order integration")
+
+    def ready(self) -> None:
+        """Make the outbox known, see `outbox_of`."""
+        import_module("integration.webhooks.outbox")

@@ -1,6 +1,7 @@
 """What is always true of orders, their status logs, codes and invoices."""
 
 from common.invariants import Invariant
+from common.webhooks.invariants import of_webhooks
 from integration import lifecycle
 
 _ALLOWED = ", ".join(f"('{before}', '{after}')" for before, nexts in lifecycle.TABLE.items() for after in nexts)
@@ -168,4 +169,24 @@ _MANIFESTS = (
     ),
 )
 
-ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES, *_MANIFESTS)
+_WEBHOOKS = (
+    Invariant(
+        "entry_has_its_event",
+        "from the first one on, entries of a log have events with their status and place, if the order is not marked",
+        "integration_webhookevent",
+        """
+        SELECT e.order_id AS id FROM (
+            SELECT v.order_id, bool_and(o.unrecorded_at IS NULL) AS is_whole, min(v.sequence) AS first,
+                   max(v.sequence) AS last, array_agg(v.name::text ORDER BY v.sequence) AS names
+            FROM integration_webhookevent v JOIN integration_order o ON o.id = v.order_id
+            WHERE v.copy_of IS NULL GROUP BY v.order_id) AS e
+        WHERE e.names IS DISTINCT FROM (
+            SELECT array_agg(l.status::text ORDER BY l.number) FROM (
+                SELECT status, row_number() OVER (ORDER BY id) AS number
+                FROM integration_statuslog WHERE order_id = e.order_id) AS l
+            WHERE l.number >= e.first AND (l.number <= e.last OR e.is_whole))""",
+    ),
+    *of_webhooks("integration", subject="order", owner="seller", prefix="order_"),
+)
+
+ALL: tuple[Invariant, ...] = (*_ORDERS, *_INVOICES, *_MANIFESTS, *_WEBHOOKS)

@@ -5,25 +5,41 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 
-from common import batches, wake_up
+from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
+from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from integration import task_names
-from integration.actions import forgetting
+from integration.actions import forgetting, webhooks
 from integration.models import IdempotencyRecord, call
 from integration.simulation import simulated_carrier
+from integration.webhooks.outbox import OUTBOX
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
 _STOP_SECONDS = 2
 # In a thread, because it waits for what falls due shortly.
 _simulating = BackgroundWork("simulated orders", simulated_carrier.advance_until_none_is_due)
+_sending = BackgroundSender(OUTBOX)
 
 
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
     call.RECORDER.prune(at=agreed_now())
+
+
+@shared_task(name=task_names.SEND_DUE)
+def send_due_webhooks() -> None:
+    """Have the sender of this process send everything that is due. Returns at once."""
+    wake_up.received(task_names.SEND_DUE)
+    _sending.wake()
+
+
+@shared_task(name="integration.send_alerts")
+def send_alerts() -> None:
+    """Record the e-mails about endpoints that fail, are switched off or work again."""
+    webhooks.report_changes(at=clock.now())
 
 
 @shared_task(name="integration.forget")
@@ -51,3 +67,4 @@ def advance_simulations() -> None:
 @worker_shutdown.connect  # for pools without processes of their own
 def _stop(**_kwargs: Any) -> None:
     _simulating.stop(seconds=_STOP_SECONDS)
+    _sending.stop(seconds=STOP_SECONDS)

@@ -144,7 +144,8 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/drivers.py:save": (
         f"{_DELIVERY}TestDriver::test_keeps_the_vehicle_of_a_route_that_has_just_been_taken",
     ),
-    "common/webhooks/endpoints.py:_lock_of_active": (_OF_AN_ENDPOINT,),
+    "common/webhooks/endpoints.py:lock_of_active": (_OF_AN_ENDPOINT,),
+    "common/webhooks/endpoints.py:first": (f"{_SELLER}TestEndpoint::test_is_made_once_by_two_who_need_it",),
     "common/webhooks/endpoints.py:add": (
         f"{_DELIVERY}TestEndpoint::test_gets_a_number_of_its_own_beside_one_that_is_being_added",
     ),
@@ -230,15 +231,21 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/common/webhooks/test_settlement_locks.py::TestSettle::test_writes_a_success_without_waiting_for_its_endpoint",
     ),
     "common/webhooks/settlement.py:_settle_others": (_SETTLED_MEANWHILE, _BATCHES),
+    "integration/actions/webhooks.py:set_authentication": (
+        f"{_SELLER}TestEndpoint::test_that_has_just_been_removed_is_not_changed",
+    ),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),
     "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
+    "integration/actions/manifests.py:close": (_ORDER_ONLY,),
     "integration/actions/manifests.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
     "integration/actions/manifests.py:create": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
     "integration/actions/manifests.py:_locked_with_orders": (f"{_SELLER}TestManifest::test_is_closed_once",),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
+    "integration/webhooks/outbox.py:lock_queue": (_ORDER_ONLY,),
+    "integration/webhooks/outbox.py:record_rest": (f"{_SELLER}TestFeed::test_leaves_an_order_that_is_being_moved",),
     "integration/models/seller.py:Seller.locked": (_KEYS,),
     "common/cached.py:Cached.__init__": (
         "tests/common/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",

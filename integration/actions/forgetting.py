@@ -17,7 +17,7 @@ from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
 from integration import lifecycle
-from integration.models import Invoice, Order, Seller, compact_document
+from integration.models import Invoice, Order, Seller, WebhookAttempt, compact_document
 
 _BATCH = 500
 _MOST_BATCHES = 20  # of one run of the task, which takes a process of the workers meanwhile
@@ -31,6 +31,10 @@ UPDATE integration_order SET receiver_name = '', receiver_document = '', forgott
 WHERE id = ANY(%s) AND forgotten_at IS NULL
 """
 _FORGET_REASONS = "UPDATE integration_statuslog SET reason = '' WHERE order_id = ANY(%s) AND reason <> ''"
+_FORGET_REASONS_IN_EVENTS = """
+UPDATE integration_webhookevent SET body = jsonb_set(body::jsonb, '{reason,text}', 'null')::text
+WHERE order_id = ANY(%s) AND jsonb_typeof(body::jsonb->'reason') = 'object'
+"""
 
 
 def forget_old_orders(*, at: datetime) -> None:
@@ -107,3 +111,6 @@ def _anonymise(keys: list[int], *, at: datetime) -> None:
     with forgetting(), connection.cursor() as cursor:
         cursor.execute(_FORGET_ORDERS, [at, keys])
         cursor.execute(_FORGET_REASONS, [keys])
+        cursor.execute(_FORGET_REASONS_IN_EVENTS, [keys])
+        # A server may have answered with what it knows of the receiver.
+        WebhookAttempt.objects.filter(event__order__in=keys).exclude(response_start="").update(response_start="")

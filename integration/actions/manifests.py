@@ -19,6 +19,7 @@ from integration.errors import (
 )
 from integration.lifecycle import Status
 from integration.models import Manifest, ManifestEntry, Order, Seller
+from integration.webhooks import outbox
 
 _log = logging.getLogger(__name__)
 MOST_ORDERS = 100  # of one manifest, and of one file of labels
@@ -65,6 +66,7 @@ def close(*, manifest: Manifest, by: str, at: datetime, via_api: bool = False) -
         return
     if not orders:
         raise ManifestEmpty
+    outbox.lock_queue(orders)
     for order in orders:
         if order.status == Status.PENDING:
             order_actions.move(order=order, to=Status.COLLECTED, by=by, at=at, via_api=via_api)

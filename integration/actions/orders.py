@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from common import wake_up
 from common.accounts import Environment
-from common.compiled_queries import CompiledQuery, Parameter, insert_together
+from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.fields import any_of
 from common.postgresql import prepared
+from common.webhooks.models import ENDPOINT_COLUMNS
 from integration import business_days, freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes
 from integration.errors import (
@@ -39,11 +40,13 @@ from integration.models import (
     Seller,
     Simulation,
     StatusLog,
+    WebhookEndpoint,
     compact_document,
     is_document,
 )
-from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON
+from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON, MOVED
 from integration.simulation.steps import ACTOR
+from integration.webhooks import outbox
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.
 _OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
@@ -177,7 +180,8 @@ def create(
                 raise ForeignCompany
             raise CompanyNotFound if is_document(document) else InvalidDocument
         company_id, origin, order_id, tracking_number = numbers
-        tracking_code, naming = _checked(seller, environment, payload, tracking_number)
+        tracking_code, facts = _checked(seller, environment, payload, tracking_number)
+        naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in facts.naming]
         price = _freight(payload, origin) if origin else None
         order = Order(
             pk=order_id,
@@ -205,7 +209,14 @@ def create(
                 raise TooManySimulations
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
         entry = _log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
-        insert_together(order, entry, *_search_codes(order, payload), *simulation)
+        told = outbox.rows_of_first(
+            order=order,
+            entry=entry,
+            found=facts.told,
+            invoices=[invoice.access_key for invoice in naming],
+            at=at,
+        )
+        insert_together(order, entry, *_search_codes(order, payload), *simulation, *told)
         invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
     return order
 
@@ -236,8 +247,9 @@ def move(
     # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.
     if locked.promised_on is None and locked.freight_days is not None and to is not Status.CANCELLED:
         locked.promised_on = business_days.after(timezone.localdate(happened_at), locked.freight_days)
-    locked.save(update_fields=["status", "promised_on", "delivered_at"])
     entry.save(force_insert=True)
+    outbox.record(order=locked, at=at)
+    locked.save(update_fields=MOVED)
     if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
         Simulation.objects.filter(pk=locked.pk).delete()
     if to is Status.CANCELLED:
@@ -257,11 +269,11 @@ def _check_moment(order: Order, happened_at: datetime, *, at: datetime) -> None:
         )
 
 
-def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, list[Invoice]]:
-    """The tracking code, the payload's or one made of `number` that the seller has not used, and the invoices to link.
+def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, Any]:
+    """The tracking code, the payload's or one made of `number` that the seller has not used, and the row of `_facts`.
 
-    An invoice's reference that is as long as the NF-e layout allows names the order too, if no other order's code
-    begins like that. Of the invoices there are keys, access keys and numbers only.
+    Its `naming` are the invoices to link: keys, access keys and numbers. A reference that is as long as the NF-e layout
+    allows names the order too, if no other order's code begins like that.
 
     Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
     lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
@@ -281,7 +293,8 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
         if any(taken.values()):
             raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
         if not found.has_tracking_code:
-            return code, [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in found.naming]
+            found.told = [loaded(WebhookEndpoint, ENDPOINT_COLUMNS, row) for row in found.told]
+            return code, found
         (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
 
 
@@ -355,6 +368,7 @@ def _facts() -> QuerySet[Seller]:
             has_code=Exists(orders.filter(code=Parameter("code"))),
             has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
             naming=ArraySubquery(_naming(seller, environment, orders).values("texts")),
+            told=ArraySubquery(WebhookEndpoint.objects.of(seller, environment).values_list(row_of(ENDPOINT_COLUMNS))),
         )
         .order_by()
     )

@@ -7,10 +7,24 @@ from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.order import Order, SearchCode, StatusLog
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
 from integration.models.simulation import Simulation
+from integration.models.webhook import (
+    Authentication,
+    AuthenticationKind,
+    EndpointAlerts,
+    EndpointChange,
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
+)
 
 __all__ = [
     "ApiKey",
+    "Authentication",
+    "AuthenticationKind",
     "Company",
+    "EndpointAlerts",
+    "EndpointChange",
     "FreightParameters",
     "FreightParametersChange",
     "FreightPriceChange",
@@ -29,6 +43,10 @@ __all__ = [
     "SellerMembership",
     "Simulation",
     "StatusLog",
+    "WebhookAttempt",
+    "WebhookEndpoint",
+    "WebhookEvent",
+    "WebhookQueueItem",
     "compact_document",
     "is_document",
 ]

@@ -43,8 +43,8 @@ _FORGOTTEN = {
     "forgotten_at": SET_ONCE,
 }
 
-# What `integration.actions.orders.move` writes.
-_MOVED = ["status", "promised_on", "delivered_at"]
+# What `integration.actions.orders.move` writes, and what `integration.webhooks.outbox` does.
+MOVED = ["status", "promised_on", "delivered_at", "unrecorded_at"]
 
 
 class OrderQuerySet(models.QuerySet["Order"]):
@@ -84,6 +84,8 @@ class Order(models.Model):
     # Set when the parcel leaves the seller: `freight_days` after that day.
     promised_on = models.DateField(_("promised for"), null=True, editable=False)
     delivered_at = models.DateTimeField(_("delivered at"), null=True, editable=False)
+    # The moment of the last entry of its log, if that has no event because no endpoint had a URL.
+    unrecorded_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(_("created at"))
     created_by = models.CharField(_("created by"), max_length=200)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
@@ -117,6 +119,11 @@ class Order(models.Model):
             models.Index(fields=["seller", "environment", "invoice_key"], name="order_invoice_key"),
             models.Index("seller", "environment", Left("code", CUT_REFERENCE), name="order_beginning_of_code"),
             models.Index(fields=["status", "-id"], name="order_by_status"),  # the filter of the admin's list
+            models.Index(
+                fields=["seller", "environment", "unrecorded_at"],
+                name="order_unrecorded",
+                condition=Q(unrecorded_at__isnull=False),
+            ),
             models.Index(fields=["created_at"], name="order_to_forget", condition=Q(forgotten_at__isnull=True)),
             models.Index(phone_key("receiver__phone"), name="order_phone", condition=Q(receiver__has_key="phone")),
             models.Index(
@@ -124,7 +131,7 @@ class Order(models.Model):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=[*_MOVED, *_FORGOTTEN]),
+            pgtrigger.ReadOnly(name="order_immutable", exclude=[*MOVED, *_FORGOTTEN]),
             read_only_but_forgotten("order_forgotten", _FORGOTTEN),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]

@@ -155,6 +155,8 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "delivery.auditentry": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "delivery.webhookendpoint": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
     "delivery.webhookevent": (_ALL, _NONE, _NONE, _NONE),
+    "integration.webhookendpoint": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
+    "integration.webhookevent": (_ALL, _NONE, _NONE, _NONE),
     "delivery.tariff": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "delivery.tariffchange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "delivery.dispatchrules": (_ALL, _NONE, _SUPERUSER, _NONE),
@@ -183,7 +185,11 @@ ACTIONS: dict[str, dict[str, str]] = {
     "delivery.webhookendpoint": dict.fromkeys(
         ("send_test", "switch_on", "switch_off", "rotate_secret", "remove"), _STAFF_ONLY
     ),
+    "integration.webhookendpoint": dict.fromkeys(
+        ("send_test", "switch_on", "switch_off", "rotate_secret", "remove"), _STAFF_ONLY
+    ),
     "delivery.webhookevent": {"replay": _STAFF_ONLY},
+    "integration.webhookevent": {"replay": _STAFF_ONLY},
     "delivery.tariff": {"delete_selected": _STAFF_ONLY},
     "delivery.delivery": dict.fromkeys((f"move_{name}" for name in MOVES), _DISPATCHERS),
     "delivery.driver": {"go_on_duty": _DISPATCHERS, "go_off_duty": _DISPATCHERS},

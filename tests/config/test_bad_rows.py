@@ -21,6 +21,8 @@ from common import credentials
 from common.mail import sending
 from common.mail.models import Kind, Message
 from common.models import AttemptCount
+from common.webhooks import endpoints
+from common.webhooks.endpoints import CheckedUrl
 from config.celery import app
 from delivery.actions import alerts, arrivals, proofs
 from delivery.models import (
@@ -42,7 +44,9 @@ from delivery.simulation import simulated_driver
 from delivery.webhooks import alert_posts
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.simulation import simulated_carrier
+from integration.webhooks.outbox import OUTBOX as OUTBOX_OF_ORDERS
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.delivery.personal_data import MARIA, closed
 from tests.delivery.simulated import request as request_simulated
@@ -95,6 +99,17 @@ def message(recipient: str) -> Message:
     )
 
 
+def sellers_told(url: str) -> list[EndpointOfSeller]:
+    """The endpoints of two sellers, each with an order that is to be told."""
+    found = []
+    for document in (COMPANY, OTHER_COMPANY):
+        seller = SellerFactory.create(documents=(document,))
+        endpoint = endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live")
+        found.append(endpoints.store_url(endpoint=endpoint, url=CheckedUrl(url), by=BY, at=timezone.now()))
+        create_order(seller, company_document=document)
+    return found
+
+
 class Cases:
     """For each task of the schedule: rows of which one is bad, a run of the task, and a check of the others."""
 
@@ -109,6 +124,13 @@ class Cases:
             DeliveryFactory.create(token=token)
         tokens[0].integrator.endpoints.update(secret_ciphertext="x")
         asyncio.run(_send_due())
+        return lambda: len(self.sink.received) == 1
+
+    def send_due_webhooks_of_orders(self) -> Check:
+        self.sink.answers = [(200, {}, b"")]
+        bad, _good = sellers_told(self.sink.url)
+        EndpointOfSeller.objects.filter(pk=bad.pk).update(secret_ciphertext="x")
+        asyncio.run(_send_due(OUTBOX_OF_ORDERS))
         return lambda: len(self.sink.received) == 1
 
     def advance_simulations(self) -> Check:
@@ -218,6 +240,14 @@ class Cases:
         alert_posts.post_due()
         told = ["ana@example.com"]
         return lambda: [each.recipient for each in Message.objects.all()] == told and len(self.sink.received) == 1
+
+    def send_alerts_of_sellers(self) -> Check:
+        bad, good = sellers_told("http://127.0.0.1:9/")
+        EndpointOfSeller.objects.update(failures=9, failing_since=timezone.now())
+        damage(EndpointOfSeller, bad.pk, last_success_at="-infinity")
+        good.seller.memberships.create(user=User.objects.create_user("ana", "ana@example.com"))
+        app.tasks["integration.send_alerts"]()
+        return lambda: [each.recipient for each in Message.objects.all()] == ["ana@example.com"]
 
     def prune_alert_posts(self) -> Check:
         of_endpoint = EndpointAlerts.objects.create(endpoint=TokenFactory.create().integrator.endpoints.all()[0])

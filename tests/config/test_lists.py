@@ -20,11 +20,13 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
+from common.webhooks import endpoints
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
 from integration.actions import invoices, manifests
 from integration.models import RefusedSellerCall, SearchCode
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, key_of, nfe_xml
 from tests.panel.conftest import Shop, refused_call
@@ -181,12 +183,22 @@ def key_of_event(caller: Caller, at: Any) -> str:
     return str(a_delivery(caller, at).events.get().pk)
 
 
+def key_of_order_event(caller: Caller, at: Any) -> str:
+    endpoint = endpoints.first(EndpointOfSeller, owner=caller.shop.seller.pk, environment="live")
+    EndpointOfSeller.objects.filter(pk=endpoint.pk).update(url="http://127.0.0.1:9/hook")
+    return str(caller.shop.seller.orders.get(code=an_order(caller, at)).events.get().pk)
+
+
 def of_account(name: str) -> Callable[[Caller], str]:
     return lambda caller: caller.page_of_account(name)
 
 
 def of_seller(name: str) -> Callable[[Caller], str]:
     return lambda caller: caller.page_of_seller(name)
+
+
+def of_seller_webhooks(name: str) -> Callable[[Caller], str]:
+    return lambda caller: reverse(f"panel:seller_{name}", args=[caller.shop.seller.pk, "live"])
 
 
 def pk(row: Any) -> str:
@@ -227,6 +239,7 @@ DELIVERIES, EVENTS, REFUSED, REPORT, ORDERS, INVOICES = (
     f"panel/views/{name}.py"
     for name in ("deliveries", "events", "refused_calls", "reports", "seller_orders", "seller_invoices")
 )
+FEED = "common/webhooks/feed.py"
 PERIOD = dict.fromkeys(("since", "until"), str(timezone.localtime(NOW).date()))
 PAGE, PORTION = ("panel.filters.PER_PAGE",), ("panel.filters._PER_PORTION",)
 LISTS = {
@@ -235,7 +248,10 @@ LISTS = {
         of_api(Caller.of_token, "/api/deliveries", "deliveryId", externalId="X"),
     ),
     "API events": Listing(
-        "delivery/api/viewsets.py", key_of_event, of_api(Caller.of_token, "/api/events", "id", "after"),
+        FEED, key_of_event, of_api(Caller.of_token, "/api/events", "id", "after"), oldest_first=True, by_page=False
+    ),
+    "API events of orders": Listing(
+        FEED, key_of_order_event, of_api(Caller.of_key, "/api/integration/events", "id", "after"),
         oldest_first=True, by_page=False,
     ),
     "API orders": Listing(
@@ -263,6 +279,7 @@ LISTS = {
         DELIVERIES, key_of_delivery, of_file(of_account("deliveries_export"), q="an"), PORTION, by_page=False
     ),
     "events": Listing(EVENTS, key_of_event, of_page(of_account("events"), pk, q="X"), PAGE),
+    "events of orders": Listing(EVENTS, key_of_order_event, of_page(of_seller_webhooks("events"), pk, q="X"), PAGE),
     "file of events": Listing(
         EVENTS, key_of_event, of_file(of_account("events_export"), q="X"), PORTION, by_page=False
     ),

@@ -47,7 +47,7 @@ REVIEWED = {
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
     "delivery/driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow
     "integration/actions/forgetting.py": {"timezone.make_aware(datetime(year, 1, 1))"},  # the local new year
-    "integration/api/bodies.py": {  # area B answers in UTC
+    "integration/bodies.py": {  # area B answers in UTC
         "moment.astimezone(UTC)", "moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%S.%fZ')",
     },
     "integration/papers/label.py": {"f'{order.promised_on:%d/%m/%Y}'"},  # a date

@@ -42,7 +42,8 @@ AREA_B = {
     "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),
     "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 6),  # and its rates
     "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
-    "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 6),  # key, order; order locked, status, log entry, manifest
+    # Key, order; order locked, log entry, endpoints, status, manifest.
+    "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 7),
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
     "list": ("get", "orders", {}, 3),  # key, orders, companies
     "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
@@ -53,6 +54,9 @@ AREA_B = {
     # Key; seller's lock, stored invoice, invoice, references, quota, orders, links, codes, the issuer's company.
     "invoice": ("post", "invoices/marketplace", None, 10),
     "list of invoices": ("get", "invoices", {}, 2),  # key, invoices with their orders
+    # Key; endpoint looked for and made, events; lock, orders without events with their entries, events, invoices and
+    # endpoints, their events, orders; positions, events. A later call has six.
+    "events": ("get", "events", {}, 14),
 }
 
 

@@ -112,6 +112,8 @@ TABLE = {
     ("integration/papers/label.py", r"[0-9]{6}[0-9A-Z]{12}[0-9]{26}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/papers/marks.py", r"[ -=?-~]{1,80}"): Bound(COUNTED, LINEAR, "AA123456785BR"),
     ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
+    ("integration/models/webhook.py", r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}"): Bound(COUNTED, LINEAR, "X-Api-Key"),
+    ("integration/models/webhook.py", r"[ -~]*"): Bound(ONE, LINEAR, "a b"),
     ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),

@@ -42,8 +42,9 @@ class Receipt:
 
     @property
     def event(self) -> tuple[str, int]:
-        """Delivery and sequence."""
-        return json.loads(self.body)["deliveryId"], int(self.headers["webhook-sequence"])
+        """Delivery, or order, and sequence."""
+        body = json.loads(self.body)
+        return body.get("deliveryId") or body["orderId"], int(self.headers["webhook-sequence"])
 
     @property
     def is_accepted(self) -> bool:

@@ -1,11 +1,15 @@
-"""Integrators, each with one endpoint or more."""
+"""Integrators, each with one endpoint or more, and a seller with one."""
 
 from django.utils import timezone
 
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
+from common.webhooks.models import Endpoint
 from delivery.models import Token, WebhookEndpoint
+from integration.models import Seller
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import BY, TokenFactory
+from tests.integration.factories import OTHER_COMPANY, SellerFactory
 
 
 def create(url: str, *, sandbox: bool = False) -> Token:
@@ -21,6 +25,18 @@ def remove_url(token: Token) -> None:
         _set_url(endpoint, "")
 
 
-def _set_url(endpoint: WebhookEndpoint, url: str) -> None:
+def create_seller(url: str) -> Seller:
+    """A new seller whose live orders are told to `url`."""
+    seller = SellerFactory.create(documents=(OTHER_COMPANY,))
+    _set_url(endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live"), url)
+    return seller
+
+
+def remove_url_of(seller: Seller) -> None:
+    for endpoint in seller.endpoints.all():
+        _set_url(endpoint, "")
+
+
+def _set_url(endpoint: Endpoint, url: str) -> None:
     # Not checked, because the fake names are known to the worker only.
     endpoints.store_url(endpoint=endpoint, url=CheckedUrl(url), by=BY, at=timezone.now())

@@ -3,7 +3,7 @@ import json
 import pytest
 from django.core.management import call_command
 
-from integration.models import ApiKey, Company, Seller, StatusLog
+from integration.models import ApiKey, Company, Seller, StatusLog, WebhookEndpoint
 from tests.integration.factories import create_order
 
 
@@ -24,13 +24,33 @@ class TestCreateSeller:
         printed, _code = run(capsys, "create_seller", "Loja", *(f"--company={text}" for text in documents))
 
         seller = Seller.objects.get()
-        assert printed.keys() == {"seller", "api_key", "reference"}
+        assert printed.keys() == {"seller", "api_key", "reference", "signing_secret"}
         assert (printed["seller"], printed["reference"]) == (str(seller.pk), seller.reference)
         key = ApiKey.find(printed["api_key"])
         assert key is not None
         assert key.seller == seller
         # pragma: allowlist nextline secret  # companies' numbers
         assert {c.document for c in seller.companies.all()} == {"11222333000181", "12ABC34501DE35", "52998224725"}
+
+    @pytest.mark.parametrize(("options", "environment"), [([], "live"), (["--sandbox"], "sandbox")])
+    def test_sets_the_webhook_of_the_keys_environment(self, db, capsys, options, environment):
+        url = "--webhook-url=http://127.0.0.1:9/hook"
+
+        printed, _code = run(
+            capsys, "create_seller", "Loja", "--company=11222333000181", url, "--webhook-auth=basic:ana:a:b", *options
+        )
+
+        endpoint = WebhookEndpoint.objects.get()
+        assert (endpoint.environment, endpoint.url) == (environment, "http://127.0.0.1:9/hook")
+        assert endpoint.secret == printed["signing_secret"]
+        assert endpoint.authentication.secret == "ana:a:b"  # a test's  # pragma: allowlist secret
+
+    @pytest.mark.parametrize("option", ["--webhook-url=ftp://shop.example", "--webhook-auth=basic:ana"])
+    def test_refuses_a_webhook_that_cannot_be(self, db, capsys, option):
+        printed, code = run(capsys, "create_seller", "Loja", "--company=11222333000181", option)
+
+        assert (code, printed["error"][:8]) == (1, "invalid_")
+        assert not Seller.objects.exists()
 
     def test_refuses_wrong_check_digits(self, db, capsys):
         printed, code = run(capsys, "create_seller", "Loja", "--company=11222333000182")

@@ -1,5 +1,6 @@
 """Anonymising orders and invoices."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -9,11 +10,12 @@ from django.utils import timezone
 
 from common.forgetting import forgetting
 from common.invariants import examine
+from common.webhooks import endpoints
 from integration import invariants
 from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
 from integration.lifecycle import Status
-from integration.models import Invoice, Order, Seller, StatusLog
+from integration.models import Invoice, Order, Seller, StatusLog, WebhookEndpoint
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
 from tests.moments import NEW_YEAR, Midnight
 
@@ -49,6 +51,26 @@ def rows(*, without=()):
 def forget(*, until=None, **person):
     now = timezone.now()
     return forgetting_orders.forget_orders_of(**person, until=until or now, at=now)
+
+
+class TestForgettingWebhooks:
+    def test_leaves_neither_the_words_of_a_reason_nor_answers(self, seller):
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
+        order, now = create_order(seller), timezone.now()
+        said = orders.Report(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=now)
+        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, report=said)
+        event = endpoint.events.get(sequence=3)
+        event.attempts.create(number=1, at=now, milliseconds=1, status_code=400, response_start="Maria")
+        orders.move(order=order, to=Status.DELIVERED, by=BY, at=now)
+
+        forget(**MARIA)
+
+        event.refresh_from_db()
+        assert json.loads(event.body)["reason"] == {"code": "OTHER", "text": None, "place": "Rua Chile"}
+        assert event.attempts.get().response_start == ""
+        assert json.loads(endpoint.events.get(sequence=1).body)["reason"] is None
 
 
 class TestForgettingOnePerson:

@@ -11,10 +11,23 @@ from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
 from common.tabular_import import TableFile
+from common.webhooks import endpoints, feed
+from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, manifests, orders
+from integration.actions import forgetting, invoices, keys, manifests, orders, webhooks
 from integration.admin.freight import RateResource
-from integration.models import FreightRate, InvoiceLink, Manifest, ManifestEntry, Order, StatusLog
+from integration.lifecycle import Status
+from integration.models import (
+    Authentication,
+    FreightRate,
+    InvoiceLink,
+    Manifest,
+    ManifestEntry,
+    Order,
+    StatusLog,
+    WebhookEndpoint,
+)
+from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
 from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
@@ -66,6 +79,41 @@ class TestOrder:
 
         assert [name_of(error) for error in (repeated, refused)] == ["DuplicateOrder", "AlreadyCancelled"]
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 2)
+
+
+class TestEndpoint:
+    def test_is_made_once_by_two_who_need_it(self, seller):
+        first = partial(endpoints.first, WebhookEndpoint, owner=seller.pk, environment="live")
+
+        one, other = overlap(first, first)
+
+        assert one == other == WebhookEndpoint.objects.get()
+
+    def test_that_has_just_been_removed_is_not_changed(self, seller):
+        beside = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        at, url = timezone.now(), CheckedUrl("http://127.0.0.1:9/other")
+        added = endpoints.add(beside=beside, url=url, statuses=[], by=BY, at=at)
+        authentication = Authentication.parse("bearer:open-sesame")
+
+        _removed, changed = overlap(
+            partial(endpoints.remove, endpoint=added, by=BY, at=at),
+            partial(webhooks.set_authentication, endpoint=added, authentication=authentication, by=BY, at=at),
+        )
+
+        assert name_of(changed) == "DoesNotExist"
+
+
+class TestFeed:
+    def test_leaves_an_order_that_is_being_moved(self, seller):
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        order = create_order(seller)
+        move = partial(orders.move, order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+        read = partial(feed.read, endpoint=endpoint, after=0, limit=10, at=timezone.now())
+
+        _moved, found = overlap(move, partial(without_waiting, read))
+
+        assert found == []
+        assert [event.sequence for event in read()] == [1, 2]
 
 
 class TestManifest:

@@ -30,6 +30,8 @@ from access.models import PersonRequest
 from common import credentials, web_push
 from common.fields import CiphertextField
 from common.mail import sending
+from common.webhooks import endpoints
+from common.webhooks.outbox import outboxes
 from config.celery import app
 from delivery.actions import deliveries, receivers
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
@@ -37,6 +39,8 @@ from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order
+from integration.models import WebhookAttempt as AttemptOfOrder
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.config.test_log_contents import log
 from tests.delivery.driver_app.phones import Phone, now
@@ -143,9 +147,11 @@ def fail(api: APIClient, driver: Driver) -> None:
     deliveries.return_(delivery=delivery, by=f"driver {NEW_NAME}", at=at)
 
 
-def order() -> None:
-    """An order to the receiver with its invoice, which the seller sends twice and wrongly too."""
+def order(url: str) -> None:
+    """An order to the receiver with its invoice, which the seller sends twice and wrongly too; told to `url`."""
     seller = SellerFactory.create(documents=(COMPANY,))
+    endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live")
+    EndpointOfSeller.objects.update(url=url)
     client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
     receiver = order_body()["receiver"]
     receiver |= {"name": RECEIVER, "phone": "1188776655", "cellphone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
@@ -247,11 +253,13 @@ def day(
     assert api.post("/api/quotation-delivery", delivery_body(vehicleType=RECEIVER)).status_code == 422
     link = deliver(api, admin_client, driver)
     fail(api, driver)
-    order()
+    order(sink.url)
     sending.send_due()
-    asyncio.run(_send_due())
+    for outbox in outboxes():
+        asyncio.run(_send_due(outbox))
     assert {DRIVER, NEW_NAME} <= {name for name in (DRIVER, NEW_NAME) if found([name.casefold()])}
     assert WebhookAttempt.objects.filter(response_start__contains=RECEIVER).exists()
+    assert AttemptOfOrder.objects.filter(response_start__contains=RECEIVER).exists()
     assert DropoffOptions.objects.filter(contact_email=RECEIVERS_EMAIL.lower()).count() == 2
     assert [str(message["To"]) for message in mailbox.messages] == [RECEIVERS_EMAIL.lower()] * 2
     monkeypatch.undo()

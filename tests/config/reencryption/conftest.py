@@ -19,6 +19,8 @@ from common.mail.models import Kind
 from common.webhooks import endpoints
 from delivery.actions import alerts, driver_devices, receivers
 from delivery.payload import Options
+from integration.actions import webhooks
+from integration.models import Authentication, WebhookEndpoint
 from tests.common.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.driver_app.browsers import Browser
@@ -96,8 +98,14 @@ def driver_and_receiver(keys, token):
 
 
 @pytest.fixture
-def seller(db):
-    return SellerFactory.create()
+def seller(keys, db):
+    """With a webhook that has two secrets and carries a token."""
+    seller, now = SellerFactory.create(), timezone.now()
+    endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+    endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
+    chosen = Authentication.parse("bearer:open-sesame")
+    webhooks.set_authentication(endpoint=endpoint, authentication=chosen, by=BY, at=now)
+    return seller
 
 
 @pytest.fixture

@@ -14,6 +14,10 @@ PASSWORD = "a-good-password-1"  # pragma: allowlist secret
 # pragma: allowlist nextline secret  # names of columns
 TOKENS, SECRETS = "delivery.Token.ciphertext", "delivery.WebhookEndpoint.secret_ciphertext"
 FORMER, FACTORS = "delivery.WebhookEndpoint.previous_secret_ciphertext", "mfa.Authenticator.data"
+OF_SELLERS = {
+    f"integration.WebhookEndpoint.{column}": 1
+    for column in ("secret_ciphertext", "previous_secret_ciphertext", "authentication_ciphertext")
+}
 SESSIONS = "sessions.Session.session_data"
 LINKS, PINS = "delivery.ReceiverLink.ciphertext", "delivery.DropoffOptions.pin_ciphertext"
 PHONES = "delivery.PushSubscription.ciphertext"

@@ -1,0 +1,186 @@
+"""What is recorded for each entry of a status log."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from common.webhooks import endpoints, feed
+from common.webhooks.endpoints import CheckedUrl
+from common.webhooks.models import EventState
+from integration.actions import orders
+from integration.actions.orders import Report
+from integration.lifecycle import Status
+from integration.models import Order, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, send_invoice
+
+pytestmark = pytest.mark.django_db
+
+
+def move(order, *statuses, **report):
+    for status in statuses:
+        orders.move(order=order, to=Status(status), by=BY, at=timezone.now(), report=Report(**report))
+
+
+def bodies(order):
+    return [json.loads(event.body) for event in order.events.first_ones().order_by("sequence")]
+
+
+def set_url(endpoint, url="http://127.0.0.1:9/hook"):
+    return endpoints.store_url(endpoint=endpoint, url=CheckedUrl(url), by=BY, at=timezone.now())
+
+
+@pytest.fixture
+def with_url(endpoint):
+    return set_url(endpoint)
+
+
+@pytest.mark.usefixtures("with_url")
+class TestOrder:
+    def test_has_an_event_with_the_whole_log_for_each_entry(self, seller):
+        order = create_order(seller)
+
+        move(order, "collected", "delivered")
+
+        assert [(each["status"], len(each["statusLog"])) for each in bodies(order)] == [
+            ("pending", 1), ("collected", 2), ("delivered", 3),
+        ]  # fmt: skip  # a table
+        assert list(order.events.order_by("sequence").values_list("sequence", flat=True)) == [1, 2, 3]
+
+    def test_is_told_with_these_keys(self, seller):
+        order = create_order(seller, orderId="A-9")
+
+        (body,) = bodies(order)
+        entry = order.status_log.get()
+        assert body == {
+            "orderId": "A-9",
+            "trackingCode": order.tracking_code,
+            "status": "pending",
+            "occurredAt": entry.created_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "reason": None,
+            "statusLog": [
+                {
+                    "order_id": order.pk,
+                    "status": "pending",
+                    "company_id": order.company_id,
+                    "via_api": True,
+                    "created_at": entry.created_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                    "updated_at": entry.updated_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                }
+            ],
+            "invoices": [],
+        }
+
+    def test_is_told_with_what_was_reported(self, seller):
+        order, happened_at = create_order(seller), timezone.now() + timedelta(seconds=30)
+
+        move(order, "collected")
+        move(order, "delivery_failed", reason_code="ABSENT", place="Bahia", happened_at=happened_at)
+
+        last = bodies(order)[-1]
+        assert last["reason"] == {"code": "ABSENT", "text": None, "place": "Bahia"}
+        assert last["occurredAt"] == happened_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+    def test_is_told_with_its_invoices(self, seller):
+        send_invoice(seller, nfe_xml(items=["A-1"]).encode())  # before the order
+
+        order = create_order(seller)
+        move(order, "collected")
+
+        assert [each["invoices"] for each in bodies(order)] == [[ACCESS_KEY], [ACCESS_KEY]]
+
+    def test_leaves_no_event_if_its_transaction_is_rolled_back(self, seller):
+        with transaction.atomic():
+            create_order(seller)
+            transaction.set_rollback(True)
+
+        assert WebhookEvent.objects.count() == 0
+
+
+class TestWithoutAUrl:
+    def test_records_nothing_until_the_feed_is_read(self, seller, endpoint):
+        order = create_order(seller)
+        move(order, "collected")
+        before = WebhookEvent.objects.count()
+
+        found = feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now())
+
+        assert before == 0
+        assert [(event.sequence, event.state) for event in found] == [(1, "unaddressed"), (2, "unaddressed")]
+        assert [len(each["statusLog"]) for each in bodies(order)] == [1, 2]
+        assert [event.created_at for event in found] == [entry.created_at for entry in order.status_log.all()]
+        assert Order.objects.get().unrecorded_at is None
+        assert WebhookQueueItem.objects.count() == 0
+
+    def test_records_once_what_is_read_twice(self, seller, endpoint):
+        order = create_order(seller)
+        feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now())
+        move(order, "collected")
+
+        for _number in range(2):
+            feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now())
+
+        assert list(order.events.order_by("sequence").values_list("sequence", flat=True)) == [1, 2]
+
+    def test_leaves_out_what_is_older_than_the_feed(self, seller, endpoint):
+        order = create_order(seller)
+        Order.objects.filter(pk=order.pk).update(unrecorded_at=timezone.now() - timedelta(days=31))
+
+        assert feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now()) == []
+
+    def test_makes_no_endpoint(self, seller):
+        move(create_order(seller), "collected")
+
+        assert not WebhookEndpoint.objects.exists()
+
+    def test_set_later_is_sent_what_happens_from_then_on(self, seller, endpoint):
+        order = create_order(seller)
+        WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")  # while the order was being created
+
+        move(order, "collected")
+
+        states = order.events.order_by("sequence").values_list("sequence", "state")
+        assert list(states) == [(1, "unaddressed"), (2, "pending")]
+        assert Order.objects.get().unrecorded_at is None
+
+    def test_set_later_leaves_the_events_before_it_to_be_recovered(self, seller, endpoint):
+        order = create_order(seller)
+
+        set_url(endpoint)
+
+        assert order.events.get().state == EventState.UNADDRESSED
+
+
+class TestEndpoint:
+    def test_with_a_url_is_sent_the_first_event_and_the_others_after_it(self, seller, endpoint):
+        set_url(endpoint)
+
+        order = create_order(seller)
+        move(order, "collected")
+
+        assert set(order.events.values_list("state", flat=True)) == {EventState.PENDING}
+        assert WebhookQueueItem.objects.get().event == order.events.get(sequence=1)
+
+    def test_of_the_sandbox_is_not_told_of_live_orders(self, seller):
+        set_url(endpoints.create(WebhookEndpoint, owner=seller.pk, environment="sandbox"))
+
+        create_order(seller)
+
+        assert not WebhookEvent.objects.exists()
+
+    def test_is_sent_what_its_filter_has(self, seller, endpoint):
+        set_url(endpoint)
+        endpoints.set_filter(endpoint=endpoint, statuses=["delivered"], by=BY, at=timezone.now())
+        further = endpoints.add(
+            beside=endpoint, url=CheckedUrl("http://127.0.0.1:9/2"), statuses=["collected"], by=BY, at=timezone.now()
+        )
+
+        order = create_order(seller)
+        move(order, "collected", "delivered")
+
+        states = order.events.filter(endpoint=endpoint).order_by("sequence").values_list("name", "state")
+        assert list(states) == [("pending", "filtered"), ("collected", "filtered"), ("delivered", "pending")]
+        copied = order.events.get(endpoint=further)
+        assert (copied.name, copied.webhook_id) == ("collected", order.events.get(endpoint=endpoint, sequence=2).pk)
