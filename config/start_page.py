@@ -7,6 +7,7 @@ plot reads the index entries of two weeks.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
@@ -20,6 +21,7 @@ from django.utils.translation import pgettext
 
 from common import clock
 from common.formats import age
+from common.webhooks.models import Endpoint
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
     Delivery,
@@ -32,6 +34,7 @@ from delivery.models import (
     WebhookEndpoint,
 )
 from integration.models import FreightParametersChange, FreightPriceChange, RefusedSellerCallCount, Seller
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from panel.plots import Chart, Series
 
 _MOST_LINES = 6
@@ -100,26 +103,35 @@ def _routes(*, at: datetime) -> Section:
 
 
 def _endpoints(*, at: datetime) -> Section:
-    """Those that are off or failing, the longest first. Switched off by hand: on purpose, so left out."""
-    failing = (
-        WebhookEndpoint.objects.exclude(url="")
-        .filter(Q(enabled=False) | Q(pk__in=WebhookEndpoint.objects.failing().order_by().values("pk")))
-        .exclude(off_because=OffBecause.STAFF)
-        .select_related("integrator")
-        .order_by(F("failing_since").asc(nulls_last=True), "pk")
-    )
+    """Those of accounts, then those of sellers, that are off or failing, the longest first.
+
+    Switched off by hand: on purpose, so left out.
+    """
     lines = []
-    for endpoint in failing[: _MOST_LINES + 1]:
+    for endpoint in chain(*(_failing(model)[: _MOST_LINES + 1] for model in (WebhookEndpoint, EndpointOfSeller))):
         fact = str(endpoint.get_off_because_display())
         if endpoint.enabled and not endpoint.failures:
             fact = _("events are retried")
         elif endpoint.enabled:
             since = age(endpoint.failing_since or at, at=at)
             fact = _("%(count)s failures in a row, the first %(age)s") % {"count": endpoint.failures, "age": since}
-        url = reverse("panel:webhook", args=endpoint.url_arguments)
+        page = "panel:webhook" if isinstance(endpoint, WebhookEndpoint) else "panel:seller_webhook"
+        url = reverse(page, args=endpoint.url_arguments)
         lines.append(Line(str(endpoint), fact, url, is_grave=endpoint.environment == Environment.LIVE))
     listed = reverse("admin:delivery_webhookendpoint_changelist")
     return Section(_("Failing webhooks"), lines, empty=_("Every webhook endpoint answers."), all_url=listed)
+
+
+def _failing(model: type[Endpoint]) -> QuerySet[Any]:
+    endpoints: Any = model._default_manager
+    found: QuerySet[Any] = (
+        endpoints.exclude(url="")
+        .filter(Q(enabled=False) | Q(pk__in=endpoints.all().failing().order_by().values("pk")))
+        .exclude(off_because=OffBecause.STAFF)
+        .select_related(model.OWNER)
+        .order_by(F("failing_since").asc(nulls_last=True), "pk")
+    )
+    return found
 
 
 def _without_url(*, at: datetime) -> Section:

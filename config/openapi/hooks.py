@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from common.webhooks.models import EventState
 from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words
@@ -21,6 +22,8 @@ _VALUES: dict[str, Iterable[str]] = {
     "DropoffLabel": "BCD",
     "TrackingReason": ("NOT_ASSIGNED", "NO_POSITION", "FINISHED"),
     "SellerOrderStatus": SellerOrderStatus,
+    "EventState": EventState,
+    "SellerReason": words.REASONS,
     "SellerService": words.ORDER_SERVICES,
     "SellerLabelSize": Size,
     "SellerLabelFormat": FORMATS,

@@ -1,13 +1,15 @@
 """Bodies of successful answers, in the shapes that the specification prints."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from common.json_body import one_of
+from common.json_body import Json, one_of
+from common.webhooks.models import EventState
 from integration import nfe, words
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
+from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Manifest, Order, StatusLog
 from integration.models.manifest import STATUSES
@@ -65,17 +67,6 @@ class ServicesFound(MayWarn, TypedDict):
     data: list[ServicePrice]
 
 
-class StatusEntry(TypedDict):
-    """One entry of a status log. Timestamps are ISO 8601 in UTC."""
-
-    order_id: int
-    status: str
-    company_id: int
-    via_api: bool
-    created_at: str
-    updated_at: str
-
-
 class TrackingRecord(TypedDict):
     """One order, its status log oldest entry first."""
 
@@ -119,21 +110,6 @@ def orders_found(orders: list[TrackedOrder]) -> OrdersFound:
         for order in orders
     ]
     return {"success": True, "data": records}
-
-
-def status_entry(entry: StatusLog) -> StatusEntry:
-    return {
-        "order_id": entry.order_id,
-        "status": entry.status,
-        "company_id": entry.company_id,
-        "via_api": entry.via_api,
-        "created_at": utc(entry.created_at),
-        "updated_at": utc(entry.updated_at),
-    }
-
-
-def utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 class OrderSummary(TypedDict):
@@ -233,6 +209,25 @@ class OrdersListed(TypedDict):
 class OrderShown(TypedDict):
     success: Literal[True]
     data: OrderDetail
+
+
+class CarriedOrderEvent(TypedDict):
+    """`body` is what the webhook carries, byte for byte. `sequence` counts within the order."""
+
+    id: Annotated[str, Json(format="uuid")]
+    sequence: int
+    createdAt: str
+    sentAt: str | None
+    state: Annotated[str, one_of(EventState.values)]
+    body: OrderEvent
+
+
+class OrderEventsListed(TypedDict):
+    """`nextCursor` is there also at the end: ask again with it."""
+
+    success: Literal[True]
+    data: list[CarriedOrderEvent]
+    nextCursor: str
 
 
 class ManifestOrder(TypedDict):

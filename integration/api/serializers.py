@@ -14,7 +14,17 @@ from rest_framework import serializers
 
 from common.accounts import Environment
 from common.openapi import example_body
-from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, MomentFilter, QueryForm, TextFilter
+from common.pagination import (
+    CREATED_FROM,
+    CREATED_TO,
+    MOST_ROWS,
+    CursorFilter,
+    ListFilter,
+    MomentFilter,
+    QueryFilter,
+    QueryForm,
+    TextFilter,
+)
 from common.serializers import BodySerializer
 from common.simulation import pace
 from common.views import PayloadWarning, nearest
@@ -392,6 +402,15 @@ class OrderFilter(ListFilter):
     class Meta:
         model = Order
         fields: list[str] = []
+        form = PortugueseForm
+
+
+class FeedQuery(QueryFilter):
+    """Parameters of the feed of events, which selects them itself."""
+
+    after = CursorFilter(help_text="`nextCursor` of the answer before.")
+
+    class Meta:
         form = PortugueseForm
 
 

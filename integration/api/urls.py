@@ -3,6 +3,7 @@ from django.urls import path
 
 from common.views import ApiRouter
 from integration.api.viewsets import (
+    EventViewSet,
     InvoiceViewSet,
     LabelViewSet,
     ManifestViewSet,
@@ -14,6 +15,7 @@ from integration.api.viewsets import (
 router = ApiRouter()
 router.register("shipping", ShippingViewSet, basename="shipping")
 router.register("orders", OrderViewSet, basename="order")
+router.register("events", EventViewSet, basename="event")
 router.register("sandbox/orders", SandboxOrderViewSet, basename="sandbox-order")
 router.register("invoices", InvoiceViewSet, basename="invoice")
 router.register("labels", LabelViewSet, basename="label")

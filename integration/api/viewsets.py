@@ -21,6 +21,7 @@ from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
 from common.simulation import speed_header
 from common.views import ApiView, PayloadWarning
+from common.webhooks import endpoints, feed
 from integration.actions import invoices, manifests, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies
@@ -28,6 +29,7 @@ from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
     CancelSerializer,
+    FeedQuery,
     InvoiceFilter,
     LabelSerializer,
     LabelsSerializer,
@@ -41,6 +43,7 @@ from integration.api.serializers import (
     ReportSerializer,
     TrackingSerializer,
 )
+from integration.bodies import utc
 from integration.errors import (
     AccountSuspended,
     AlreadyCancelled,
@@ -79,7 +82,17 @@ from integration.errors import (
     TooManySimulations,
 )
 from integration.lifecycle import Status
-from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Manifest, ManifestEntry, Order
+from integration.models import (
+    ApiKey,
+    IdempotencyRecord,
+    Invoice,
+    InvoiceLink,
+    Manifest,
+    ManifestEntry,
+    Order,
+    WebhookEndpoint,
+    WebhookEvent,
+)
 from integration.models.manifest import ManifestQuerySet
 from integration.models.order import OrderQuerySet
 from integration.papers import files
@@ -98,6 +111,7 @@ _ORDERS = {
     )
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
+_INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
 _FILE = Annotated[str, Json(format="binary")]
 _LABELS = {
     (200, "application/pdf"): Answer(_FILE, "The labels."),
@@ -619,6 +633,35 @@ class ManifestViewSet(SellerViewSet):
     def _answer(self, manifest: Manifest, *, status: int = 200) -> Response:
         """The manifest as it is now."""
         return Response(bodies.manifest_shown(self._found(manifest.pk)), status=status)
+
+
+class EventViewSet(SellerViewSet):
+    """What webhooks carried."""
+
+    filterset_class = FeedQuery
+
+    @extend_schema(operation_id="list-order-events", responses={200: Answer(bodies.OrderEventsListed, "A page.")})
+    def list(self, request: Request) -> HttpResponse:
+        """Read what webhooks carried.
+
+        The events of the last 30 days of the key's seller and environment, the oldest first.
+        """
+        key = self.key
+        query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
+        self.check_query(query.invalid, known=query.filters)
+        try:
+            text = feed.page(
+                endpoint=endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment),
+                cursor=query.form.cleaned_data["after"],
+                scope=["order events", str(key.seller_id), key.environment],
+                limit=query.limit_of_page,
+                at=clock.now(),
+                written=utc,
+                begin='"success":true,',
+            )
+        except pagination.InvalidCursor as error:
+            raise ValidationError({"after": [_INVALID_AFTER]}) from error
+        return HttpResponse(text, content_type="application/json")
 
 
 def unknown_path(request: HttpRequest) -> HttpResponse:

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from integration.api.bodies import utc
+from integration.bodies import utc
 from tests.moments import NEW_YEAR
 
 

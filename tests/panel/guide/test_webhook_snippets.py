@@ -183,11 +183,11 @@ class TestReceiverOnce:
 
 
 class TestVector:
-    """The guide's test vector by three implementations: ours, standardwebhooks, and the sentence above the vector."""
+    """The guide's test vectors by three implementations: ours, standardwebhooks, and the sentence above the vector."""
 
-    @pytest.fixture
-    def vector(self):
-        text = (pages.FOLDER / "webhooks.md").read_text()
+    @pytest.fixture(params=["webhooks.md", "order-webhooks.md"])
+    def vector(self, request):
+        text = (pages.FOLDER / request.param).read_text()
         (block,) = re.findall(r"^```text\n(secret .*?)^```", text, re.MULTILINE | re.DOTALL)
         return dict(line.split(maxsplit=1) for line in block.splitlines())
 

@@ -1,0 +1,76 @@
+"""GET /api/integration/events: what webhooks carried."""
+
+import json
+
+import pytest
+from django.utils import timezone
+
+from common.accounts import Environment
+from integration.actions import keys, orders
+from integration.lifecycle import Status
+from integration.models import WebhookEvent
+from tests.integration.factories import BY, create_order
+
+pytestmark = pytest.mark.django_db
+EVENTS = "/api/integration/events"
+
+
+def read(client, **query):
+    response = client.get(EVENTS, query)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+class TestFeed:
+    def test_answers_what_the_webhook_carries_without_a_url(self, api, seller):
+        create_order(seller)
+
+        (found,) = read(api)["data"]
+
+        event = WebhookEvent.objects.get()
+        assert found == {
+            "id": str(event.pk),
+            "sequence": 1,
+            "createdAt": event.created_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "sentAt": None,
+            "state": "unaddressed",
+            "body": json.loads(event.body),
+        }
+
+    def test_goes_on_after_a_page_and_at_its_end(self, api, seller):
+        order = create_order(seller)
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        first = read(api, limit=1)
+        second = read(api, limit=1, after=first["nextCursor"])
+        third = read(api, after=second["nextCursor"])
+        orders.move(order=order, to=Status.DELIVERED, by=BY, at=timezone.now())
+        fourth = read(api, after=third["nextCursor"])
+
+        pages = [[event["body"]["status"] for event in page["data"]] for page in (first, second, third, fourth)]
+        assert pages == [["pending"], ["collected"], [], ["delivered"]]
+        assert all(page["success"] for page in (first, second, third, fourth))
+
+    def test_has_nothing_of_another_seller_or_environment(self, seller, other_seller, seller_client):
+        create_order(seller)
+        test_key = keys.issue(seller=seller, environment=Environment.SANDBOX, by=BY, at=timezone.now()).clear_text
+        of_sandbox = seller_client(seller)
+        of_sandbox.credentials(HTTP_AUTHORIZATION=f"Basic {test_key}")
+
+        assert read(seller_client(other_seller))["data"] == []
+        assert read(of_sandbox)["data"] == []
+
+    def test_refuses_the_cursor_of_another_seller(self, api, seller, other_seller, seller_client):
+        cursor = read(seller_client(other_seller))["nextCursor"]
+
+        response = api.get(EVENTS, {"after": cursor})
+
+        assert response.status_code == 422
+        assert list(response.json()["errors"]) == ["after"]
+
+    def test_leaves_test_events_out(self, api, seller):
+        read(api)
+        endpoint = seller.endpoints.get()
+        WebhookEvent.objects.create(endpoint=endpoint, sequence=1, name="pending", body="{}", created_at=timezone.now())
+
+        assert read(api)["data"] == []
