@@ -21,10 +21,9 @@ from common.fields import Folded, any_of, folded
 from common.formats import moment
 from common.pagination import InvalidCursor, Page, page_in_order, page_matching
 from delivery.lifecycle import Status
-from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, WebhookEvent, parse_id
+from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
-from delivery.models.webhook import WebhookEventQuerySet
 from integration import words
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, compact_document
 from panel.templatetags.panel import status_name
@@ -190,23 +189,34 @@ class DeliveryFilter(PeriodFilter):
         return queryset
 
 
-class EventFilter(PeriodFilter):
-    q = django_filters.CharFilter(label=_("Order or id of a delivery"), method="filter_q", widget=_SEARCH)
+class _OfEvents(PeriodFilter):
+    """Filters of events. A subclass has `q`, which finds those of a subject and comes first."""
+
+    filters: dict[str, django_filters.Filter]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.filters = {"q": self.filters.pop("q"), **self.filters}
+
     state = django_filters.ChoiceFilter(
         label=_("Status"),
         choices=list(STATE_NAMES.items()),
         empty_label=_("All"),
         method="filter_state",
     )
+
+    def filter_state(self, queryset: Any, _name: str, value: str) -> Any:  # an EventQuerySet
+        return queryset.in_state(value)
+
+
+class EventFilter(_OfEvents):
+    q = django_filters.CharFilter(label=_("Order or id of a delivery"), method="filter_q", widget=_SEARCH)
     name = django_filters.ChoiceFilter(
         label=_("Event"), choices=[(s.value, s.value) for s in Status], empty_label=_("All")
     )
 
-    def filter_q(self, queryset: QuerySet[WebhookEvent], _name: str, value: str) -> QuerySet[WebhookEvent]:
+    def filter_q(self, queryset: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
         return _of_delivery(queryset, "delivery", value)
-
-    def filter_state(self, queryset: WebhookEventQuerySet, _name: str, value: str) -> WebhookEventQuerySet:
-        return queryset.in_state(value)
 
 
 class DriverFilter(ListFilter):
@@ -452,3 +462,15 @@ class InvoiceFilter(_OfSeller):
 
     def filter_linked(self, invoices: QuerySet[Invoice], _name: str, value: str) -> QuerySet[Invoice]:
         return invoices.filter(is_linked=value == "yes")
+
+
+class OrderEventFilter(_OfEvents, _OfSeller):
+    q = django_filters.CharFilter(
+        label=_("Order or tracking code"), method="filter_q", max_length=_LONGEST_TEXT, widget=_SEARCH
+    )
+    name = django_filters.ChoiceFilter(label=_("Event"), choices=list(words.STATUSES.items()), empty_label=_("All"))
+
+    def filter_q(self, events: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
+        """Whole codes, which an index finds."""
+        codes = SearchCode.objects.filter(**self._scope, value=value.strip())
+        return events.filter(any_of("order", ArraySubquery(codes.order_by().values("order_id"))))

@@ -25,7 +25,15 @@ from integration.actions.orders import Report
 from integration.errors import NoCoverage
 from integration.lifecycle import Reason
 from integration.lifecycle import Status as OrderStatus
-from integration.models import Company, Order, Seller, compact_document
+from integration.models import (
+    Authentication,
+    AuthenticationKind,
+    Company,
+    Order,
+    Seller,
+    WebhookEndpoint,
+    compact_document,
+)
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON
 from integration.models.seller import validate_document
 from panel.filters import CHOICES, MOMENT_INPUT, PERIODS, RANGE
@@ -92,6 +100,38 @@ class NewEndpointForm(StatusesForm, UrlForm):
         super().__init__(*args, **kwargs)
         self.fields["url"].required = True
         self.fields["url"].help_text = _("https:// on a public host, port 443 or 8443.")
+
+
+class AuthenticationForm(forms.Form):
+    """What a seller's webhooks carry. The action judges the texts. The secret that is stored is not shown again."""
+
+    kind = forms.ChoiceField(label=_("Your server recognises webhooks by"), choices=AuthenticationKind.choices)
+    name = forms.CharField(
+        label=_("Name of the header"),
+        required=False,
+        max_length=200,
+        help_text=_("Of a header of your own, such as X-Api-Key."),
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+    secret = forms.CharField(
+        label=_("Password, token or value"),
+        required=False,
+        max_length=2000,
+        help_text=_("For Basic user:password. Write it again with each change."),
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}),
+    )
+
+    @classmethod
+    def of(cls, endpoint: WebhookEndpoint) -> "AuthenticationForm":
+        return cls(initial={"kind": endpoint.authentication_kind, "name": endpoint.header_name})
+
+    @property
+    def authentication(self) -> Authentication:
+        kind = AuthenticationKind(self.cleaned_data["kind"])
+        if kind == AuthenticationKind.NONE:
+            return Authentication()
+        name = self.cleaned_data["name"] if kind == AuthenticationKind.HEADER else ""
+        return Authentication(kind, self.cleaned_data["secret"], name)
 
 
 class AlertTimesForm(forms.Form):

@@ -33,7 +33,7 @@ from panel.views import (
     uploads,
     webhook,
 )
-from panel.views.endpoint_owners import OfAccount
+from panel.views.endpoint_owners import OfAccount, OfSeller, SellerUpdates
 
 
 class _EnvironmentConverter(StringConverter):
@@ -57,7 +57,8 @@ def _endpoints(owner: type[View]) -> list[URLPattern | URLResolver]:
 
     def page(route: str, view: type[View], name: str) -> URLPattern:
         made: Any = type(view.__name__, (view, owner), {"__module__": view.__module__, "__doc__": view.__doc__})
-        return path(route, made.as_view(), name=f"{made.url_prefix}{name}")
+        pattern: URLPattern = path(route, made.as_view(), name=f"{made.url_prefix}{name}")
+        return pattern
 
     pages = [
         page("events/", events.Events, "events"),
@@ -76,6 +77,8 @@ def _endpoints(owner: type[View]) -> list[URLPattern | URLResolver]:
         page("webhook/filter/", webhook.Filter, "webhook_filter"),
         page("webhook/remove/", webhook.Remove, "webhook_remove"),
     ]
+    if owner is OfSeller:
+        pages.append(page("webhook/authentication/", webhook.Authentication, "webhook_authentication"))
     further = path("endpoints/<int:number>/", include(pages))
     return [*pages, further, page("endpoints/add/", webhook.Add, "webhook_add")]
 
@@ -161,6 +164,8 @@ _seller = [
     *_team(team.SellerTeam, team.SellerChange, "seller_"),
     path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),
     path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
+    *_endpoints(OfSeller),
+    path("updates/", SellerUpdates.as_view(), name="seller_updates"),
 ]
 
 app_name = "panel"

@@ -11,6 +11,8 @@ from django.urls import reverse
 from access.rights import accounts_of, sellers_of
 from delivery.models import Delivery, Driver, Integrator, Token, WebhookEndpoint, WebhookEvent
 from integration.models import ApiKey, Invoice, Order, Seller
+from integration.models import WebhookEndpoint as EndpointOfSeller
+from integration.models import WebhookEvent as EventOfOrder
 
 register = template.Library()
 
@@ -27,6 +29,8 @@ _OF_SELLERS: dict[type[Model], tuple[str, Callable[[Any], list[Any]]]] = {
     ApiKey: ("seller", lambda row: [row.seller_id, row.environment]),
     Order: ("seller_order", lambda row: [row.seller_id, row.environment, row.pk]),
     Invoice: ("seller_invoice", lambda row: [row.seller_id, row.environment, row.pk]),
+    EndpointOfSeller: ("seller_webhook", lambda row: row.url_arguments),
+    EventOfOrder: ("seller_event", lambda row: [*row.endpoint.url_arguments, row.pk]),
 }
 
 

@@ -89,7 +89,6 @@ class AccountView(LoggedInView):
 
     account: Integrator
     environment: Environment
-    url_prefix = ""  # of the names of its pages
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.is_authenticated:
@@ -133,7 +132,7 @@ class AccountView(LoggedInView):
 
     def url(self, name: str, *arguments: Any) -> str:
         """The address of another page of this account."""
-        return reverse(f"panel:{self.url_prefix}{name}", args=[self.account.pk, self.environment, *arguments])
+        return reverse(f"panel:{name}", args=[self.account.pk, self.environment, *arguments])
 
     def frame(self) -> dict[str, Any]:
         return {
@@ -176,14 +175,15 @@ class EndpointView(LoggedInView):
     endpoint_model: type[Endpoint]
     owner: Any
     endpoints: list[Any]
-    url: Callable[..., str]
-    url_prefix: str
+    url_prefix: str  # of the names of its pages
     may_set_url: bool
     filter_class: Any
+    filter_options: dict[str, Any]
     prefetched: list[str]
     subject_column: str
     subject_code: Callable[[Any], Any]
     steps: Callable[[Any, Any], dict[str, Any]]
+    own_forms: Callable[[], dict[str, Any]]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.number = kwargs.pop("number", 1)
@@ -203,12 +203,23 @@ class EndpointView(LoggedInView):
     def outbox(self) -> Outbox:
         return outbox_of(self.endpoint_model)
 
+    @property
+    def fresh_key(self) -> str:
+        """Under which the session remembers that this endpoint's secret is to be shown once."""
+        return f"{self.endpoint_model._meta.label} {self.endpoint.pk}"
+
     def endpoint_url(self, name: str, *arguments: Any) -> str:
         """The address of another page of this endpoint."""
         return reverse(f"panel:{self.url_prefix}{name}", args=[*self.endpoint.url_arguments, *arguments])
 
     def frame(self) -> dict[str, Any]:
-        return {**super().frame(), "owner": self.owner, "endpoint": self.endpoint, "endpoints": self.endpoints}
+        return {
+            **super().frame(),
+            "owner": self.owner,
+            "may_set_url": self.may_set_url,
+            "endpoint": self.endpoint,
+            "endpoints": self.endpoints,
+        }
 
 
 class SellerView(LoggedInView):

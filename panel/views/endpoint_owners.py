@@ -2,17 +2,28 @@
 
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import cached_property
+
 from common import clock
-from delivery.models import Integrator, WebhookEndpoint
-from panel.filters import EventFilter
-from panel.views.base import AccountView
+from common.page_updates import stream
+from common.webhooks import endpoints
+from delivery.models import Integrator
+from delivery.models import WebhookEndpoint as EndpointOfAccount
+from integration.models import Seller
+from integration.models import WebhookEndpoint as EndpointOfSeller
+from integration.webhooks.outbox import OUTBOX
+from panel.filters import EventFilter, OrderEventFilter
+from panel.forms import AuthenticationForm
+from panel.views.base import AccountView, SellerView
 from panel.views.setup import steps_context
 
 
 class OfAccount(AccountView):
     """Pages of an account's endpoints, with events of deliveries."""
 
-    endpoint_model = WebhookEndpoint
+    endpoint_model = EndpointOfAccount
+    url_prefix = ""
     filter_class = EventFilter
     # What a list of events shows of them, and the column of an export with the subject.
     prefetched = ["queue_item", "delivery__stops"]
@@ -27,9 +38,61 @@ class OfAccount(AccountView):
         """The URL is sent a token, with which whoever reads it could request deliveries."""
         return self.may_request
 
+    @property
+    def filter_options(self) -> dict[str, Any]:
+        return {}
+
     def subject_code(self, event: Any) -> Any:
         return event.delivery_id
 
     def steps(self, endpoint: Any, attempt: Any) -> dict[str, Any]:
         """The steps of the set-up, which a test changes."""
         return steps_context(self.account, endpoint, attempt, at=clock.now())
+
+    def own_forms(self) -> dict[str, Any]:
+        """What the page of an endpoint shows for this area alone."""
+        return {}
+
+
+class OfSeller(SellerView):
+    """Pages of a seller's endpoints in one environment, with events of orders."""
+
+    endpoint_model = EndpointOfSeller
+    url_prefix = "seller_"
+    filter_class = OrderEventFilter
+    prefetched = ["queue_item", "order"]
+    subject_column = "orderId"
+    may_set_url = True  # what is sent to it opens nothing
+    endpoint: EndpointOfSeller  # of EndpointView
+
+    @property
+    def owner(self) -> Seller:
+        return self.seller
+
+    @cached_property
+    def endpoints(self) -> list[Any]:
+        """All endpoints of the seller in this environment, the first one first."""
+        own = list(EndpointOfSeller.objects.of(self.seller.pk, self.environment))
+        return own or [endpoints.first(EndpointOfSeller, owner=self.seller.pk, environment=self.environment)]
+
+    @property
+    def filter_options(self) -> dict[str, Any]:
+        return {"scope": self.scope}
+
+    def subject_code(self, event: Any) -> Any:
+        return event.order and event.order.code
+
+    def steps(self, _endpoint: Any, _attempt: Any) -> dict[str, Any]:
+        return {}
+
+    def own_forms(self) -> dict[str, Any]:
+        return {"authentication_form": AuthenticationForm.of(self.endpoint)}
+
+
+class SellerUpdates(OfSeller):
+    """A stream of what changes (`config.page_streams`): the seller's webhooks."""
+
+    http_method_names = ["get"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return stream(request, *(OUTBOX.topic_of(each.pk) for each in self.endpoints), user=str(request.user.pk))

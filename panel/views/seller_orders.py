@@ -20,8 +20,9 @@ from integration import words
 from integration.actions import orders
 from integration.errors import MoveRefused
 from integration.lifecycle import TABLE, Status
-from integration.models import Invoice, InvoiceLink, Order, Simulation
+from integration.models import Invoice, InvoiceLink, Order, Simulation, WebhookEndpoint
 from integration.simulation import by_hand
+from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import OrderMoveForm
 from panel.views.base import SellerView
@@ -45,7 +46,9 @@ class Orders(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
         prefetch_related_objects(shown["rows"], "company", _links())
-        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), **shown)
+        endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
+        notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
+        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), notices=notices, **shown)
 
 
 class OrdersExport(SellerView):

@@ -25,6 +25,7 @@ from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
+from common.webhooks.models import Event
 from delivery.actions import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
@@ -191,7 +192,7 @@ def add_place(account: Integrator, form: Any) -> None:
         PickupPoint.objects.create(integrator=account, name=name, latitude=point.latitude, longitude=point.longitude)
 
 
-def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> WebhookEvent:
+def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: datetime) -> Event:
     """Set the URL of both environments, and send a test event to that of the sandbox.
 
     Raises EndpointCannotSend or InvalidWebhookUrl.

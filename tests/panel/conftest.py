@@ -33,6 +33,7 @@ from delivery.models import (
 )
 from integration.actions import keys, manifests, sellers
 from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import (
     BY,
     PICKUP,
@@ -149,6 +150,8 @@ def world(with_url):
     load_tariff()
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
     DispatchRules.objects.get_or_create()
+    of_seller = endpoints.first(EndpointOfSeller, owner=with_url.seller.pk, environment=Environment.LIVE)
+    of_seller = endpoints.set_url(endpoint=of_seller, url="http://127.0.0.1:9/hook", by=BY, at=now)
     order = create_order(with_url.seller)
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
@@ -170,6 +173,8 @@ def world(with_url):
         "key": with_url.key.pk,
         "call": with_url.call.pk,
         "seller_call": with_url.seller_call.pk,
+        "seller_event": order.events.get().pk,
+        "seller_test": endpoints.send_test(endpoint=of_seller, by=BY, at=now).pk,
         "order": order.pk,
         "pk": (invoice := send_invoice(with_url.seller, nfe_xml().encode())).pk,
         "invoice": invoice.pk,
@@ -203,10 +208,10 @@ def world(with_url):
 def address(route: str, world: dict[str, Any]) -> str:
     """The path of a route of the URL resolver, with something of `world` for each of its arguments."""
     named = dict(world)
-    if "webhook/test/" in route:
-        named["event"] = world["test"]
     if "panel/sellers/" in route:
-        named.update({name: world[f"seller_{name}"] for name in ("call", "invitation", "membership")})
+        named.update({name: world[f"seller_{name}"] for name in ("call", "event", "invitation", "membership", "test")})
+    if "webhook/test/" in route:
+        named["event"] = named["test"]
     if "<int:membership>" in route:
         named["change"] = "make-owner"
     if "<uuid:pickup>" in route:

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.mail.models import Message
-from delivery.actions import alerts, deliveries, endpoints
+from common.webhooks import endpoints
+from delivery.actions import alerts, deliveries
 from delivery.models import AlertChoice, AlertPost, EndpointAlerts
 from panel import open_alerts
 from tests.factories import BY, DeliveryFactory, TokenFactory

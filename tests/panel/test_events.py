@@ -182,7 +182,7 @@ class TestFailing:
 
         response = member.post(url("event_resend", behind.pk), {"waits": "1"}, follow=True)
 
-        assert "Another event of this delivery has to be received first" in response.content.decode()
+        assert "An earlier event has to be received first" in response.content.decode()
         assert WebhookQueueItem.objects.get(event=failing).due_at <= timezone.now()
 
     def test_one_that_was_received_meanwhile_is_not_sent_again(self, member, url, events):

@@ -71,7 +71,7 @@ class TestResult:
     def result(self, member, url, shop, **attempt):
         event = endpoints.send_test(endpoint=shop.endpoint, by=BY, at=timezone.now())
         if attempt:
-            WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=12, **attempt)
+            WebhookAttempt.objects.create(event_id=event.pk, number=1, at=timezone.now(), milliseconds=12, **attempt)
         return member.get(url("webhook_test_result", event.pk), {"state": "1"}).content.decode()
 
     def test_is_loaded_again_until_there_is_one(self, member, url, with_url):
@@ -111,7 +111,9 @@ class TestState:
         def settle_before(execute, sql, *arguments):
             if 'FROM "delivery_webhookattempt"' in sql and not settled:
                 settled.append(True)
-                WebhookAttempt.objects.create(event=test, number=1, at=timezone.now(), milliseconds=9, status_code=204)
+                WebhookAttempt.objects.create(
+                    event_id=test.pk, number=1, at=timezone.now(), milliseconds=9, status_code=204
+                )
                 WebhookEndpoint.objects.update(last_success_at=datetime(2026, 11, 20, 15, 4, 5, tzinfo=UTC))
             return execute(sql, *arguments)
 

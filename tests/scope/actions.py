@@ -42,6 +42,7 @@ from delivery.pricing import Quote
 from delivery.webhooks.outbox import OUTBOX
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
+from integration.models import Authentication
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
@@ -279,6 +280,9 @@ class Party:
             "access.teams.change_role": member,
             "access.teams.change_right": member,
             "access.teams.remove": member,
+            "integration.actions.webhooks.set_authentication": lambda: {
+                "endpoint": [seller["endpoint"]], "authentication": [Authentication.parse("bearer:open-sesame")],
+            },
             "delivery.actions.alerts.report_trouble": lambda: {"at": [world.now + day / 24]},
             "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.expire_early": lambda: offered,

@@ -16,6 +16,7 @@ from django.urls import get_resolver
 from access.models import Invitation
 from delivery.actions import receivers
 from delivery.models import Delivery, Stop, WebhookEndpoint, WebhookEvent
+from integration.models import WebhookEvent as OrderEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
@@ -92,8 +93,9 @@ class Requests:
         of_sandbox = {"order", "order_id", "environment"}
         if re.search("sellers/.*/sandbox/|integration/sandbox/", route) and name in of_sandbox:
             return f"test_{name}"
-        if "sellers/" in route and name in {"invitation", "membership", "call", "environment"}:
-            return f"seller_{name}"
+        if "sellers/" in route and name in {"invitation", "membership", "call", "environment", "event", "number"}:
+            prefix = "further" if "<int:number>" in route and name == "event" else "seller"
+            return f"{prefix}_test" if "webhook/test/" in route and name == "event" else f"{prefix}_{name}"
         if route.startswith("t/"):
             return "order_link" if route.startswith("t/o/") else "link"
         return "test" if "webhook/test/" in route and name == "event" else name
@@ -106,6 +108,7 @@ class Requests:
         delivery = account.deliveries["collected"]
         stop = Stop.objects.get(delivery=delivery, index=1)
         invitation = Invitation.objects.filter(email=INVITED)
+        first, further = seller["endpoints"]
         return {
             "account": account.integrator.pk,
             "environment": account.owner[1],
@@ -127,6 +130,11 @@ class Requests:
             "manifest_id": seller["manifest"].pk,
             "seller_call": seller["call"].pk,
             "seller_environment": "live",
+            "seller_event": first.events.get(order=seller["orders"]["new"]).pk,
+            "seller_test": first.events.get(order=None).pk,
+            "seller_number": further.number,
+            "further_event": further.events.get(order=seller["orders"]["new"]).pk,
+            "further_test": further.events.get(order=None).pk,
             "test_environment": "sandbox",
             "test_order": seller["test_order"].pk,
             "test_order_id": seller["test_order"].code,
@@ -155,7 +163,7 @@ class Requests:
             changes = ["resend", "revoke"] if "invitation" in route else of_pickup
             return [{"change": change} for change in changes]
         if method == "GET" and "<" not in re.sub(
-            "^panel/(accounts/<.*?>/<.*?>(/endpoints/<.*?>)?|sellers/<.*?>/<.*?>)/", "", route
+            "^panel/(accounts|sellers)/<.*?>/<.*?>(/endpoints/<.*?>)?/", "", route
         ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
@@ -268,6 +276,7 @@ class Requests:
             return {"orderId": "A-1", "order_id": "A-1", "tracking_code": "TRACK-1"}
         if "api/integration/labels" in route or "api/integration/manifests" in route:
             return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
+        status = "delivered" if "sellers/" in route else "FAILED"
         bodies: dict[str, Callable[[], Any]] = {
             "<environment:environment>/orders/labels": lambda: {
                 "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
@@ -295,11 +304,14 @@ class Requests:
             "alerts/times": lambda: {"untaken_minutes": "5", "late_minutes": "5"},
             "alerts/url": lambda: {"url": ""},
             "alerts/choose": lambda: {"failing": "1"},
-            "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": ["FAILED"]},
-            "webhook/filter": lambda: {"statuses": ["FAILED"]},
+            "endpoints/add": lambda: {"url": "http://127.0.0.1:9/new", "statuses": [status]},
+            "webhook/filter": lambda: {"statuses": [status]},
+            "webhook/authentication": lambda: {"kind": "bearer", "secret": "open-sesame"},  # pragma: allowlist secret
             "webhook/switch": lambda: {"enabled": "0"},
             "webhook/secret/rotate": lambda: {"end_previous": "1"},
-            "events/resend/selected": lambda: {"event": [str(values["event"]), *self.events_of_others()]},
+            "events/resend/selected": lambda: {
+                "event": [str(values[self.key_of(route, "event")]), *self.events_of_others(route)]
+            },
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
             "<environment:environment>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
             "<environment:environment>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
@@ -315,9 +327,11 @@ class Requests:
         found = next((make for name, make in bodies.items() if name in route), None)
         return found() if found else {"name": "New name", "url": "", "step": "place"}
 
-    def events_of_others(self) -> list[str]:
-        own = self.world.a
-        return [str(each.pk) for each in WebhookEvent.objects.exclude(endpoint=own.endpoint).filter(copy_of=None)]
+    def events_of_others(self, route: str) -> list[str]:
+        found: Any = WebhookEvent.objects.exclude(endpoint=self.world.a.endpoint)
+        if "sellers/" in route:
+            found = OrderEvent.objects.exclude(endpoint=self.world.s["endpoint"])
+        return [str(each.pk) for each in found.filter(copy_of=None)]
 
     def fee_of(self, values: dict[str, Any]) -> str:
         return str(Delivery.objects.get(pk=values["delivery"]).fee_of_cancelling)

@@ -30,6 +30,7 @@ _NEEDED = {
     "delivery_driverdevice", "delivery_driverloginlink", "delivery_integrator", "delivery_integrator_members",
     "delivery_pickuppoint", "delivery_receiverlink", "delivery_stop", "delivery_transition", "delivery_webhookendpoint",
     "integration_apikey", "integration_company", "integration_seller", "integration_seller_members",
+    "integration_webhookendpoint",
 }  # fmt: skip  # a list of names
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT")
 # Random texts, moments and keys: an id, a digest, a ciphertext, a signature.
