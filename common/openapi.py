@@ -66,9 +66,18 @@ def _example(value: Any) -> OpenApiExample:
 
 
 def webhook(
-    name: str, *, summary: str, sent: str, subject: str, event: str, security: list[dict[str, list[str]]]
+    name: str,
+    *,
+    summary: str,
+    sent: str,
+    subject: str,
+    event: str,
+    security: list[dict[str, list[str]]],
+    headers: Mapping[str, str],
 ) -> OpenApiWebhook:
     """What is sent to endpoints about a `subject`. `sent` begins its description, `event` is the body's component.
+
+    `headers`: those of the area's own, which test events lack, with their descriptions.
 
     As OpenAPI has it, because drf-spectacular makes no headers and no operationId of webhooks.
     """
@@ -91,6 +100,7 @@ def webhook(
             _header("webhook-signature", "Standard Webhooks `v1` signatures, one for each valid secret."),
             _header("webhook-sequence", f"1, 2, 3 … within the {subject}.", {"type": "integer", "minimum": 1}),
             _header("webhook-test", "`true` on test events only.", _TRUE, required=False),
+            *(_header(name, description, required=False) for name, description in headers.items()),
         ],
         "requestBody": {
             "required": True,

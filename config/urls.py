@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from django.views.i18n import set_language
 
 from config import errors, views
+from integration.models.order import RECEIVERS_PAGES
 from panel.guide.views import description, llms
 
 urlpatterns = [
@@ -27,7 +28,7 @@ urlpatterns = [
     path("llms.txt", llms),
     path("panel/", include("panel.urls")),
     path("driver/", include("delivery.driver_app.urls")),
-    path("t/o/", include("integration.tracking.urls")),
+    path(RECEIVERS_PAGES, include("integration.tracking.urls")),
     path("t/", include("delivery.tracking.urls")),
     path("admin/", admin.site.urls),
 ]

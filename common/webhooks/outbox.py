@@ -78,6 +78,7 @@ class Outbox:
     for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
     together. `check_authorization` raises EndpointCannotSend if a request to the endpoint could not be authorized now.
     `record_rest` writes the events that the area records only when somebody wants those of the endpoint.
+    `subject_headers` has the headers of the area's own for events about a subject, given by its key.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
     """
@@ -94,6 +95,7 @@ class Outbox:
     authorizations: Callable[[Sequence[ClaimedItem], Mapping[int, Any], datetime], Authorize]
     check_authorization: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
     record_rest: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
+    subject_headers: Callable[[Any], Mapping[str, str]] = lambda _subject_id: {}
 
     def __post_init__(self) -> None:
         _OF_MODELS.update({self.endpoints: self, self.events: self})
@@ -103,6 +105,10 @@ class Outbox:
         """The field of events and queue items for the row that events are about."""
         subject: str = self.events.SUBJECT
         return subject
+
+    def headers_about(self, subject_id: Any) -> Mapping[str, str]:
+        """The headers of the area's own, none for a test event, whose subject is None."""
+        return {} if subject_id is None else self.subject_headers(subject_id)
 
     def topic_of(self, endpoint_id: int) -> str:
         """The topic of page updates about an endpoint and its events.

@@ -224,11 +224,11 @@ def build_requests(
     """
     endpoints = {endpoint.pk: endpoint for endpoint in outbox.endpoints_by_id({item.endpoint_id for item in items})}
     authorize = outbox.authorizations(items, endpoints, at)
-    return [(item, _request_or_reason(item, endpoints[item.endpoint_id], authorize, at=at)) for item in items]
+    return [(item, _request_or_reason(outbox, item, endpoints[item.endpoint_id], authorize, at=at)) for item in items]
 
 
 def _request_or_reason(
-    item: ClaimedItem, endpoint: Endpoint, authorize: Authorize, *, at: datetime
+    outbox: Outbox, item: ClaimedItem, endpoint: Endpoint, authorize: Authorize, *, at: datetime
 ) -> Request | Result:
     try:
         authorization, secrets = authorize(item), endpoint.secrets(at=at)
@@ -245,6 +245,7 @@ def _request_or_reason(
         signature=signature,
         sequence=item.sequence,
         is_test=item.is_test,
+        about=outbox.headers_about(item.subject_id),
     )
     stored = StoredHead(endpoint.url, authorization.hint, timestamp, signature)
     return Request(endpoint.url, headers, body, stored, secrets=[*authorization.secrets, *signing.parts(signature)])

@@ -35,12 +35,19 @@ def _signature(secret: str, content: bytes) -> str:
 
 
 def headers(
-    *, authorization: Mapping[str, str], webhook_id: str, timestamp: int, signature: str, sequence: int, is_test: bool
+    *,
+    authorization: Mapping[str, str],
+    webhook_id: str,
+    timestamp: int,
+    signature: str,
+    sequence: int,
+    is_test: bool,
+    about: Mapping[str, str],
 ) -> dict[str, str]:
     """All headers of a webhook but those that the HTTP client adds: Host, Accept, Accept-Encoding and Content-Length.
 
     For sending it, and for showing later what was sent. `authorization`: the header by which the endpoint recognises
-    the sender, or none.
+    the sender, or none. `about`: see `Outbox.headers_about`.
     """
     return {
         **authorization,
@@ -51,4 +58,5 @@ def headers(
         "webhook-signature": signature,
         "webhook-sequence": str(sequence),
         **({"webhook-test": "true"} if is_test else {}),
+        **about,
     }

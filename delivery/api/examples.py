@@ -76,4 +76,5 @@ WEBHOOK = webhook(
     subject="delivery",
     event="Event",  # `GET /api/events` answers with the component too
     security=[{"token": []}],
+    headers={},
 )

@@ -9,4 +9,7 @@ WEBHOOK = webhook(
     subject="order",
     event="OrderEvent",  # `GET /api/integration/events` answers with the component too
     security=[],  # beside the signature, what the seller has chosen
+    headers={
+        "Rota-Tracking-Url": "The receiver's page of the order, without a log-in, until 30 days after the order's end."
+    },
 )

@@ -34,6 +34,11 @@ def _authorizations(_items: Sequence[ClaimedItem], of_items: Mapping[int, Webhoo
     return lambda item: header(item.endpoint_id)
 
 
+def _headers(order_id: int) -> dict[str, str]:
+    """The receiver's page, whose address is computed from the order's key."""
+    return {"Rota-Tracking-Url": Order(pk=order_id).tracking_url}
+
+
 def _text(body: bodies.OrderEvent) -> str:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
@@ -66,7 +71,8 @@ def record(*, order: Order, at: datetime) -> None:
     if not any(endpoint.url for endpoint in own):
         order.unrecorded_at = at
         return
-    log, invoices = list(order.status_log.order_by("pk")), _invoices_of(order)
+    log = list(order.status_log.order_by("pk"))
+    invoices = list(order.invoice_links.values_list("invoice__access_key", flat=True))
     missing = _without_events(own[0], order, log[:-1], invoices) if order.unrecorded_at else []
     order.unrecorded_at = None
     events = [*missing, *_events(own, order=order, log=log, invoices=invoices, at=at)]
@@ -97,11 +103,10 @@ def record_rest(endpoint: WebhookEndpoint, at: datetime) -> None:
             return
         prefetch_related_objects(orders, "status_log", "events", "invoice_links__invoice")
         first: Any = WebhookEndpoint.objects.of(endpoint.seller_id, endpoint.environment)[0]
-        events = [
-            event
-            for order in orders
-            for event in _without_events(first, order, list(order.status_log.all()), _invoices_of(order))
-        ]
+        events: list[WebhookEvent] = []
+        for order in orders:
+            invoices = [link.invoice.access_key for link in order.invoice_links.all()]
+            events += _without_events(first, order, list(order.status_log.all()), invoices)
         WebhookEvent.objects.bulk_create(events)
         Order.objects.filter(pk__in=[order.pk for order in orders]).update(unrecorded_at=None)
 
@@ -118,10 +123,6 @@ def _without_events(
     for event in events:
         event.state = EventState.UNADDRESSED
     return events
-
-
-def _invoices_of(order: Order) -> list[str]:
-    return [link.invoice.access_key for link in order.invoice_links.all()]
 
 
 def _events(
@@ -142,4 +143,5 @@ OUTBOX = Outbox(
     test_event=(Status.PENDING, _text(bodies.TEST_EVENT)),
     authorizations=_authorizations,
     record_rest=record_rest,
+    subject_headers=_headers,
 )

@@ -15,6 +15,7 @@ from common import clock
 from common.formats import ahead
 from common.webhooks import signing
 from common.webhooks.models import Attempt, Endpoint, Event, EventState
+from common.webhooks.outbox import outbox_of
 from panel.attention import Notice
 from panel.templatetags.panel import error_name
 
@@ -104,6 +105,7 @@ def request_head(attempt: Attempt, event: Event) -> str:
         signature=attempt.signature,
         sequence=event.sequence,
         is_test=event.is_test,
+        about=outbox_of(type(event)).headers_about(event.subject_id),
     )
     return "\n".join([f"POST {attempt.url}", *(f"{name}: {value}" for name, value in headers.items())])
 

@@ -7,9 +7,10 @@ from django.db import connection
 from django.utils import timezone
 
 from common.accounts import Environment
+from common.webhooks import endpoints
 from integration.actions import orders
 from integration.lifecycle import Status
-from integration.models import Order, Simulation
+from integration.models import Order, Simulation, WebhookEndpoint
 from integration.simulation import simulated_carrier
 from tests.integration.factories import create_order, load_tariff
 
@@ -43,6 +44,19 @@ class TestSimulation:
         assert (statuses(order), seconds(order)) == ([*WAY, "delivered"], [0, 15, 45, 80, 120])
         assert {entry.by for entry in order.status_log.all()[1:]} == {"simulated carrier"}
         assert not Simulation.objects.exists()
+
+    def test_tells_the_endpoint_of_the_sandbox_of_each_move_and_that_of_live_orders_of_none(self, seller):
+        sandbox, live = (
+            endpoints.create(WebhookEndpoint, owner=seller.pk, environment=each, url="http://127.0.0.1:9/hook")
+            for each in (Environment.SANDBOX, Environment.LIVE)
+        )
+        simulated(seller)
+
+        advance()
+
+        told = sandbox.events.order_by("sequence").values_list("name", flat=True)
+        assert list(told) == [*WAY, "delivered"]
+        assert not live.events.exists()
 
     def test_is_as_fast_as_was_asked_for(self, seller):
         order = simulated(seller, speed=20)

@@ -57,14 +57,15 @@ class TestEveryStatus:
         assert len({head["webhook-id"] for head, _body in taken}) == len(taken)
         assert not WebhookQueueItem.objects.exists()
 
-    def test_is_signed_with_the_secret_of_the_endpoint(self, seller, told, sink, send_due):
-        create_order(seller)
+    def test_is_signed_with_the_secret_of_the_endpoint_and_has_the_receivers_link(self, seller, told, sink, send_due):
+        order = create_order(seller)
 
         send_due()
 
         ((head, body),) = sink.received
         assert Webhook(told.secret).verify(body, head)["status"] == "pending"
         assert "authorization" not in head
+        assert head["rota-tracking-url"] == order.tracking_url
 
 
 class TestAuthentication:
@@ -109,3 +110,4 @@ class TestAuthentication:
 
         ((head, body),) = sink.received
         assert (head["webhook-test"], json.loads(body)["orderId"]) == ("true", "test")
+        assert "rota-tracking-url" not in head
