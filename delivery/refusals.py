@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext, gettext_noop
 
+from common import refusals
 from common.errors import DomainError
 from delivery import words
 from delivery.errors import DeliveryError, MoveRefused, StopNotOpen
@@ -26,8 +27,7 @@ def refusal_to_driver(error: DeliveryError) -> str:
 
 def refusal(error: DomainError) -> str:
     """The message of a refusal in the reader's language."""
-    text = gettext(error.message)
-    return text % {name: _translated(value) for name, value in error.values.items()} if error.values else text
+    return refusals.refusal(error, written=_translated)
 
 
 def _translated(value: object) -> str:
