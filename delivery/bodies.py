@@ -616,13 +616,6 @@ def _event(event: WebhookEvent) -> EventState:
     }
 
 
-class SandboxWebhook(TypedDict):
-    """The first webhook endpoint of the sandbox."""
-
-    url: str
-    signingSecret: Annotated[str, Json("whsec_ and base64; null once it was shown, here or in the panel")] | None
-
-
 def arrival(estimate: ArrivalEstimate | None) -> Arrival | None:
     """An item of `ArrivalEstimate.objects.of(stops)`: when the driver arrives at the stop. None where unknown."""
     if estimate is None:

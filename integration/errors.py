@@ -137,11 +137,11 @@ class AlreadyCancelled(MoveRefused):
 
 
 class SandboxOnly(IntegrationError):
-    """Calling with a live key what only test keys may, or moving a live order so."""
+    """Calling with a live key what only test keys may, or moving a live order as simulated ones are moved."""
 
     code = "sandbox_only"
     status = 404
-    message = "Só chaves de teste, que começam com rota_testkey_, movem pedidos por esta chamada"
+    message = "Só chaves de teste, que começam com rota_testkey_, podem fazer esta chamada"
 
 
 class InvalidSandboxSpeed(IntegrationError):

@@ -65,6 +65,8 @@ _PAGES_OF_SELLER = {
     "seller_invoices": gettext_lazy("Invoices"),
     "seller_simulator": gettext_lazy("Freight simulator"),
     "seller": gettext_lazy("API keys"),
+    "seller_events": gettext_lazy("Events"),
+    "seller_webhook": gettext_lazy("Webhook"),
     "seller_quickstart": gettext_lazy("Quickstart"),
     "seller_report": gettext_lazy("Report"),
     "seller_refused_calls": gettext_lazy("Refused calls"),

@@ -55,9 +55,7 @@ class InvalidWebhookUrl(DomainError):
     code = "invalid_webhook_url"
     title = "This address cannot receive webhooks"
     meaning = "The webhook URL is malformed, not https, or leads to a port or an address that is not allowed."
-    remedy = (
-        "Send an https URL on a public host, port 443 or 8443, or an empty text for none. 'detail' says what is wrong."
-    )
+    remedy = "Correct what the answer names: https, a public host, port 443 or 8443. An empty text removes the URL."
     example = "The URL must begin with https://."
 
 

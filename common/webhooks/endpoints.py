@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar
 
 from django.conf import settings
 from django.db import transaction
 
 from common import batches, credentials, wake_up
+from common.json_body import Json
 from common.page_updates import publish_on_commit
 from common.webhooks import address_guard, breaker, queue, recording, signing
 from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
@@ -32,6 +33,13 @@ class CheckedUrl:
     """A URL that `check_url` has accepted. Empty: events are recorded and not sent."""
 
     text: str
+
+
+class SandboxWebhook(TypedDict):
+    """The first webhook endpoint of the sandbox."""
+
+    url: str
+    signingSecret: Annotated[str, Json("whsec_ and base64; null once it was shown, here or in the panel")] | None
 
 
 def create(model: type[E], *, owner: Any, environment: str, **fields: Any) -> E:

@@ -19,7 +19,7 @@ from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
-from delivery.bodies import DeliveryDetail, SandboxWebhook
+from delivery.bodies import DeliveryDetail
 from delivery.errors import (
     DeliveryNotFound,
     InvalidSandboxSpeed,
@@ -100,7 +100,7 @@ class SandboxWebhookViewSet(IntegratorView, ViewSet):
         operation_id="sandbox-webhook",
         tags=["Sandbox"],
         request=WebhookSerializer,
-        responses={200: Answer(SandboxWebhook, "The URL, and the signing secret the first time.")},
+        responses={200: Answer(endpoints.SandboxWebhook, "The URL, and the signing secret the first time.")},
     )
     @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
     @action(methods=["put"], detail=False)
@@ -118,7 +118,7 @@ class SandboxWebhookViewSet(IntegratorView, ViewSet):
         stored, secret = endpoints.set_up(
             endpoint=endpoint, url=serializer.validated_data["url"], by=f"token {token.hint}", at=clock.now()
         )
-        answer: SandboxWebhook = {"url": stored.url, "signingSecret": secret}
+        answer: endpoints.SandboxWebhook = {"url": stored.url, "signingSecret": secret}
         return Response(answer)
 
 

@@ -8,11 +8,14 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import override
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from common import refusals
 from common.errors import DomainError
 from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
+from common.webhooks.address_guard import InvalidWebhookUrl
 from integration.api.bodies import Warned
 from integration.errors import IntegrationError, MalformedBody
 
@@ -75,7 +78,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return _invalid({"body": [_WRONG_CONTENT_TYPE]}, invalid_status, "unsupported_media_type")
     if isinstance(error, MalformedBody):
         return _invalid({"body": [str(error)]}, invalid_status, error.code)
-    if isinstance(error, IntegrationError):
+    if isinstance(error, IntegrationError | InvalidWebhookUrl):
         return refused(error)
     if isinstance(error, exceptions.MethodNotAllowed):
         message = _HOW_TO_CANCEL if context["request"].path.endswith(_CANCEL) else _WRONG_METHOD
@@ -121,14 +124,16 @@ def _suggestion(nearest: str) -> str:
 
 def refused(error: DomainError) -> Response:
     """The answer to a call that the domain refused."""
-    body = refusal(str(error), error.code)
+    with override("pt-br"):  # the area's own messages are in Portuguese already
+        message = refusals.refusal(error)
+    body = refusal(message, error.code)
     headers = {}
     if error.status == status.HTTP_401_UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Basic realm="rota"'
     if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
     if error.fields:
-        body["errors"] = {field: [str(error)] for field in error.fields}
+        body["errors"] = {field: [message] for field in error.fields}
     return Response(body, status=error.status, headers=headers)
 
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from common.json_body import Json, one_of
+from common.webhooks.endpoints import SandboxWebhook
 from common.webhooks.models import EventState
 from integration import nfe, words
 from integration.actions.quotes import Quote
@@ -228,6 +229,11 @@ class OrderEventsListed(TypedDict):
     success: Literal[True]
     data: list[CarriedOrderEvent]
     nextCursor: str
+
+
+class WebhookSet(TypedDict):
+    success: Literal[True]
+    data: SandboxWebhook
 
 
 class ManifestOrder(TypedDict):

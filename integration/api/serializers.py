@@ -273,6 +273,13 @@ class ReportSerializer(BodySerializer):
         )
 
 
+@example_body({"url": "http://127.0.0.1:9001/rota"})
+class WebhookSerializer(BodySerializer):
+    """Body of the sandbox's webhook. An empty text removes the URL."""
+
+    url = TextField(allow_blank=True, max_length=2000)
+
+
 @example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""

@@ -9,6 +9,7 @@ from integration.api.viewsets import (
     ManifestViewSet,
     OrderViewSet,
     SandboxOrderViewSet,
+    SandboxWebhookViewSet,
     ShippingViewSet,
 )
 
@@ -16,6 +17,7 @@ router = ApiRouter()
 router.register("shipping", ShippingViewSet, basename="shipping")
 router.register("orders", OrderViewSet, basename="order")
 router.register("events", EventViewSet, basename="event")
+router.register("sandbox", SandboxWebhookViewSet, basename="sandbox-webhook")
 router.register("sandbox/orders", SandboxOrderViewSet, basename="sandbox-order")
 router.register("invoices", InvoiceViewSet, basename="invoice")
 router.register("labels", LabelViewSet, basename="label")

@@ -22,6 +22,7 @@ from common.openapi import NOT_BLANK, Answer, raises
 from common.simulation import speed_header
 from common.views import ApiView, PayloadWarning
 from common.webhooks import endpoints, feed
+from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from integration.actions import invoices, manifests, orders, quotes
 from integration.actions import tracking as trackings
 from integration.api import answers, bodies
@@ -42,6 +43,7 @@ from integration.api.serializers import (
     RemovalSerializer,
     ReportSerializer,
     TrackingSerializer,
+    WebhookSerializer,
 )
 from integration.bodies import utc
 from integration.errors import (
@@ -410,6 +412,33 @@ class SandboxOrderViewSet(SellerViewSet):
         report = self.read_body(ReportSerializer(data=request.data)).report
         by_hand.perform(order=order, to=Status(status), report=report, by=self.actor, at=clock.now())
         return self.shown(order_id)
+
+
+class SandboxWebhookViewSet(SellerViewSet):
+    """The webhook of test keys, so that it can be tried without a browser. With a live key the answer is 404."""
+
+    @extend_schema(
+        operation_id="sandbox-order-webhook",
+        tags=["Sandbox"],
+        request=WebhookSerializer,
+        responses={200: Answer(bodies.WebhookSet, "The URL, and the signing secret the first time.")},
+    )
+    @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
+    @action(methods=["put"], detail=False)
+    def webhook(self, request: Request) -> Response:
+        """Set the webhook URL of the sandbox's orders.
+
+        Of the first endpoint, with the rules of the panel: https on a public host, port 443 or 8443. An installation
+        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown.
+        """
+        key = self.key
+        if key.environment != Environment.SANDBOX:
+            raise SandboxOnly
+        url = self.read_body(WebhookSerializer(data=request.data)).validated_data["url"]
+        endpoint = endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment)
+        stored, secret = endpoints.set_up(endpoint=endpoint, url=url, by=self.actor, at=clock.now())
+        answer: bodies.WebhookSet = {"success": True, "data": {"url": stored.url, "signingSecret": secret}}
+        return Response(answer)
 
 
 class InvoiceViewSet(SellerViewSet):

@@ -276,17 +276,18 @@ _SHARED = (
 )
 
 
-def _of(api: str, *modules: ModuleType) -> Iterator[ErrorCode]:
-    """The codes of the classes in these modules that have a meaning for callers of the API."""
+def _of(apis: tuple[str, ...], *modules: ModuleType) -> Iterator[ErrorCode]:
+    """The codes of the classes in these modules that have a meaning for callers of the APIs."""
     for module in modules:
         for kind in vars(module).values():
             if isinstance(kind, type) and issubclass(kind, DomainError) and "meaning" in vars(kind):
-                yield ErrorCode(kind.code, kind.status, kind.meaning, kind.remedy, (api,))
+                yield ErrorCode(kind.code, kind.status, kind.meaning, kind.remedy, apis)
 
 
 _ALL = (
     *_SHARED,
-    *_of(A, delivery_errors, delivery_api_errors, address_guard),
-    *_of(B, integration_errors),
+    *_of((A,), delivery_errors, delivery_api_errors),
+    *_of((B,), integration_errors),
+    *_of(BOTH, address_guard),
 )
 CODES = {entry.code: entry for entry in _ALL}

@@ -110,7 +110,7 @@ def _of_b() -> Iterator[Answer]:
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
     ]
-    raised = [*of_fields, *_domain_errors([integration_errors], B)]
+    raised = [*of_fields, *_domain_errors([integration_errors, address_guard], B)]
     yield from (_of_response(answers.exception_handler(error, context)) for error in raised)
 
 

@@ -40,7 +40,7 @@ _DESCRIPTIONS = {"OpenAPI 3.1": "openapi-json", "Postman collection": "postman"}
 CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
     (gettext_lazy("First steps"), ("", "quickstart", "sandbox", "going-live")),
     (gettext_lazy("Immediate delivery"), ("deliveries", "statuses", "webhooks")),
-    (gettext_lazy("Order integration"), ("orders", "order-webhooks")),
+    (gettext_lazy("Order integration"), ("order-quickstart", "orders", "order-webhooks")),
     (
         gettext_lazy("Both APIs"),
         ("retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),

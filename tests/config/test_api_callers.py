@@ -44,6 +44,7 @@ FORM = "a form with an invoice"
 SPECIAL: dict[str, dict[str, Any]] = {
     # With live tokens and keys; those of the sandbox are tested in test_sandbox.py of both areas.
     "post /api/integration/sandbox/": {"own": 404},
+    "put /api/integration/sandbox/": {"own": 404, "other": 404},
     "post /api/sandbox/": {"own": 404},
     "put /api/sandbox/": {"own": 404, "other": 404},
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},

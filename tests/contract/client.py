@@ -86,6 +86,15 @@ def statuses_of_events(reading: Any, delivery_id: Any) -> list[str]:
         after = page.next_cursor
 
 
+def statuses_of_order_events(orders: Any, order_id: str) -> list[str]:
+    statuses: list[str] = []
+    after = None
+    while (page := orders.list_order_events(after=after)).data:
+        statuses += [event.body.status for event in page.data if event.body.order_id == order_id]
+        after = page.next_cursor
+    return statuses
+
+
 def cancel(deliveries: Any) -> None:
     created = deliveries.request_delivery(delivery("sim-manual-"))
     info = deliveries.cancel_delivery(
@@ -155,6 +164,9 @@ def hand_over(orders: Any, sandbox: Any, order_id: str) -> None:
         sandbox.sandbox_move_order(order_id, "delivery_failed", seller_report_request=failed).data.status
         == "delivery_failed"
     )
+
+    assert statuses_of_order_events(orders, order_id) == ["pending", "collected", "delivery_failed"]
+    assert sandbox.sandbox_order_webhook(rota.SellerWebhookRequest(url="")).data.url == ""
 
 
 def order(order_id: str) -> rota.SellerOrderRequest:

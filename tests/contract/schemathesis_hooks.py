@@ -30,7 +30,7 @@ OPEN, FIND_MANIFESTS = "POST /api/integration/manifests", "GET /api/integration/
 READ_MANIFEST, DELETE = (f"{method} /api/integration/manifests/{{manifestId}}" for method in ("GET", "DELETE"))
 CLOSE, REMOVE = (f"POST /api/integration/manifests/{{manifestId}}/{name}" for name in ("close", "remove"))
 MOVE_ORDER = "POST /api/integration/sandbox/orders/{orderId}/{status}"
-SET_WEBHOOK = "PUT /api/sandbox/webhook"
+SET_WEBHOOKS = ("PUT /api/sandbox/webhook", "PUT /api/integration/sandbox/webhook")
 INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
 
 _OF_STATES = "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned"
@@ -48,7 +48,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "Webhooks are sent to hosts of the internet": (
         422,
         "invalid_webhook_url|webhook_host_unresolved",
-        (SET_WEBHOOK,),
+        SET_WEBHOOKS,
     ),
     "The account has deliveries": (404, "delivery_not_found", (CANCEL, *SANDBOX, *READ)),
     "The delivery has a state": (422, _OF_STATES, (CANCEL, *SANDBOX)),

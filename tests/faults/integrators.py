@@ -28,13 +28,13 @@ def remove_url(token: Token) -> None:
 def create_seller(url: str) -> Seller:
     """A new seller whose live orders are told to `url`."""
     seller = SellerFactory.create(documents=(OTHER_COMPANY,))
-    _set_url(endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live"), url)
+    set_url_of(seller, url)
     return seller
 
 
-def remove_url_of(seller: Seller) -> None:
-    for endpoint in seller.endpoints.all():
-        _set_url(endpoint, "")
+def set_url_of(seller: Seller, url: str) -> None:
+    """Tell `url` of the seller's live orders; an empty one ends it."""
+    _set_url(endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live"), url)
 
 
 def _set_url(endpoint: Endpoint, url: str) -> None:

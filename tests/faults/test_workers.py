@@ -62,7 +62,7 @@ def killed(module_processes):
     until(lambda: _attempts(event) == 1, what="the second answer recorded")
 
     yield Outcome(figures_of(load.committed, busy.receipts), figures_of(changed, of_seller.receipts), quiet.receipts)
-    integrators.remove_url_of(seller)
+    integrators.set_url_of(seller, "")
     of_seller.close()
     for customer, endpoint in zip(customers, (busy, quiet), strict=True):
         integrators.remove_url(customer)

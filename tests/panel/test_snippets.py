@@ -25,7 +25,7 @@ class TestTheQuickstart:
             member.get(reverse("panel:seller_quickstart", args=[shop.seller.pk, "live"])).content.decode()
         )
 
-        assert re.findall(r"export (\w+)=", page) == ["BASE_URL", "API_KEY"]
+        assert re.findall(r"export (\w+)=", page) == ["BASE_URL", "API_KEY", "WEBHOOK_SECRET"]
         assert '-H "Idempotency-Key: $ORDER_ID" -H "Sandbox-Speed: 20" -d @-' in page
         assert "export API_KEY=rota_testkey_…" in page
         assert "ROTA_" not in page
