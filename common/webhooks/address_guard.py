@@ -67,7 +67,6 @@ class WebhookHostUnresolved(InvalidWebhookUrl):
     retryable = True
     meaning = "The host of the webhook URL has no address, or its DNS servers did not answer within three seconds."
     remedy = "Check the spelling and the DNS records, then repeat the call."
-    example = "shop.example does not resolve to an address. Check its spelling and its DNS records."
 
 
 class LookUpsBusy(InvalidWebhookUrl):

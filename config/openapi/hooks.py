@@ -22,7 +22,7 @@ _VALUES: dict[str, Iterable[str]] = {
     "DropoffLabel": "BCD",
     "TrackingReason": ("NOT_ASSIGNED", "NO_POSITION", "FINISHED"),
     "SellerOrderStatus": SellerOrderStatus,
-    "EventState": EventState,
+    "WebhookEventState": EventState,
     "SellerReason": words.REASONS,
     "SellerService": words.ORDER_SERVICES,
     "SellerLabelSize": Size,
@@ -51,9 +51,11 @@ def _view(endpoint: Endpoint) -> Any:
 
 
 def share(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
-    """The description with COMPONENTS and references to them."""
+    """The description with COMPONENTS and references to them. Raises ValueError if a body has the name of one."""
     shared: dict[str, Any] = _with_references(result)
     schemas = shared["components"]["schemas"]
+    if taken := schemas.keys() & COMPONENTS.keys():
+        raise ValueError(f"Another component has the name of the enumeration {', '.join(taken)}.")
     shared["components"]["schemas"] = dict(sorted({**schemas, **COMPONENTS}.items()))
     return shared
 

@@ -38,6 +38,9 @@ _MOVE_REFUSED = "De pending não se passa a returned. Possíveis agora: collecte
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
     delivery_errors.AddressNotLocated({0: [("Rua Augusta, Consolação, São Paulo", (-23.5531, -46.6559))]}),
+    address_guard.WebhookHostUnresolved(
+        "%(host)s does not resolve to an address. Check its spelling and its DNS records.", host="shop.example"
+    ),
     delivery_errors.RateLimited(retry_after=1),
     delivery_errors.ExternalIdInUse(_EXTERNAL_ID, _DELIVERY_ID),
     integration_errors.RateLimited(retry_after=1),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.utils.translation import gettext, override
 from rest_framework.fields import Field
 
 from config import limits
@@ -40,14 +41,20 @@ def nodes_of(tree):
 
 
 def messages():
-    """The texts of sentences in the packages of both APIs and of the webhook engine, as patterns."""
+    """The texts of sentences in the packages of both APIs, and of the engine in both languages, as patterns."""
     for package in ("delivery", "integration", "common/webhooks"):
         for path in Path(settings.BASE_DIR / package).rglob("*.py"):
             for node in nodes_of(ast.parse(path.read_text())):
-                text = text_of(node)
-                parts = PLACEHOLDER.split(text or "")
-                if sum(map(len, parts)) >= SHORTEST:
-                    yield "(.+)".join(map(re.escape, parts))
+                text = text_of(node) or ""
+                for each in {text, in_portuguese(text)} if package == "common/webhooks" else {text}:
+                    parts = PLACEHOLDER.split(each)
+                    if sum(map(len, parts)) >= SHORTEST:
+                        yield "(.+)".join(map(re.escape, parts))
+
+
+def in_portuguese(text):
+    with override("pt-br"):
+        return gettext(text) if text else ""
 
 
 def shown(api):
