@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from common import clock
 from common.mail import sending
 from common.mail.models import Message
+from common.webhooks import health
 from delivery.actions import alerts
 from delivery.models import AlertPost, EndpointAlerts, WebhookEndpoint, WebhookEvent
 from tests import smtp
@@ -90,7 +91,7 @@ class TestSendDue:
             user = User.objects.create_user(f"user-{number}", f"user-{number}@example.com")
             for integrator in (busy.integrator, other.integrator):
                 integrator.memberships.create(user=user)
-        monkeypatch.setattr(alerts, "_MOST_AT_ONCE", 4)  # two accounts in two environments
+        monkeypatch.setattr(health, "MOST_AT_ONCE", 4)  # two accounts in two environments
 
         assert alerts.record_digests(at=EIGHT) == 2
 
