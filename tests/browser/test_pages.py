@@ -181,6 +181,8 @@ def test_seller(walk, people, seller):
         "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
         "seller-team": f"{base}team/",
+        "seller-events": f"{base}events/",
+        "seller-webhook": f"{base}webhook/",
         "seller-quickstart": f"{base}quickstart/",
         "seller-refused-calls": f"{base}refused-calls/",
         "seller-refused-call": f"{base}refused-calls/{call.pk}/",
