@@ -671,7 +671,7 @@ class EventViewSet(SellerViewSet):
 
     @extend_schema(operation_id="list-order-events", responses={200: Answer(bodies.OrderEventsListed, "A page.")})
     def list(self, request: Request) -> HttpResponse:
-        """Read what webhooks carried.
+        """Read what webhooks of orders carried.
 
         The events of the last 30 days of the key's seller and environment, the oldest first.
         """
