@@ -24,6 +24,7 @@ READ = tuple(f"GET /api/{name}/{{deliveryId}}" for name in ("info-delivery", "lo
 FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{signed}"
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
+ORDER_FEED = "GET /api/integration/events"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
 LABEL, LABELS = "GET /api/integration/orders/{orderId}/label", "POST /api/integration/labels"
 OPEN, FIND_MANIFESTS = "POST /api/integration/manifests", "GET /api/integration/manifests"
@@ -82,6 +83,11 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         422,
         "invalid_payload cursor: Use o nextCursor.*",
         (FIND_ORDERS, FIND_INVOICES),
+    ),
+    "A cursor of a feed is one of an answer": (
+        422,
+        "invalid_payload after: Use o nextCursor.*",
+        (ORDER_FEED,),
     ),
     "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
     "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
