@@ -20,7 +20,7 @@ from tests.faults.endpoint import Answer, Endpoint, Receipt
 from tests.faults.load import Load
 from tests.faults.report import Figures, await_all, figures_of, print_figures
 from tests.faults.waiting import until
-from tests.integration.factories import create_order
+from tests.integration.factories import OTHER_COMPANY, create_order
 
 _KILLED = ("pool", "worker")  # the worker with its pool, or one process of this
 # Events received. What was killed may have had all that an endpoint has in flight: then these wait for its leases too.
@@ -73,7 +73,7 @@ def _change_orders(seller, name):
     """Ten orders with three changes each, as code and sequence."""
     changed = set()
     for number in range(10):
-        order = create_order(seller, orderId=f"{name}-{number}")
+        order = create_order(seller, orderId=f"{name}-{number}", company_document=OTHER_COMPANY)
         for status in (Status.COLLECTED, Status.DELIVERED):
             orders.move(order=order, to=status, by=BY, at=timezone.now())
         changed |= {(order.code, sequence) for sequence in (1, 2, 3)}
