@@ -23,6 +23,7 @@ from integration.errors import (
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order
 
+MOST_EVENTS = 100  # of a call
 KEPT = timedelta(days=40)  # longer than the moment of an event may be back
 MOVED, ALREADY = "moved", "already"
 _MESSAGES = {MOVED: "Registrado: %(status)s", ALREADY: "O pedido já estava em %(status)s"}

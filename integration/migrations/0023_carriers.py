@@ -123,6 +123,10 @@ class Migration(migrations.Migration):
                 'ordering': ['id'],
             },
         ),
+        migrations.AlterModelOptions(
+            name='order',
+            options={'ordering': ['-id'], 'permissions': [('assign_order', 'Can assign orders to carriers')], 'verbose_name': 'order', 'verbose_name_plural': 'orders'},
+        ),
         migrations.AddField(
             model_name='order',
             name='carrier',

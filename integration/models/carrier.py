@@ -8,6 +8,7 @@ from common.accounts import LimitedAccount, validate_name
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
+from common.rate_limit import Limits
 from common.states import STATES, Kind
 from integration import words
 
@@ -60,6 +61,10 @@ class CarrierKey(Credential):
     @property
     def account(self) -> str:
         return self.carrier.source
+
+    @property
+    def rate_limits(self) -> Limits:
+        return self.carrier.rate_limits
 
     @staticmethod
     def find(text: str) -> "CarrierKey | None":
