@@ -44,9 +44,9 @@ def find(seller: Seller, environment: str, *, value: str, by_document: bool, doc
 
 
 def get(seller: Seller, environment: str, *, code: str) -> Order:
-    """The seller's order with this `orderId`, with its company, carrier, status log and linked invoices without their files.
+    """The seller's order with this `orderId`, with its company, carrier, status log and linked invoices.
 
-    Raises OrderNotFound.
+    The invoices are without their files. Raises OrderNotFound.
     """
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
     orders = Order.objects.of(seller, environment).select_related("company", "carrier")

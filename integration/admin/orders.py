@@ -30,6 +30,7 @@ from common.formats import centavos, document, money
 from integration import lifecycle, words
 from integration.actions import carriers, orders
 from integration.admin.carriers import AssignmentInline, CarrierForm
+from integration.admin.movement_files import MovementFiles
 from integration.admin.sellers import SELLER
 from integration.errors import CarrierInactive, MoveRefused
 from integration.lifecycle import Status
@@ -149,7 +150,7 @@ def _list_action(status: Status) -> Any:
 
 
 @admin.register(Order)
-class OrderAdmin(LargeTable, ModelAdmin):
+class OrderAdmin(LargeTable, MovementFiles):
     list_display = [
         column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code",
         "carrier", COST, "created_at",
@@ -183,6 +184,10 @@ class OrderAdmin(LargeTable, ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        may_move = self.has_change_permission(request)
+        return super().changelist_view(request, {**(extra_context or {}), "may_move": may_move})
 
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("integration.assign_order")
