@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ('status', models.PositiveSmallIntegerField()),
                 ('code', models.CharField(blank=True, max_length=60)),
                 ('request_id', models.CharField(max_length=128)),
-                ('credential', models.CharField(max_length=20)),
+                ('credential', models.CharField(max_length=24)),
                 ('query', models.TextField(blank=True)),
                 ('content_type', models.CharField(blank=True, max_length=101)),
                 ('size', models.PositiveIntegerField()),
