@@ -47,9 +47,11 @@ from integration.errors import (
     AccountSuspended,
     AlreadyCancelled,
     AlreadyDelivered,
+    AmbiguousTrackingCode,
     CallInProgress,
     CompanyNotFound,
     DuplicateOrder,
+    EventIdReused,
     ForeignCompany,
     IdempotencyKeyReused,
     InOpenManifest,
@@ -79,6 +81,7 @@ from integration.errors import (
     TooManyInvoices,
     TooManyLabels,
     TooManySimulations,
+    UnknownTrackingCode,
     WrongKey,
 )
 from integration.lifecycle import Status
@@ -115,6 +118,8 @@ _LABELS = {
     (200, "application/pdf"): Answer(_FILE, "The labels."),
     (200, "text/plain"): Answer(str, "The labels."),
 }
+# What an event can be answered with, beside `move_refused`. The call itself is answered with 200.
+_EVENT_ERRORS = (UnknownTrackingCode, AmbiguousTrackingCode, EventIdReused, InvalidStatusReport)
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
@@ -651,7 +656,7 @@ class CarrierEventViewSet(_IntegrationViewSet):
         responses={
             200: Answer(
                 bodies.EventsAnswered,
-                "An answer to each event.",
+                "An answer to each event. " + " ".join(f"`{error.code}`: {error.meaning}" for error in _EVENT_ERRORS),
                 example={
                     "success": True,
                     "data": [

@@ -16,7 +16,7 @@ from integration import words
 class Carrier(LimitedAccount):
     """A company that collects, carries and delivers the orders that are assigned to it."""
 
-    name = models.CharField(_("name"), max_length=120, unique=True)
+    name = models.CharField(_("name"), max_length=120)
     active = models.BooleanField(
         _("active"),
         default=True,
@@ -28,6 +28,13 @@ class Carrier(LimitedAccount):
         verbose_name = _("carrier")
         verbose_name_plural = _("carriers")
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name"],
+                name="carrier_has_a_name_of_its_own",
+                violation_error_message=_("Another carrier has this name."),
+            )
+        ]
 
     def clean(self) -> None:
         super().clean()
