@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from import_export.tmp_storages import CacheStorage
 from import_export.widgets import Widget
+from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from common import clock, csv_files
 from common.accounts import Environment
@@ -187,7 +188,11 @@ def _values(columns: list[Column], row: csv_files.Row) -> tuple[dict[str, Any], 
 class UploadForm(forms.Form):
     """The file, or the name of the one that was previewed, with what the preview showed."""
 
-    file = forms.FileField(label=gettext_lazy("CSV file"), required=False)
+    file = forms.FileField(
+        label=gettext_lazy("CSV file"),
+        required=False,
+        widget=UnfoldAdminFileFieldWidget({"accept": ".csv,text/csv,text/plain"}),
+    )
     upload = forms.CharField(required=False, max_length=32)
     digest = forms.CharField(required=False, max_length=64)
 
@@ -272,6 +277,7 @@ class MovementFiles(ModelAdmin):
             **self.admin_site.each_context(request),
             "title": _("Events from a file"),
             "opts": self.opts,
+            "form": UploadForm(),
             "columns": [column.heading for column in COLUMNS],
             **values,
         }
