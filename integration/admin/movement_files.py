@@ -33,7 +33,7 @@ from integration import lifecycle, words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome
 from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused
-from integration.lifecycle import Status
+from integration.lifecycle import Reason, Status
 from integration.models import Order
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 
@@ -83,6 +83,12 @@ class Line:
     number: int
     movement: Movement
     outcome: Outcome
+
+    @property
+    def reason(self) -> str:
+        """Code and text, in the reader's language."""
+        code = self.movement.reason_code
+        return " · ".join(filter(None, (str(words.REASONS[Reason(code)]) if code else "", self.movement.reason)))
 
 
 @dataclass(frozen=True)
