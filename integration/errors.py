@@ -4,6 +4,8 @@
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
+from typing import ClassVar
+
 from common.errors import DomainError
 
 
@@ -25,6 +27,40 @@ class InvalidKey(IntegrationError):
     code = "invalid_key"
     status = 401
     message = "Chave desconhecida. Copie-a inteira, sem aspas, ou peça outra a quem opera este serviço"
+    of_revoked = "Esta chave foi revogada. Use outra, ou peça uma a quem opera este serviço"
+
+
+class WrongKey(IntegrationError):
+    """A valid key of a carrier where a seller's is needed, or the other way round. A subclass says which."""
+
+    code = "wrong_key"
+    status = 401
+    meaning = "The key is valid but not for this call: a carrier's key reports events, and a seller's does not."
+    remedy = "Send a key of the kind that the message names."
+
+
+class CarrierKeySent(WrongKey):
+    message = (
+        "Esta é uma chave de transportadora, que só serve para POST /api/integration/carrier/events. Envie a chave de "
+        "um vendedor, que começa com rota_key_"
+    )
+
+
+class SellerKeySent(WrongKey):
+    message = (
+        "Esta é uma chave de vendedor. Eventos são enviados com a chave de uma transportadora, que começa com "
+        "rota_carrierkey_; peça uma a quem opera este serviço"
+    )
+
+
+class CarrierInactive(IntegrationError):
+    """The carrier is not active: its keys are refused, none is issued, and no order is assigned to it."""
+
+    code = "carrier_inactive"
+    status = 401
+    message = "Esta transportadora está inativa. Fale com quem opera este serviço"
+    meaning = "The carrier of the key is not active."
+    remedy = "Ask the operator of the service."
 
 
 class RateLimited(IntegrationError):
@@ -78,7 +114,7 @@ class InvalidDocument(CompanyNotFound):
 
 
 class InvalidStatusReport(IntegrationError):
-    """The reason, place or moment of a change does not fit it. `field` has the name of the key."""
+    """The reason, place or moment of a change does not fit it. `fault`: a key of MESSAGES; `field`: one of a body."""
 
     code = "invalid_status_report"
     status = 422
@@ -86,9 +122,19 @@ class InvalidStatusReport(IntegrationError):
     meaning = "The code, reason, place or moment does not fit the status; 'errors' names which."
     remedy = "Correct it: only delivery_failed and returned have a reason, and OTHER needs a text."
 
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(message)
-        self.fields = (field,)
+    MESSAGES: ClassVar[dict[str, str]] = {
+        "unknown_code": "code é um destes: %(codes)s.",
+        "no_reason_here": "Um motivo só cabe em %(statuses)s.",
+        "text_missing": "O motivo OTHER precisa de um texto em reason.",
+        "too_long": "%(field)s tem no máximo %(most)s caracteres.",
+        "nul": "%(field)s tem um caractere NUL.",
+        "moment_out_of_bounds": "occurredAt fica entre 30 dias atrás e agora.",
+        "moment_before_the_last": "occurredAt é anterior ao último evento do pedido, de %(last)s.",
+    }
+
+    def __init__(self, fault: str, field: str, **values: object) -> None:
+        super().__init__(self.MESSAGES[fault], field=field, **values)
+        self.fault, self.fields = fault, (field,)
 
 
 class DuplicateOrder(IntegrationError):
@@ -113,11 +159,46 @@ class OrderNotFound(IntegrationError):
     remedy = "Check the orderId."
 
 
+class UnknownTrackingCode(IntegrationError):
+    """No order that the caller may move has the tracking code."""
+
+    code = "unknown_tracking_code"
+    status = 200  # of the call, which answers each event
+    message = "Nenhum pedido tem o código de rastreio '%(code)s'"
+    meaning = "Of an event: no order that is assigned to the carrier has its trackingCode."
+    remedy = "Check the code, and ask the operator whether the order is assigned to you."
+
+
+class AmbiguousTrackingCode(IntegrationError):
+    """Several orders have the tracking code. `sellers`: the reference and name of each order's seller."""
+
+    code = "ambiguous_tracking_code"
+    status = 200
+    message = "Mais de um pedido tem o código de rastreio '%(code)s'. Envie também seller: %(references)s"
+    meaning = "Of an event: several orders have its trackingCode; the message has their sellers' references."
+    remedy = "Send the reference of its seller as seller, and the code as the label has it."
+
+    def __init__(self, *, code: str, sellers: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(self.message, code=code, references=", ".join(reference for reference, _name in sellers))
+        self.sellers = sellers
+
+
+class EventIdReused(IntegrationError):
+    """The source has used this id for another order or another status."""
+
+    code = "event_id_reused"
+    status = 200
+    message = "O eventId '%(event_id)s' já foi usado para outro pedido ou outro status"
+    meaning = "Of an event: an earlier one had its eventId and another order or status. It was not recorded."
+    remedy = "Give each event an id of its own, and use one again only to repeat the event."
+
+
 class MoveRefused(IntegrationError):
     """`lifecycle.TABLE` does not allow this change of status."""
 
     code = "move_refused"
     status = 422
+    message = "De %(current)s não se passa a %(target)s. Possíveis agora: %(possible)s."
 
 
 class AlreadyDelivered(MoveRefused):
@@ -348,6 +429,12 @@ class SellerNotFound(IntegrationError):
     """No seller has the id or reference given to a command."""
 
     code = "seller_not_found"
+
+
+class CarrierNotFound(IntegrationError):
+    """No carrier has the id given to a command."""
+
+    code = "carrier_not_found"
 
 
 class CompanyTaken(IntegrationError):

@@ -11,8 +11,8 @@ from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from integration import task_names
-from integration.actions import forgetting, webhooks
-from integration.models import IdempotencyRecord, call
+from integration.actions import forgetting, movements, webhooks
+from integration.models import IdempotencyRecord, MovementRecord, call
 from integration.simulation import simulated_carrier
 from integration.webhooks.outbox import OUTBOX
 
@@ -26,7 +26,8 @@ _sending = BackgroundSender(OUTBOX)
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    call.RECORDER.prune(at=agreed_now())
+    for recorder in (call.RECORDER, call.CARRIER_RECORDER):
+        recorder.prune(at=agreed_now())
 
 
 @shared_task(name=task_names.SEND_DUE)
@@ -53,7 +54,9 @@ def forget() -> None:
 @shared_task(name="integration.prune_idempotency_records")
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
-    batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+    now = agreed_now()
+    batches.prune(IdempotencyRecord, "created_at", before=now - KEPT)
+    batches.prune(MovementRecord, "recorded_at", before=now - movements.KEPT)
 
 
 @shared_task(name=task_names.ADVANCE_SIMULATIONS)

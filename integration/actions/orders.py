@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypedDict
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import Exists, Func, Q, QuerySet, TextField
+from django.db.models import Exists, Func, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -17,6 +17,7 @@ from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.fields import any_of
 from common.postgresql import prepared
+from common.states import region_of
 from common.webhooks.models import ENDPOINT_COLUMNS
 from integration import business_days, freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes
@@ -31,6 +32,8 @@ from integration.errors import (
 from integration.freight import ORDER_SERVICES, Price
 from integration.lifecycle import Reason, Status
 from integration.models import (
+    Assignment,
+    CarrierRule,
     Company,
     Invoice,
     InvoiceReference,
@@ -50,6 +53,8 @@ from integration.webhooks import outbox
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.
 _OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
+# Who assigns a new order to a carrier, in its history.
+BY_RULE = "rule of assignment"
 # A larger freight is one of sides or a value that are mistakes.
 _MOST_CENTAVOS = 10**11
 _SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
@@ -109,17 +114,17 @@ class Report:
     def check(self, status: Status) -> None:
         """Raises InvalidStatusReport unless it fits this status. The texts are stored as they are."""
         if self.reason_code and self.reason_code not in _REASON_CODES:
-            raise InvalidStatusReport(f"code é um destes: {', '.join(_REASON_CODES)}.", "code")
+            raise InvalidStatusReport("unknown_code", "code", codes=", ".join(_REASON_CODES))
         if (self.reason_code or self.reason) and status not in lifecycle.WITH_REASON:
             name = "code" if self.reason_code else "reason"
-            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", name)
+            raise InvalidStatusReport("no_reason_here", name, statuses=" e ".join(lifecycle.WITH_REASON))
         if self.reason_code == Reason.OTHER and not self.reason.strip():
-            raise InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason")
+            raise InvalidStatusReport("text_missing", "reason")
         for name, text, most in (("reason", self.reason, LONGEST_REASON), ("place", self.place, LONGEST_PLACE)):
             if len(text) > most:
-                raise InvalidStatusReport(f"{name} tem no máximo {most} caracteres.", name)
+                raise InvalidStatusReport("too_long", name, most=most)
             if "\0" in text:
-                raise InvalidStatusReport(f"{name} tem um caractere NUL.", name)
+                raise InvalidStatusReport("nul", name)
 
 
 NOTHING_MORE = Report()
@@ -146,6 +151,11 @@ class NewOrder:
     @property
     def invoice_number(self) -> str:
         return (self.invoice or {}).get("number") or ""
+
+    @property
+    def postcode(self) -> str:
+        """The receiver's, as the regions have it."""
+        return self.receiver["address"]["zipCode"].replace("-", "", 1)
 
     @property
     def declared(self) -> Decimal:
@@ -202,7 +212,11 @@ def create(
             freight_days=price.deadline if price else None,
             created_at=at,
             created_by=by,
+            carrier_id=facts.carrier,
         )
+        assigned = []
+        if facts.carrier:
+            assigned = [Assignment(order=order, carrier_id=facts.carrier, assigned_at=at, assigned_by=BY_RULE)]
         simulation = [] if simulation_speed is None else Simulation.first_rows(order, speed=simulation_speed, at=at)
         if simulation:
             if Simulation.objects.is_full(seller.pk):
@@ -216,7 +230,7 @@ def create(
             invoices=[invoice.access_key for invoice in naming],
             at=at,
         )
-        insert_together(order, entry, *_search_codes(order, payload), *simulation, *told)
+        insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned, *told)
         invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
     return order
 
@@ -241,7 +255,7 @@ def move(
     entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
     happened_at = entry.occurred_at
     if report.happened_at is not None:
-        _check_moment(locked, happened_at, at=at)
+        check_moment(happened_at, last=locked.status_log.latest("pk").occurred_at, at=at)
     if to is Status.DELIVERED:
         locked.delivered_at = happened_at
     # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.
@@ -258,27 +272,26 @@ def move(
     return locked
 
 
-def _check_moment(order: Order, happened_at: datetime, *, at: datetime) -> None:
-    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before the entry before it."""
+def check_moment(happened_at: datetime, *, last: datetime, at: datetime) -> None:
+    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before `last`, the entry before."""
     if not at - _OLDEST_REPORT <= happened_at <= at + _CLOCK_ERROR:
-        raise InvalidStatusReport("occurredAt fica entre 30 dias atrás e agora.", "occurredAt")
-    last = order.status_log.latest("pk").occurred_at
+        raise InvalidStatusReport("moment_out_of_bounds", "occurredAt")
     if happened_at < last:
-        raise InvalidStatusReport(
-            f"occurredAt é anterior ao último evento do pedido, de {last.isoformat()}.", "occurredAt"
-        )
+        raise InvalidStatusReport("moment_before_the_last", "occurredAt", last=last.isoformat())
 
 
 def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, Any]:
     """The tracking code, the payload's or one made of `number` that the seller has not used, and the row of `_facts`.
 
     Its `naming` are the invoices to link: keys, access keys and numbers. A reference that is as long as the NF-e layout
-    allows names the order too, if no other order's code begins like that.
+    allows names the order too, if no other order's code begins like that. Its `carrier` is that of the rules of
+    assignment, which hold for live orders.
 
     Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
     lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
     personal data.
     """
+    region = region_of(payload.postcode)
     while True:
         code = payload.tracking_code if number is None else tracking_codes.encode(number)
         (found,) = _FACTS.all(
@@ -288,12 +301,17 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             tracking_code=code,
             cut=payload.code[:CUT_REFERENCE],
             invoice_key=payload.invoice_key,
+            state=region.state if region else "",
+            region=region.kind.value if region else "",
+            service=payload.service,
         )
         taken = {"orderId": found.has_code, "trackingCode": number is None and found.has_tracking_code}
         if any(taken.values()):
             raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
         if not found.has_tracking_code:
             found.told = [loaded(WebhookEndpoint, ENDPOINT_COLUMNS, row) for row in found.told]
+            if environment != Environment.LIVE:
+                found.carrier = None
             return code, found
         (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
 
@@ -303,9 +321,8 @@ def _freight(payload: NewOrder, origin: str) -> Price | None:
     service = _SERVICES.get(payload.service)
     if service is None:
         return None
-    destination = payload.receiver["address"]["zipCode"].replace("-", "", 1)
     package = freight.package_of(payload.items, declared=payload.declared)
-    price = quotes.of_service(origin=origin, destination=destination, service=service, package=package)
+    price = quotes.of_service(origin=origin, destination=payload.postcode, service=service, package=package)
     return price if price and price.amount <= _MOST_CENTAVOS else None
 
 
@@ -369,9 +386,18 @@ def _facts() -> QuerySet[Seller]:
             has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
             naming=ArraySubquery(_naming(seller, environment, orders).values("texts")),
             told=ArraySubquery(WebhookEndpoint.objects.of(seller, environment).values_list(row_of(ENDPOINT_COLUMNS))),
+            carrier=Subquery(_rules().values("carrier")[:1]),
         )
         .order_by()
     )
+
+
+def _rules() -> QuerySet[CarrierRule]:
+    """The rules of assignment that hold, the one that decides first. As specified in `CarrierRule`."""
+    rules = CarrierRule.objects.filter(carrier__active=True)
+    for name in ("state", "region", "service"):
+        rules = rules.filter(**{f"{name}__in": ["", Parameter(name)]})
+    return rules.order_by("-state", "-region", "-service")
 
 
 def _naming(seller: Parameter, environment: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:

@@ -8,6 +8,7 @@ from common.json_body import Json, one_of
 from common.webhooks.endpoints import SandboxWebhook
 from common.webhooks.models import EventState
 from integration import nfe, words
+from integration.actions.movements import Outcome
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
@@ -165,7 +166,7 @@ class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
     `freight` is null if the company has no postcode, or the tariff had no rate. `trackingUrl` is the page for the
-    receiver, null once it no longer works.
+    receiver, null once it no longer works. `carrier`: the name of who carries it, null if nobody is assigned.
     """
 
     items: list[dict[str, Any]]
@@ -174,6 +175,7 @@ class OrderDetail(OrderSummary, TypedDict):
     freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusReport]
+    carrier: str | None
     trackingUrl: str | None
 
 
@@ -236,10 +238,38 @@ class WebhookSet(TypedDict):
     data: SandboxWebhook
 
 
+class EventAnswer(TypedDict):
+    """What has become of an event. `eventId` is null if the event has no valid one.
+
+    `code`: `moved`; `already`, if the order had the status; otherwise why nothing was recorded.
+    """
+
+    eventId: str | None
+    success: bool
+    code: str
+    message: str
+
+
+class EventsAnswered(TypedDict):
+    """The events in the sequence in which they were sent."""
+
+    success: Literal[True]
+    data: list[EventAnswer]
+
+
+def event_answer(outcome: Outcome) -> EventAnswer:
+    return {
+        "eventId": outcome.event_id,
+        "success": outcome.succeeded,
+        "code": outcome.code,
+        "message": outcome.message,
+    }
+
+
 class ManifestOrder(TypedDict):
     """An order of a manifest. `volumes`: one for each unit of its items. `weight` of all, in kilograms.
 
-    `orderCost` in BRL, `freight` in centavos, null as in the order.
+    `orderCost` in BRL, `freight` in centavos, null as in the order. `carrier` as in the order.
     """
 
     orderId: str
@@ -249,6 +279,7 @@ class ManifestOrder(TypedDict):
     weight: float
     orderCost: float
     freight: int | None
+    carrier: str | None
 
 
 class ManifestTotals(TypedDict):
@@ -308,6 +339,7 @@ def manifest_shown(manifest: Manifest) -> ManifestShown:
             "weight": float(order.weight),
             "orderCost": float(order.cost),
             "freight": order.freight_centavos,
+            "carrier": order.carrier.name if order.carrier else None,
         }
         for order in manifest.in_order
     ]
@@ -340,7 +372,7 @@ def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:
 
 
 def order_shown(order: Order, *, at: datetime) -> OrderShown:
-    """An order with its company, `status_log`, and `invoice_links` with their invoices."""
+    """An order with its company, carrier, `status_log`, and `invoice_links` with their invoices."""
     sent = order.invoice_data
     detail: OrderDetail = {
         **_summary(order),
@@ -350,6 +382,7 @@ def order_shown(order: Order, *, at: datetime) -> OrderShown:
         "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_report(entry) for entry in order.status_log.all()],
+        "carrier": order.carrier.name if order.carrier else None,
         "trackingUrl": order.tracking_url if order.link_works(at=at) else None,
     }
     return {"success": True, "data": detail}

@@ -32,7 +32,14 @@ from delivery.models import (
     WebhookEvent,
 )
 from integration.actions import keys, manifests, sellers
-from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
+from integration.models import (
+    ApiKey,
+    CarrierRule,
+    FreightParameters,
+    RefusedCarrierCall,
+    RefusedSellerCall,
+    Seller,
+)
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import (
     BY,
@@ -43,7 +50,15 @@ from tests.factories import (
     TariffFactory,
     TokenFactory,
 )
-from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
+from tests.integration.factories import (
+    OTHER_COMPANY,
+    SellerFactory,
+    create_order,
+    load_tariff,
+    make_carrier,
+    nfe_xml,
+    send_invoice,
+)
 
 ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
 
@@ -153,6 +168,9 @@ def world(with_url):
     of_seller = endpoints.first(EndpointOfSeller, owner=with_url.seller.pk, environment=Environment.LIVE)
     of_seller = endpoints.set_url(endpoint=of_seller, url="http://127.0.0.1:9/hook", by=BY, at=now)
     order = create_order(with_url.seller)
+    carrier, _text = make_carrier()
+    CarrierRule.objects.create(carrier=carrier)
+    refused_call(RefusedCarrierCall, carrier=carrier)
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})

@@ -4,7 +4,7 @@ What the others have is as like as possible (the same ids of callers, codes, pho
 so that a condition on the owner that is left out hits a row of another owner.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain
 from typing import Any
@@ -49,11 +49,18 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import DeliveryRequest, Options, Place
-from integration.actions import keys, manifests, orders
+from integration.actions import carriers, keys, manifests, movements, orders
+from integration.actions.movements import Movement
 from integration.lifecycle import Status as OrderStatus
 from integration.models import EndpointAlerts as SellerAlerts
 from integration.models import IdempotencyRecord as SellerRecord
-from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
+from integration.models import (
+    RefusedCarrierCall,
+    RefusedCarrierCallCount,
+    RefusedSellerCall,
+    RefusedSellerCallCount,
+    Seller,
+)
 from integration.models import WebhookEndpoint as SellerEndpoint
 from tests.factories import (
     BY,
@@ -73,6 +80,7 @@ from tests.integration.factories import (
     SellerFactory,
     create_order,
     load_tariff,
+    make_carrier,
     nfe_xml,
     send_invoice,
 )
@@ -371,6 +379,7 @@ class World:
             found["manifest"] = manifests.create(
                 seller=seller, environment=Environment.LIVE, orders=[found["orders"]["listed"]], by=BY, at=now
             )
+        found |= self.carrier(name, [*found["orders"].values()])
         with self.ledger.owned_by(name, "new"):
             found["invoice"] = send_invoice(seller, nfe_xml(items=("A-1",)).encode())
         for number in range(0 if is_own else LIMIT - 1):
@@ -387,6 +396,20 @@ class World:
                 create_order(seller, company_document=document, orderId="TRACK", trackingCode="T-8", invoice=None)
         Seller.objects.filter(pk=seller.pk).update(invoice_bytes=F("invoice_bytes") + 1)
         return found
+
+    def carrier(self, name: str, moved: list[Any]) -> dict[str, Any]:
+        """A carrier of these orders, with a key, an event and refused calls."""
+        now = self.now
+        with self.ledger.owned_by(name):
+            carrier, text = make_carrier(f"Carrier {name}")
+            event = Movement("event-0", "TRACK-2", OrderStatus.COLLECTED)
+            carriers.assign(orders=moved, carrier=carrier, by=BY, at=now)
+            if name != "S":  # its carrier has reported the event that the first seller's is to report
+                event = replace(event, event_id="event-1")
+            movements.record([event], orders=carriers.orders_of(carrier), source=carrier.source, by=BY, at=now)
+            refused_call(RefusedCarrierCall, carrier=carrier, answer=f'{{"of": "{name}"}}')
+            RefusedCarrierCallCount.objects.create(carrier=carrier, hour=now, refused=1, over_limit=1)
+        return {"carrier": carrier, "carrier_text": text, "carrier_key": carrier.keys.get()}
 
 
 def other_key(number: int) -> str:
