@@ -131,13 +131,14 @@ _INVOICES = (
     ),
     Invariant(
         "invoice_bytes_are_the_sum",
-        "the bytes of a seller's invoices are the sum of the files",
+        "the bytes of a seller's invoices are the sum of the files, in each environment",
         "integration_seller",
         """
         SELECT s.id FROM integration_seller s
-        LEFT JOIN (SELECT seller_id, sum(octet_length(raw)) AS bytes FROM integration_invoice GROUP BY seller_id) v
-            ON v.seller_id = s.id
-        WHERE s.invoice_bytes <> coalesce(v.bytes, 0)""",
+        LEFT JOIN (SELECT seller_id, sum(octet_length(raw)) FILTER (WHERE environment = 'live') AS live,
+                          sum(octet_length(raw)) FILTER (WHERE environment <> 'live') AS sandbox
+                   FROM integration_invoice GROUP BY seller_id) v ON v.seller_id = s.id
+        WHERE (s.invoice_bytes, s.sandbox_invoice_bytes) <> (coalesce(v.live, 0), coalesce(v.sandbox, 0))""",
     ),
 )
 

@@ -30,7 +30,10 @@ UPDATE integration_order SET receiver_name = '', receiver_document = '', forgott
         'city', receiver->'address'->'city', 'state', receiver->'address'->'state')))
 WHERE id = ANY(%s) AND forgotten_at IS NULL
 """
-_FORGET_REASONS = "UPDATE integration_statuslog SET reason = '' WHERE order_id = ANY(%s) AND reason <> ''"
+# What a carrier wrote: why an order was not delivered, and where it was.
+_FORGET_TEXTS = """
+UPDATE integration_statuslog SET reason = '', place = '' WHERE order_id = ANY(%s) AND (reason, place) <> ('', '')
+"""
 
 
 def forget_old_orders(*, at: datetime) -> None:
@@ -106,4 +109,5 @@ def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
 def _anonymise(keys: list[int], *, at: datetime) -> None:
     with forgetting(), connection.cursor() as cursor:
         cursor.execute(_FORGET_ORDERS, [at, keys])
-        cursor.execute(_FORGET_REASONS, [keys])
+        cursor.execute(_FORGET_TEXTS, [keys])
+        receiver_mails.forget(keys)

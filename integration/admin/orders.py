@@ -152,7 +152,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
         column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code", COST,
         "created_at",
     ]  # fmt: skip  # a list of names
-    list_filter = ["status"]
+    list_filter = ["environment", "status"]
     list_filter_submit = True  # the filter by seller has a field
     list_select_related = ["seller"]
     search_fields = ["codes__value", "receiver_document"]

@@ -130,7 +130,8 @@ class SellerAdmin(AccountAdmin):
 
     @admin.display(description=_("taken by invoices"))
     def space_taken(self, seller: Seller) -> str:
-        return filesizeformat(seller.invoice_bytes)
+        sizes = [f"{each.label}: {filesizeformat(seller.bytes_in(each))}" for each in Environment]
+        return " · ".join(sizes)
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.

@@ -14,13 +14,12 @@ from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller, environment_field
 
 _COUNT_BYTES = """
-IF TG_OP = 'INSERT' THEN
-    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) WHERE id = NEW.seller_id;
-ELSIF TG_OP = 'UPDATE' THEN
-    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) - octet_length(OLD.raw)
-        WHERE id = OLD.seller_id;
+more := coalesce(octet_length(NEW.raw), 0) - coalesce(octet_length(OLD.raw), 0);
+owner := coalesce(NEW.seller_id, OLD.seller_id);
+IF coalesce(NEW.environment, OLD.environment) = 'live' THEN
+    UPDATE integration_seller SET invoice_bytes = invoice_bytes + more WHERE id = owner;
 ELSE
-    UPDATE integration_seller SET invoice_bytes = invoice_bytes - octet_length(OLD.raw) WHERE id = OLD.seller_id;
+    UPDATE integration_seller SET sandbox_invoice_bytes = sandbox_invoice_bytes + more WHERE id = owner;
 END IF;
 RETURN NULL;
 """
@@ -87,6 +86,8 @@ class Invoice(models.Model):
             models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
             models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
         ]
+            # The filter of the admin's list; of live ones, which most are, the primary key finds a page.
+            models.Index(fields=["-id"], name="invoice_of_sandbox", condition=Q(environment=Environment.SANDBOX)),
         triggers = [
             pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "environment"]),
             read_only_but_forgotten("invoice_forgotten", {"raw": NO_BYTES, "forgotten_at": SET_ONCE}),
@@ -96,6 +97,7 @@ class Invoice(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("raw") | pgtrigger.Delete,  # type: ignore[no-untyped-call]
                 func=_COUNT_BYTES,
             ),
+                declare=[("more", "bigint"), ("owner", "bigint")],
         ]
 
     def __str__(self) -> str:

@@ -78,6 +78,8 @@ class Manifest(models.Model):
         indexes = [
             # It ends with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "environment", "-created_at", "-id"], name="manifest_of_seller"),
+            # As those of orders and invoices, for the filter of the admin's list.
+            models.Index(fields=["-id"], name="manifest_of_sandbox", condition=Q(environment=Environment.SANDBOX)),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="manifest_immutable", exclude=["closed_at", "closed_by"]),

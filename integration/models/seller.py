@@ -73,13 +73,13 @@ class Seller(Suspendable, LimitedAccount):
         _("space for invoices (MB)"),
         null=True,
         blank=True,
-        help_text=_("Empty: 2048. 0: no limit."),
+        help_text=_("In each environment. Empty: 2048. 0: no limit."),
     )
     invoices_per_day = models.PositiveIntegerField(
         _("invoices in 24 hours"),
         null=True,
         blank=True,
-        help_text=_("Empty: 5000. 0: no limit."),
+        help_text=_("In each environment. Empty: 5000. 0: no limit."),
     )
     # Maintained by a trigger of `Invoice`, and so correct for every way of writing and deleting invoices.
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
@@ -89,6 +89,7 @@ class Seller(Suspendable, LimitedAccount):
         verbose_name_plural = _("sellers")
         ordering = ["name"]
         constraints = [suspension_is_whole("seller_suspension_has_who_and_why")]
+    sandbox_invoice_bytes = models.BigIntegerField(_("bytes of test invoices"), default=0, db_default=0, editable=False)
 
     def clean(self) -> None:
         super().clean()
@@ -106,6 +107,10 @@ class Seller(Suspendable, LimitedAccount):
         if self.is_suspended:
             raise AccountSuspended
 
+
+    def bytes_in(self, environment: str) -> int:
+        """How much its invoices of an environment take."""
+        return self.invoice_bytes if environment == Environment.LIVE else self.sandbox_invoice_bytes
 
 class SellerMembership(Membership):
     """A person who sees a seller in the panel."""

@@ -115,7 +115,7 @@ BREAKS = {
     "invoice_reference_of_its_seller": ["UPDATE integration_invoicereference SET seller_id = seller_id + 1000"],
     "order_is_found_by_its_invoices": ["DELETE FROM integration_searchcode WHERE kind = 'invoice_key'"],
     "invoice_knows_whether_it_is_linked": ["UPDATE integration_invoice SET is_linked = NOT is_linked"],
-    "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET invoice_bytes = invoice_bytes + 1"],
+    "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET sandbox_invoice_bytes = sandbox_invoice_bytes + 1"],
     "manifest_within_a_seller": ["UPDATE integration_manifest SET environment = 'sandbox'"],
     "one_manifest_per_order": [
         _NO_CONSTRAINT.format("integration_manifestentry", "one_manifest_per_order"),

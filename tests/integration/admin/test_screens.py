@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from integration.actions import keys, sellers
 from integration.freight import Parameters
-from integration.models import ApiKey, Company, FreightParameters, Invoice, Seller, StatusLog
+from integration.models import ApiKey, Company, FreightParameters, Invoice, Order, Seller, StatusLog
 from integration.models.freight import _RANGES
 from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
 from tests.previews import save
@@ -192,6 +192,24 @@ class TestOrders:
         assert "Avenida Paulista, 1578, Loja 1" in page
 
     def test_get_a_further_code_for_tracking(self, admin_client, order):
+    def test_are_filtered_by_environment(self, admin_client, seller, order):
+        test = create_order(seller, "sandbox")
+
+        found = {
+            each: [*admin_client.get(url("order_changelist"), {"environment__exact": each}).context["cl"].result_list]
+            for each in ("live", "sandbox")
+        }
+
+        assert found == {"live": [order], "sandbox": [test]}
+
+    def test_of_the_sandbox_are_found_by_an_index(self, seller):
+        for number in range(40):
+            create_order(seller, orderId=f"A-{number}")
+
+        rows = Order.objects.filter(environment="sandbox").order_by("-pk")[:50]
+
+        assert "order_of_sandbox" in rows.explain()
+
         forms = {
             f"{prefix}-{field}": 0 for prefix in ("status_log", "codes", "invoice_links")
             for field in ("TOTAL_FORMS", "INITIAL_FORMS")
