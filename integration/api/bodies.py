@@ -136,8 +136,22 @@ def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
+class Freight(TypedDict):
+    """`amount` in centavos, `deadline` in business days.
+
+    `promisedDate`: that many business days after the collection, null before it. National holidays are known.
+    """
+
+    amount: int
+    deadline: int
+    promisedDate: str | None
+
+
 class OrderSummary(TypedDict):
-    """`shippingId` is the `order_id` of status logs, `orderCost` in BRL."""
+    """`shippingId` is the `order_id` of status logs, `orderCost` in BRL.
+
+    `freight` is null if the company has no postcode, or the tariff had no rate.
+    """
 
     shippingId: int
     orderId: str
@@ -147,6 +161,7 @@ class OrderSummary(TypedDict):
     service: str
     orderCost: float
     created_at: str
+    freight: Freight | None
 
 
 class LinkedInvoice(TypedDict):
@@ -158,17 +173,6 @@ class LinkedInvoice(TypedDict):
     value: float | None
     issued_at: str | None
     linked_at: str
-
-
-class Freight(TypedDict):
-    """`amount` in centavos, `deadline` in business days.
-
-    `promisedDate`: that many business days after the collection, null before it. National holidays are known.
-    """
-
-    amount: int
-    deadline: int
-    promisedDate: str | None
 
 
 class StatusReport(StatusEntry, TypedDict):
@@ -187,14 +191,12 @@ class StatusReport(StatusEntry, TypedDict):
 class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
-    `freight` is null if the company has no postcode, or the tariff had no rate. `trackingUrl` is the page for the
-    receiver, null once it no longer works.
+    `trackingUrl` is the page for the receiver, null once it no longer works.
     """
 
     items: list[dict[str, Any]]
     receiver: dict[str, Any]
     invoice: dict[str, Any] | None
-    freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusReport]
     trackingUrl: str | None
@@ -346,7 +348,6 @@ def order_shown(order: Order, *, at: datetime) -> OrderShown:
         "items": [{**item, "price": _number(item["price"])} for item in order.items],
         "receiver": order.receiver,
         "invoice": {**sent, "value": _number(sent.get("value"))} if sent else None,
-        "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_report(entry) for entry in order.status_log.all()],
         "trackingUrl": order.tracking_url if order.link_works(at=at) else None,
@@ -394,6 +395,7 @@ def _summary(order: Order) -> OrderSummary:
         "service": order.service,
         "orderCost": float(order.cost),
         "created_at": utc(order.created_at),
+        "freight": _freight(order),
     }
 
 
