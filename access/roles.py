@@ -53,6 +53,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoice": ("view", "change"),  # to change one is to link it to an order
             "invoicereference": _VIEW,
             "invoicelink": _VIEW,
+            "manifest": _VIEW,
+            "manifestentry": _VIEW,
         },
     },
     DISPATCHERS: {
@@ -72,6 +74,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoice": _VIEW,
             "invoicereference": _VIEW,
             "invoicelink": _VIEW,
+            "manifest": _VIEW,
+            "manifestentry": _VIEW,
             "statuslog": _VIEW,
             "searchcode": ("view", "add"),
         },

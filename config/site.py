@@ -53,6 +53,7 @@ from integration.models import (
     FreightPriceChange,
     FreightRate,
     Invoice,
+    Manifest,
     Order,
     Seller,
 )
@@ -147,8 +148,8 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (
         _("Sellers & orders"),
         [
-            ("shopping_cart", Order), ("receipt_long", Invoice), ("store", Seller), ("apartment", Company),
-            ("vpn_key", ApiKey),
+            ("shopping_cart", Order), ("pallet", Manifest), ("receipt_long", Invoice), ("store", Seller),
+            ("apartment", Company), ("vpn_key", ApiKey),
         ],
     ),
     (

@@ -133,6 +133,7 @@ _seller = [
     path("manifests/<int:manifest>/", seller_manifests.ManifestPage.as_view(), name="seller_manifest"),
     path("manifests/<int:manifest>/file/", seller_manifests.ManifestFile.as_view(), name="seller_manifest_file"),
     path("manifests/<int:manifest>/close/", seller_manifests.CloseManifest.as_view(), name="seller_manifest_close"),
+    path("manifests/<int:manifest>/add/", seller_manifests.AddToManifest.as_view(), name="seller_manifest_add"),
     path(
         "manifests/<int:manifest>/remove/",
         seller_manifests.RemoveFromManifest.as_view(),

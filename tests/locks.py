@@ -235,8 +235,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/keys.py:issue": (_KEYS,),
     "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),
     "integration/actions/manifests.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
-    "integration/actions/manifests.py:create": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
-    "integration/actions/manifests.py:_locked_with_orders": (f"{_SELLER}TestManifest::test_is_closed_once",),
+    "integration/actions/manifests.py:_free": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
+    "integration/actions/manifests.py:_locked_with_orders": (
+        f"{_SELLER}TestManifest::test_is_closed_with_what_was_added_before",
+        f"{_SELLER}TestManifest::test_is_closed_once",
+    ),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
     "integration/models/seller.py:Seller.locked": (_KEYS,),

@@ -48,9 +48,9 @@ class ManifestQuerySet(models.QuerySet["Manifest"]):
 
 
 class Manifest(models.Model):
-    """The orders that a seller hands over together. While it is open it can lose orders; a closed one is final.
+    """The orders that a seller hands over together. While it is open, orders come and go; a closed one is final.
 
-    Who changes it or its entries locks its orders first.
+    Who changes it or its entries locks it first, and then its orders.
     """
 
     seller = models.ForeignKey(

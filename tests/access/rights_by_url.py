@@ -175,6 +175,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
 }
 # model: its list's actions, and who may run them.
 ACTIONS: dict[str, dict[str, str]] = {
+    "integration.manifest": (_ALL, _NONE, _NONE, _NONE),
     "auth.user": {"end_sessions": _SUPERUSER},
     "auth.group": {"delete_selected": _SUPERUSER},
     "mfa.authenticator": {"delete_selected": _SUPERUSER},
