@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -11,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from common import admin_base, clock
 from common.actors import actor, actor_name
@@ -28,8 +30,10 @@ from common.admin_base import (
 from common.formats import centavos, document, money
 from integration import lifecycle, words
 from integration.actions import orders
+from integration.actions.orders import Report
 from integration.admin.sellers import SELLER
-from integration.errors import MoveRefused
+from integration.errors import InvalidStatusReport, MoveRefused
+from integration.forms import ReportForm, refusal
 from integration.lifecycle import Status
 from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
@@ -55,7 +59,10 @@ STATE = column("status", _("status"), status_pill, is_long=True)
 
 class StatusLogInline(ReadOnlyInline):
     model = StatusLog
-    fields = ["status", "via_api", column("by", _("by"), actor_name), "created_at"]
+    fields = [
+        "status", "reason_code", "reason", "place", "happened_at", "via_api", column("by", _("by"), actor_name),
+        "created_at",
+    ]  # fmt: skip  # a list of names
 
 
 class LinkInline(ReadOnlyInline):
@@ -114,7 +121,19 @@ _AS_SENT = [
 ]
 
 
-def _ask(model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status) -> HttpResponse:
+class AdminReportForm(ReportForm):
+    """With the admin's fields."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            styled = UnfoldAdminSelectWidget if isinstance(field, forms.ChoiceField) else UnfoldAdminTextInputWidget
+            field.widget.attrs["class"] = styled().attrs["class"]
+
+
+def _ask(
+    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status, form: ReportForm
+) -> HttpResponse:
     rows = []
     for order in chosen:
         change = format_html("{} → {}", status_pill(order.status), status_pill(target))
@@ -125,6 +144,7 @@ def _ask(model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], tar
         what=MOVES[target],
         notes=[_("Tracking shows the new status at once. It stays in the order's history.")],
         rows=rows,
+        form=form,
         is_final=target in {Status.CANCELLED, Status.RETURNED, Status.DELIVERY_FAILED},
     )
 
@@ -136,10 +156,12 @@ def _list_action(status: Status) -> Any:
     @admin.action(description=MOVES[status], permissions=["change"])
     def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
         chosen = list(queryset)
-        if not admin_base.is_confirmed(request):
-            return _ask(model_admin, request, chosen, status)
+        sent = request.POST if admin_base.is_confirmed(request) else None
+        form = AdminReportForm(sent, targets=[status])
+        if not form.is_valid():
+            return _ask(model_admin, request, chosen, status, form)
         for order in chosen:
-            model_admin.move(request, order, status)
+            model_admin.move(request, order, status, form.report)
         return admin_base.back(model_admin, request)
 
     act.__name__ = f"move_to_{status}"
@@ -214,10 +236,13 @@ class OrderAdmin(LargeTable, ModelAdmin):
         context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def move(self, request: HttpRequest, order: Order, target: Status) -> None:
+    def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:
         """Change the status of one order and show the result as a message."""
         try:
-            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now())
+            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), report=report)
+        except InvalidStatusReport as error:
+            self.message_user(request, f"{order}: {refusal(error)}", messages.ERROR)
+            return
         except MoveRefused:
             # Not the error's own message, which is the API's and always Portuguese.
             refused = {"order": order, "status": order.get_status_display(), "target": words.STATUSES[target]}

@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from common.formats import short_id
 from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller, environment_field
 
+# Of the invoice before and after the change; one of them is NULL when it is written or deleted.
 _COUNT_BYTES = """
 more := coalesce(octet_length(NEW.raw), 0) - coalesce(octet_length(OLD.raw), 0);
 owner := coalesce(NEW.seller_id, OLD.seller_id);
@@ -84,10 +86,10 @@ class Invoice(models.Model):
             # It ends with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "environment", "is_linked", "-received_at", "-id"], name="invoice_linked"),
             models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
-            models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
-        ]
             # The filter of the admin's list; of live ones, which most are, the primary key finds a page.
             models.Index(fields=["-id"], name="invoice_of_sandbox", condition=Q(environment=Environment.SANDBOX)),
+            models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
+        ]
         triggers = [
             pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "environment"]),
             read_only_but_forgotten("invoice_forgotten", {"raw": NO_BYTES, "forgotten_at": SET_ONCE}),
@@ -95,9 +97,9 @@ class Invoice(models.Model):
                 name="invoice_bytes_of_seller",
                 when=pgtrigger.After,
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("raw") | pgtrigger.Delete,  # type: ignore[no-untyped-call]
+                declare=[("more", "bigint"), ("owner", "bigint")],
                 func=_COUNT_BYTES,
             ),
-                declare=[("more", "bigint"), ("owner", "bigint")],
         ]
 
     def __str__(self) -> str:
@@ -118,6 +120,10 @@ class Invoice(models.Model):
         if not orders or any(len(order.invoice_links.all()) > 1 for order in orders):
             return None
         return sum((order.cost for order in orders), Decimal(0))
+
+    def is_foreign(self, documents: Collection[str]) -> bool:
+        """Whether it was issued by none of the companies with these documents."""
+        return bool(self.issuer_document) and self.issuer_document not in documents
 
     @property
     def differs(self) -> bool:

@@ -86,8 +86,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
 }
 _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
-    # Members and staff in the sandbox; the order of this table is live. See tests/panel/test_seller_sandbox.py.
-    "orders/<int:order>/sandbox/": ("LNNMMNM", "LNNNNNN"),
+    # Of a live order, as that of this table, by those who move it in the admin and see the seller.
+    "orders/<int:order>/move/": ("LNNMMNM", "LNNFFN+"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 

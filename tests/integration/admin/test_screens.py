@@ -157,6 +157,27 @@ class TestOrders:
         assert before == 1
         assert StatusLog.objects.latest("pk").status == status
 
+    def test_that_are_not_delivered_need_a_reason(self, admin_client, order):
+        self.move(admin_client, order, "collected", confirmed="yes")
+
+        asked = self.move(admin_client, order, "delivery_failed")
+        missing = self.move(admin_client, order, "delivery_failed", confirmed="yes", place="Salvador/BA")
+        before = StatusLog.objects.count()
+        self.move(admin_client, order, "delivery_failed", confirmed="yes", place="Salvador/BA", code="ABSENT")
+
+        assert '<option value="ABSENT">' in asked
+        assert "Choose why." in missing
+        assert 'value="Salvador/BA"' in missing
+        assert before == 2
+        entry = StatusLog.objects.latest("pk")
+        assert (entry.status, entry.reason_code, entry.place) == ("delivery_failed", "ABSENT", "Salvador/BA")
+
+    def test_stay_when_the_moment_of_a_move_does_not_fit(self, admin_client, order):
+        page = self.move(admin_client, order, "collected", confirmed="yes", happened_at="2020-01-01T00:00")
+
+        assert "The moment lies within the last 30 days" in page
+        assert StatusLog.objects.count() == 1
+
     def test_stay_and_say_why_when_a_move_is_refused(self, admin_client, order):
         self.move(admin_client, order, "delivered", confirmed="yes")
 
@@ -170,6 +191,24 @@ class TestOrders:
         }
 
         assert found == {"A-1": [order], "529.982.247-25": [order], "A-": [], "529": []}
+
+    def test_are_filtered_by_environment(self, admin_client, seller, order):
+        test = create_order(seller, "sandbox")
+
+        found = {
+            each: [*admin_client.get(url("order_changelist"), {"environment__exact": each}).context["cl"].result_list]
+            for each in ("live", "sandbox")
+        }
+
+        assert found == {"live": [order], "sandbox": [test]}
+
+    def test_of_the_sandbox_are_found_by_an_index(self, seller):
+        for number in range(40):
+            create_order(seller, orderId=f"A-{number}")
+
+        rows = Order.objects.filter(environment="sandbox").order_by("-pk")[:50]
+
+        assert "order_of_sandbox" in rows.explain()
 
     def test_offer_on_their_page_what_is_allowed(self, admin_client, order):
         page = admin_client.get(url("order_change", order.pk)).content.decode()
@@ -192,24 +231,6 @@ class TestOrders:
         assert "Avenida Paulista, 1578, Loja 1" in page
 
     def test_get_a_further_code_for_tracking(self, admin_client, order):
-    def test_are_filtered_by_environment(self, admin_client, seller, order):
-        test = create_order(seller, "sandbox")
-
-        found = {
-            each: [*admin_client.get(url("order_changelist"), {"environment__exact": each}).context["cl"].result_list]
-            for each in ("live", "sandbox")
-        }
-
-        assert found == {"live": [order], "sandbox": [test]}
-
-    def test_of_the_sandbox_are_found_by_an_index(self, seller):
-        for number in range(40):
-            create_order(seller, orderId=f"A-{number}")
-
-        rows = Order.objects.filter(environment="sandbox").order_by("-pk")[:50]
-
-        assert "order_of_sandbox" in rows.explain()
-
         forms = {
             f"{prefix}-{field}": 0 for prefix in ("status_log", "codes", "invoice_links")
             for field in ("TOTAL_FORMS", "INITIAL_FORMS")
