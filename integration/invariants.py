@@ -79,6 +79,14 @@ _ORDERS = (
                           WHERE (s.order_id, s.kind, s.value) = (o.id, wanted.kind, wanted.value))""",  # noqa: S608  # nosec B608  # constants
     ),
     Invariant(
+        "receiver_mail_of_its_seller",
+        "e-mails to receivers belong to the seller of their order, which is live",
+        "integration_receivermail",
+        """
+        SELECT m.id FROM integration_receivermail m JOIN integration_order o ON o.id = m.order_id
+        WHERE m.seller_id <> o.seller_id OR o.environment <> 'live'""",
+    ),
+    Invariant(
         "search_code_of_its_seller",
         "search codes belong to the seller and the environment of their order",
         "integration_searchcode",

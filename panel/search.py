@@ -69,6 +69,7 @@ _PAGES_OF_SELLER = {
     "seller_report": gettext_lazy("Report"),
     "seller_refused_calls": gettext_lazy("Refused calls"),
     "seller_team": gettext_lazy("Team"),
+    "seller_settings": gettext_lazy("Settings"),
 }
 # With the permission that each requires.
 _PAGES: dict[str, tuple[Any, str]] = {

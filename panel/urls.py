@@ -153,6 +153,7 @@ _seller = [
     path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
 ]
 
+    path("settings/", sellers.Settings.as_view(), name="seller_settings"),
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),

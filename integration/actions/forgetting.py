@@ -17,6 +17,7 @@ from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
 from integration import lifecycle
+from integration.actions import receiver_mails
 from integration.models import Invoice, Order, Seller, compact_document
 
 _BATCH = 500

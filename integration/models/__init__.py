@@ -5,6 +5,7 @@ from integration.models.freight import FreightParameters, FreightParametersChang
 from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.order import Order, SearchCode, StatusLog
+from integration.models.receiver_mail import ReceiverMail, ReceiverMailStop
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
 from integration.models.simulation import Simulation
 
@@ -22,6 +23,8 @@ __all__ = [
     "Manifest",
     "ManifestEntry",
     "Order",
+    "ReceiverMail",
+    "ReceiverMailStop",
     "RefusedSellerCall",
     "RefusedSellerCallCount",
     "SearchCode",

@@ -68,6 +68,12 @@ class Seller(Suspendable, LimitedAccount):
         help_text=_("People who see this seller, and no other, in the panel."),
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    mails_receivers = models.BooleanField(
+        _("e-mails to receivers"),
+        default=False,
+        db_default=False,
+        help_text=_("Receivers are told by e-mail how their live orders stand."),
+    )
 
     invoice_quota_mb = models.PositiveIntegerField(
         _("space for invoices (MB)"),
@@ -83,13 +89,13 @@ class Seller(Suspendable, LimitedAccount):
     )
     # Maintained by a trigger of `Invoice`, and so correct for every way of writing and deleting invoices.
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
+    sandbox_invoice_bytes = models.BigIntegerField(_("bytes of test invoices"), default=0, db_default=0, editable=False)
 
     class Meta:
         verbose_name = _("seller")
         verbose_name_plural = _("sellers")
         ordering = ["name"]
         constraints = [suspension_is_whole("seller_suspension_has_who_and_why")]
-    sandbox_invoice_bytes = models.BigIntegerField(_("bytes of test invoices"), default=0, db_default=0, editable=False)
 
     def clean(self) -> None:
         super().clean()
@@ -102,15 +108,15 @@ class Seller(Suspendable, LimitedAccount):
         """The current row, with a lock that serialises writes of this seller until the transaction ends."""
         return Seller.objects.select_for_update(no_key=True).get(pk=self.pk)
 
+    def bytes_in(self, environment: str) -> int:
+        """How much its invoices of an environment take."""
+        return self.invoice_bytes if environment == Environment.LIVE else self.sandbox_invoice_bytes
+
     def check_active(self) -> None:
         """Raise AccountSuspended while the seller is suspended."""
         if self.is_suspended:
             raise AccountSuspended
 
-
-    def bytes_in(self, environment: str) -> int:
-        """How much its invoices of an environment take."""
-        return self.invoice_bytes if environment == Environment.LIVE else self.sandbox_invoice_bytes
 
 class SellerMembership(Membership):
     """A person who sees a seller in the panel."""

@@ -178,6 +178,7 @@ def test_seller(walk, people, seller):
         "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
         "seller-manifests": f"{base}manifests/",
+        "seller-settings": f"{base}settings/",
         "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
         "seller-team": f"{base}team/",

@@ -17,6 +17,7 @@ from delivery.models import WebhookEvent
 from delivery.webhooks import feed
 from integration.actions import manifests, orders
 from integration.lifecycle import Status
+from integration.models import ReceiverMail
 from tests.common.webhooks import settling
 from tests.delivery import simulated
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
@@ -104,6 +105,7 @@ BREAKS = {
         "UPDATE integration_order SET tracking_code = 'T-1'",
     ],
     "order_is_found_by_its_codes": ["DELETE FROM integration_searchcode WHERE kind = 'shipping'"],
+    "receiver_mail_of_its_seller": ["UPDATE integration_receivermail SET seller_id = seller_id + 1000"],
     "search_code_of_its_seller": ["UPDATE integration_searchcode SET seller_id = seller_id + 1000"],
     "invoices_are_unique": [
         _NO_INDEX.format("one_invoice_of_environment_per_access_key"),
@@ -157,6 +159,7 @@ def healthy():
     create_order(seller, orderId="A-2")
     send_invoice(seller, nfe_xml(items=["A-1"]).encode())
     orders.move(order=order, to=Status.COLLECTED, by=BY, at=at)
+    ReceiverMail.objects.create(seller=seller, order=order, status="collected", message=1, created_at=at)
     waiting = create_order(seller, orderId="A-3")
     manifests.create(seller=seller, environment="live", orders=[waiting], by=BY, at=at)
     create_order(seller, "sandbox", orderId="A-4", simulation_speed=1)
