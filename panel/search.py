@@ -78,6 +78,7 @@ _PAGES: dict[str, tuple[Any, str]] = {
     "panel:home": (gettext_lazy("Accounts"), ""),
     "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
     "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
+    "panel:seller_reports": (gettext_lazy("Report of all sellers"), "integration.change_seller"),
     "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
     "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
     "panel:freight_simulator": (gettext_lazy("Price simulators"), "integration.view_freightrate"),

@@ -142,18 +142,24 @@ _seller = [
     path("manifests/<int:manifest>/delete/", seller_manifests.DeleteManifest.as_view(), name="seller_manifest_delete"),
     path("report/", seller_reports.Report.as_view(), name="seller_report"),
     path("report/export/", seller_reports.ReportExport.as_view(), name="seller_report_export"),
+    path(
+        "report/export/reasons/",
+        seller_reports.ReportExport.as_view(),
+        {"reasons": True},
+        name="seller_report_reasons_export",
+    ),
     path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
     path("invoices/export/", seller_invoices.InvoicesExport.as_view(), name="seller_invoices_export"),
     path("invoices/<int:invoice>/", seller_invoices.InvoicePage.as_view(), name="seller_invoice"),
     path("invoices/<int:invoice>/file/", seller_invoices.InvoiceFile.as_view(), name="seller_invoice_file"),
     path("quickstart/", sellers.Quickstart.as_view(), name="seller_quickstart"),
+    path("settings/", sellers.Settings.as_view(), name="seller_settings"),
     path("sheet/", sellers.Sheet.as_view(), name="seller_sheet"),
     *_team(team.SellerTeam, team.SellerChange, "seller_"),
     path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),
     path("refused-calls/<uuid:call>/", refused_calls.SellerRefusedCall.as_view(), name="seller_refused_call"),
 ]
 
-    path("settings/", sellers.Settings.as_view(), name="seller_settings"),
 app_name = "panel"
 urlpatterns = [
     path("", home.Home.as_view(), name="home"),
@@ -185,6 +191,16 @@ urlpatterns = [
             f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"
         )
         for table in reports.TABLES_OF_ALL
+    ),
+    path("reports/sellers/", seller_reports.AllSellers.as_view(), name="seller_reports"),
+    *(
+        path(
+            f"reports/sellers/export/{table}/",
+            seller_reports.AllSellersExport.as_view(),
+            {"table": table},
+            f"seller_reports_{table}_export",
+        )
+        for table in seller_reports.TABLES_OF_SELLERS
     ),
     path("accounts/new/", setup.NewAccount.as_view(), name="setup_new"),
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),

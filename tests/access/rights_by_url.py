@@ -68,6 +68,9 @@ _PANEL |= {
     "reports/export/reasons/": (_SETUP, "LFFFMFM"),
     "reports/export/accounts/": (_SETUP, "LFFFMFM"),
     "reports/export/earnings/": (_SETUP, "LFFFMFM"),
+    "reports/sellers/": (_SETUP, "LFFFMFM"),
+    "reports/sellers/export/sellers/": (_SETUP, "LFFFMFM"),
+    "reports/sellers/export/reasons/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
     "alerts/": (_SETUP, "LFFFMFM"),
 }
@@ -172,10 +175,10 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.freightparameterschange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
     "integration.invoice": (_ALL, _NONE, _STAFF_ONLY, _NONE),
+    "integration.manifest": (_ALL, _NONE, _NONE, _NONE),
 }
 # model: its list's actions, and who may run them.
 ACTIONS: dict[str, dict[str, str]] = {
-    "integration.manifest": (_ALL, _NONE, _NONE, _NONE),
     "auth.user": {"end_sessions": _SUPERUSER},
     "auth.group": {"delete_selected": _SUPERUSER},
     "mfa.authenticator": {"delete_selected": _SUPERUSER},

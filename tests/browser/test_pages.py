@@ -249,9 +249,10 @@ class TestStaff:
 
         assert way.problems == []
 
-    def test_reports(self, walk, people, shop, rules):
+    def test_reports(self, walk, people, shop, seller, rules):
         rules(driver_share_percent=70)
         today = report(shop)
+        create_order(seller)
         people("sara", group="Account staff")
         base = f"/panel/accounts/{shop.integrator.pk}/live/report/"
         period = f"?since={today - timedelta(days=20)}&until={today}"
@@ -259,6 +260,7 @@ class TestStaff:
 
         way.over({
             "report-of-all": f"/panel/reports/{period}",
+            "report-of-sellers": f"/panel/reports/sellers/{period}",
             "report": f"{base}{period}",
             "report-year": f"{base}?since={today - timedelta(days=300)}&until={today}",
             "report-deliveries": f"{base}deliveries/{period}",
