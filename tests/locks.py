@@ -240,6 +240,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_SELLER}TestManifest::test_is_closed_with_what_was_added_before",
         f"{_SELLER}TestManifest::test_is_closed_once",
     ),
+    "integration/actions/receiver_mails.py:stop": (f"{_SELLER}TestMailsToAReceiver::test_are_stopped_once",),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
     "integration/models/seller.py:Seller.locked": (_KEYS,),

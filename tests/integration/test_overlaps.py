@@ -12,9 +12,9 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
 from common.tabular_import import TableFile
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, manifests, orders
+from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails
 from integration.admin.freight import RateResource
-from integration.models import FreightRate, InvoiceLink, Manifest, ManifestEntry, Order, StatusLog
+from integration.models import FreightRate, InvoiceLink, Manifest, ManifestEntry, Order, ReceiverMailStop, StatusLog
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
 from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
@@ -123,6 +123,15 @@ class TestManifest:
             partial(orders.cancel, order=kept, by=BY, at=timezone.now()),
         )
         assert [entry.order.status for entry in closed.entries.all()] == ["cancelled"]
+
+
+class TestMailsToAReceiver:
+    def test_are_stopped_once(self, seller):
+        stop = partial(receiver_mails.stop, order=create_order(seller), at=timezone.now())
+
+        assert overlap(stop, stop) == [None, None]
+
+        assert ReceiverMailStop.objects.count() == 1
 
 
 class TestKeys:

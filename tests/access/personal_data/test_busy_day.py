@@ -33,7 +33,7 @@ from common.mail import sending
 from config.celery import app
 from delivery.actions import deliveries, receivers
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
-from integration.actions import orders
+from integration.actions import orders, sellers
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order
@@ -67,7 +67,7 @@ NOT_FILLED = {
     "delivery.LocatedAddress", "delivery.ReportedTrouble",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "pghistory.Context", "integration.Simulation", "integration.Manifest",
-    "integration.ManifestEntry",
+    "integration.ManifestEntry", "integration.ReceiverMailStop",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
     "auth.User_user_permissions", "mfa.Authenticator", "usersessions.UserSession",
 }  # fmt: skip  # a list
@@ -146,6 +146,7 @@ def fail(api: APIClient, driver: Driver) -> None:
 def order() -> None:
     """An order to the receiver with its invoice, which the seller sends twice and wrongly too."""
     seller = SellerFactory.create(documents=(COMPANY,))
+    sellers.set_receiver_mails(seller=seller, are_on=True, by=BY)
     client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
     receiver = order_body()["receiver"]
     receiver |= {"name": RECEIVER, "phone": "1188776655", "cellphone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
@@ -253,7 +254,7 @@ def day(
     assert {DRIVER, NEW_NAME} <= {name for name in (DRIVER, NEW_NAME) if found([name.casefold()])}
     assert WebhookAttempt.objects.filter(response_start__contains=RECEIVER).exists()
     assert DropoffOptions.objects.filter(contact_email=RECEIVERS_EMAIL.lower()).count() == 2
-    assert [str(message["To"]) for message in mailbox.messages] == [RECEIVERS_EMAIL.lower()] * 2
+    assert [str(message["To"]) for message in mailbox.messages] == [RECEIVERS_EMAIL.lower()] * 3
     monkeypatch.undo()
     with _transaction():
         World()
