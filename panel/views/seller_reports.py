@@ -55,7 +55,7 @@ _STANDING = Case(
     output_field=TextField(),
 )
 # The codes of `_reasons`, in the sequence in which tables have them. Empty: the carrier has reported none.
-_REASONS: dict[str, Any] = {**words.REASONS, "": gettext_lazy("No reason")}
+_REASONS: dict[str, Any] = {code.value: text for code, text in words.REASONS.items()} | {"": gettext_lazy("No reason")}
 
 
 @dataclass

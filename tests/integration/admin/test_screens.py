@@ -122,6 +122,17 @@ class TestSuspension:
         assert Seller.objects.get(pk=seller.pk).suspended_at is None
 
 
+class TestMailsToReceivers:
+    def test_are_switched_on(self, admin_client, seller):
+        empty = {f"{name}-{count}_FORMS": 0 for name in ("companies", "keys") for count in ("TOTAL", "INITIAL")}
+        before = seller.mails_receivers
+
+        admin_client.post(url("seller_change", seller.pk), {"name": seller.name, "mails_receivers": "on", **empty})
+
+        seller.refresh_from_db()
+        assert (before, seller.mails_receivers) == (False, True)
+
+
 class TestCompanies:
     def test_are_kept_compact(self, admin_client, seller):
         admin_client.post(url("company_add"), {"seller": seller.pk, "document": "12.abc.345/01de-35", "name": ""})
