@@ -115,7 +115,7 @@ class OrderPage(SellerView):
     def move_form(self, order: Order, data: QueryDict | None = None) -> MoveForm | None:
         """The form of the moves that the person may make now; None without one."""
         is_test = order.environment == Environment.SANDBOX
-        may_move = not self.seller.suspended_at if is_test else self.request.user.has_perm("integration.change_order")
+        may_move = not self.seller.suspended_at if is_test else _may_move(self.request)
         return MoveForm(order, data, needs_code=not is_test) if may_move and TABLE[Status(order.status)] else None
 
     def show(self, order: Order, form: MoveForm | None, *, status: int = 200) -> HttpResponse:
@@ -171,6 +171,11 @@ def _shipment(order: Order) -> str:
     )
 
 
+def _may_move(request: HttpRequest) -> bool:
+    """Whether the person may move live orders, as in the admin."""
+    return request.user.has_perm("integration.change_order")
+
+
 def _next_step(order: Order) -> str:
     """What happens by itself to an order of the sandbox that has not ended; empty for others."""
     if order.environment != Environment.SANDBOX or not TABLE[Status(order.status)]:
@@ -193,7 +198,7 @@ class MoveOrder(OrderPage):
         found = self.found(order)
         if found.environment == Environment.SANDBOX:
             self.seller.check_active()
-        elif not request.user.has_perm("integration.change_order"):
+        elif not _may_move(request):
             raise PermissionDenied
         form = self.move_form(found, request.POST)
         if form is None:
