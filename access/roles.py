@@ -61,6 +61,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "webhookendpoint": ("view", "change"),
             "webhookevent": _VIEW,
             "webhookattempt": _VIEW,
+            "manifest": _VIEW,
+            "manifestentry": _VIEW,
         },
     },
     DISPATCHERS: {
@@ -82,6 +84,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoice": _VIEW,
             "invoicereference": _VIEW,
             "invoicelink": _VIEW,
+            "manifest": _VIEW,
+            "manifestentry": _VIEW,
             "statuslog": _VIEW,
             "searchcode": ("view", "add"),
             "webhookevent": _VIEW,

@@ -342,12 +342,15 @@ def ask_about(
     what: StrOrPromise,
     rows: Sequence[Row],
     notes: Sequence[StrOrPromise] = (),
+    form: Form | None = None,
     is_final: bool = False,
 ) -> TemplateResponse:
     """The page of `ask`, named for what is done and to how many rows."""
     values = {"what": what, "count": len(rows)}
     title = ngettext("%(what)s?", "%(what)s: %(count)s rows?", len(rows)) % values
-    return ask(model_admin, request, title=title, submit=_("Confirm"), rows=rows, notes=notes, is_final=is_final)
+    return ask(
+        model_admin, request, title=title, submit=_("Confirm"), rows=rows, notes=notes, form=form, is_final=is_final
+    )
 
 
 def _kept(request: HttpRequest, form: Form | None) -> list[tuple[str, str]]:

@@ -56,6 +56,7 @@ from integration.models import (
     FreightPriceChange,
     FreightRate,
     Invoice,
+    Manifest,
     Order,
     RefusedCarrierCall,
     Seller,
@@ -154,8 +155,8 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (
         _("Sellers & orders"),
         [
-            ("shopping_cart", Order), ("receipt_long", Invoice), ("store", Seller), ("apartment", Company),
-            ("vpn_key", ApiKey),
+            ("shopping_cart", Order), ("pallet", Manifest), ("receipt_long", Invoice), ("store", Seller),
+            ("apartment", Company), ("vpn_key", ApiKey),
         ],
     ),
     (
@@ -194,6 +195,7 @@ _PANEL = [
     ("home", _("Accounts"), "accounts", ""),
     ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
     ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
+    ("seller_reports", _("Report of all sellers"), "report", "integration.change_seller"),
     ("freight_simulator", _("Price simulators"), "simulator", "integration.view_freightrate"),
     ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),
 ]

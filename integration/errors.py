@@ -310,6 +310,14 @@ class ManifestEmpty(IntegrationError):
     remedy = "Delete it."
 
 
+class ManifestFull(IntegrationError):
+    code = "manifest_full"
+    status = 409
+    message = "Um romaneio tem no máximo %(most)s pedidos"
+    meaning = "With these orders the manifest would have more than it may; the message says how many that is."
+    remedy = "Open another manifest."
+
+
 class NoCoverage(IntegrationError):
     code = "no_coverage"
     status = 400

@@ -80,6 +80,14 @@ _ORDERS = (
                           WHERE (s.order_id, s.kind, s.value) = (o.id, wanted.kind, wanted.value))""",  # noqa: S608  # nosec B608  # constants
     ),
     Invariant(
+        "receiver_mail_of_its_seller",
+        "e-mails to receivers belong to the seller of their order, which is live",
+        "integration_receivermail",
+        """
+        SELECT m.id FROM integration_receivermail m JOIN integration_order o ON o.id = m.order_id
+        WHERE m.seller_id <> o.seller_id OR o.environment <> 'live'""",
+    ),
+    Invariant(
         "search_code_of_its_seller",
         "search codes belong to the seller and the environment of their order",
         "integration_searchcode",
@@ -132,13 +140,14 @@ _INVOICES = (
     ),
     Invariant(
         "invoice_bytes_are_the_sum",
-        "the bytes of a seller's invoices are the sum of the files",
+        "the bytes of a seller's invoices are the sum of the files, in each environment",
         "integration_seller",
         """
         SELECT s.id FROM integration_seller s
-        LEFT JOIN (SELECT seller_id, sum(octet_length(raw)) AS bytes FROM integration_invoice GROUP BY seller_id) v
-            ON v.seller_id = s.id
-        WHERE s.invoice_bytes <> coalesce(v.bytes, 0)""",
+        LEFT JOIN (SELECT seller_id, sum(octet_length(raw)) FILTER (WHERE environment = 'live') AS live,
+                          sum(octet_length(raw)) FILTER (WHERE environment <> 'live') AS sandbox
+                   FROM integration_invoice GROUP BY seller_id) v ON v.seller_id = s.id
+        WHERE (s.invoice_bytes, s.sandbox_invoice_bytes) <> (coalesce(v.live, 0), coalesce(v.sandbox, 0))""",
     ),
 )
 

@@ -19,22 +19,16 @@ from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.models import Integrator
 from delivery.models.alert import LEAST_MINUTES, MOST_MINUTES
-from integration import lifecycle, postcodes
-from integration import words as order_words
-from integration.actions.orders import Report
+from integration import postcodes
 from integration.errors import NoCoverage
-from integration.lifecycle import Reason
-from integration.lifecycle import Status as OrderStatus
 from integration.models import (
     Authentication,
     AuthenticationKind,
     Company,
-    Order,
     Seller,
     WebhookEndpoint,
     compact_document,
 )
-from integration.models.order import LONGEST_PLACE, LONGEST_REASON
 from integration.models.seller import validate_document
 from panel.filters import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 
@@ -391,39 +385,3 @@ class NewSellerForm(_FirstPerson):
         if errors:
             raise ValidationError(errors)
         return documents
-
-
-class OrderMoveForm(forms.Form):
-    """A move of a test order by hand. A reason counts only where the status has one."""
-
-    target = forms.ChoiceField(label=_("New status"))
-    code = forms.ChoiceField(
-        label=_("Why (if not delivered or returned)"),
-        required=False,
-        choices=[("", _("Without a reason")), *((code.value, text) for code, text in order_words.REASONS.items())],
-    )
-    reason = forms.CharField(label=_("Reason in words"), required=False, max_length=LONGEST_REASON)
-    place = forms.CharField(label=_("Place"), required=False, max_length=LONGEST_PLACE)
-
-    def __init__(self, order: Order, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        allowed = lifecycle.TABLE[OrderStatus(order.status)]
-        target = self.fields["target"]
-        assert isinstance(target, forms.ChoiceField)  # noqa: S101  # nosec B101  # as declared
-        target.choices = [(status.value, order_words.STATUSES[status]) for status in allowed]
-
-    def clean(self) -> None:
-        data = super().clean() or self.cleaned_data
-        if data.get("target") in lifecycle.WITH_REASON and data.get("code") == Reason.OTHER and not data.get("reason"):
-            self.add_error("reason", _("Say the reason in words."))
-
-    @property
-    def status(self) -> OrderStatus:
-        return OrderStatus(self.cleaned_data["target"])
-
-    @property
-    def report(self) -> Report:
-        data = self.cleaned_data
-        if self.status not in lifecycle.WITH_REASON:
-            return Report(place=data["place"])
-        return Report(reason_code=data["code"], reason=data["reason"], place=data["place"])

@@ -17,7 +17,7 @@ _MOST_BARS = 12
 
 @dataclass(frozen=True)
 class Series:
-    """What a bar stands for. `look` is its class in charts.css: good, bad, warn or info."""
+    """What a bar stands for. `look` is its class in charts.css: good, bad, warn, info or none."""
 
     name: Any
     look: str

@@ -71,6 +71,7 @@ _PAGES_OF_SELLER = {
     "seller_report": gettext_lazy("Report"),
     "seller_refused_calls": gettext_lazy("Refused calls"),
     "seller_team": gettext_lazy("Team"),
+    "seller_settings": gettext_lazy("Settings"),
 }
 # With the permission that each requires.
 _PAGES: dict[str, tuple[Any, str]] = {
@@ -79,6 +80,7 @@ _PAGES: dict[str, tuple[Any, str]] = {
     "panel:home": (gettext_lazy("Accounts"), ""),
     "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
     "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
+    "panel:seller_reports": (gettext_lazy("Report of all sellers"), "integration.change_seller"),
     "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
     "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
     "panel:freight_simulator": (gettext_lazy("Price simulators"), "integration.view_freightrate"),

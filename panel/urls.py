@@ -140,7 +140,7 @@ _seller = [
     path("orders/", seller_orders.Orders.as_view(), name="seller_orders"),
     path("orders/export/", seller_orders.OrdersExport.as_view(), name="seller_orders_export"),
     path("orders/<int:order>/", seller_orders.OrderPage.as_view(), name="seller_order"),
-    path("orders/<int:order>/sandbox/", seller_orders.SandboxMove.as_view(), name="seller_sandbox_move"),
+    path("orders/<int:order>/move/", seller_orders.MoveOrder.as_view(), name="seller_order_move"),
     path("orders/<int:order>/cancel/", seller_orders.CancelOrder.as_view(), name="seller_order_cancel"),
     path("orders/<int:order>/invoice/", seller_orders.OrderInvoice.as_view(), name="seller_order_invoice"),
     path("orders/<int:order>/carrier/", seller_carriers.AssignCarrier.as_view(), name="seller_order_carrier"),
@@ -149,6 +149,7 @@ _seller = [
     path("manifests/<int:manifest>/", seller_manifests.ManifestPage.as_view(), name="seller_manifest"),
     path("manifests/<int:manifest>/file/", seller_manifests.ManifestFile.as_view(), name="seller_manifest_file"),
     path("manifests/<int:manifest>/close/", seller_manifests.CloseManifest.as_view(), name="seller_manifest_close"),
+    path("manifests/<int:manifest>/add/", seller_manifests.AddToManifest.as_view(), name="seller_manifest_add"),
     path(
         "manifests/<int:manifest>/remove/",
         seller_manifests.RemoveFromManifest.as_view(),
@@ -157,11 +158,18 @@ _seller = [
     path("manifests/<int:manifest>/delete/", seller_manifests.DeleteManifest.as_view(), name="seller_manifest_delete"),
     path("report/", seller_reports.Report.as_view(), name="seller_report"),
     path("report/export/", seller_reports.ReportExport.as_view(), name="seller_report_export"),
+    path(
+        "report/export/reasons/",
+        seller_reports.ReportExport.as_view(),
+        {"reasons": True},
+        name="seller_report_reasons_export",
+    ),
     path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
     path("invoices/export/", seller_invoices.InvoicesExport.as_view(), name="seller_invoices_export"),
     path("invoices/<int:invoice>/", seller_invoices.InvoicePage.as_view(), name="seller_invoice"),
     path("invoices/<int:invoice>/file/", seller_invoices.InvoiceFile.as_view(), name="seller_invoice_file"),
     path("quickstart/", sellers.Quickstart.as_view(), name="seller_quickstart"),
+    path("settings/", sellers.Settings.as_view(), name="seller_settings"),
     path("sheet/", sellers.Sheet.as_view(), name="seller_sheet"),
     *_team(team.SellerTeam, team.SellerChange, "seller_"),
     path("refused-calls/", refused_calls.SellerRefusedCalls.as_view(), name="seller_refused_calls"),
@@ -201,6 +209,16 @@ urlpatterns = [
             f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"
         )
         for table in reports.TABLES_OF_ALL
+    ),
+    path("reports/sellers/", seller_reports.AllSellers.as_view(), name="seller_reports"),
+    *(
+        path(
+            f"reports/sellers/export/{table}/",
+            seller_reports.AllSellersExport.as_view(),
+            {"table": table},
+            f"seller_reports_{table}_export",
+        )
+        for table in seller_reports.TABLES_OF_SELLERS
     ),
     path("accounts/new/", setup.NewAccount.as_view(), name="setup_new"),
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),

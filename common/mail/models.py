@@ -16,6 +16,7 @@ class Kind(models.TextChoices):
     ALERT = "alert", _("Alert")
     DIGEST = "digest", _("Daily digest")
     RECEIVER = "receiver", _("Link for a receiver")
+    ORDER = "order", _("Status of an order")
 
 
 class MessageState(models.TextChoices):
@@ -36,6 +37,9 @@ class Message(models.Model):
     recipient = models.CharField(_("recipient"), max_length=254)
     subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT)
     body_ciphertext = CiphertextField(blank=True)
+    # Where a POST ends further messages (RFC 8058). Erased with the body; no constraint says so, because the previous
+    # version of the service does not.
+    unsubscribe_ciphertext = CiphertextField(blank=True, db_default="")
     created_at = models.DateTimeField(_("created at"))
     expires_at = models.DateTimeField(_("not sent after"))
 
@@ -61,6 +65,7 @@ class Message(models.Model):
         indexes = [
             models.Index(fields=["due_at"], name="message_due", condition=Q(state="waiting")),
             models.Index(fields=["created_at"], name="message_age"),
+            models.Index(fields=["recipient", "created_at"], name="message_to"),
         ]
 
     def __str__(self) -> str:

@@ -73,9 +73,11 @@ def record(
     language: str,
     at: datetime,
     lifetime: timedelta,
+    unsubscribe: str = "",
 ) -> Message:
     """Write a message that is sent when this transaction has committed, and not later than `lifetime` after `at`.
 
+    A POST to `unsubscribe`, without a log-in, ends further messages of this kind; mail programs offer it as a button.
     `template` names a file of templates/mail whose first line is the subject. Raises MailServerMissing, and
     ValidationError for an invalid address.
     """
@@ -87,6 +89,7 @@ def record(
         recipient=clean_address(recipient),
         subject=subject,
         body_ciphertext=credentials.encrypt(f"{body}\n"),
+        unsubscribe_ciphertext=credentials.encrypt(unsubscribe) if unsubscribe else "",
         created_at=at,
         expires_at=at + lifetime,
         due_at=at,

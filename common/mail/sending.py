@@ -61,7 +61,9 @@ def _send_and_settle(message: Message) -> bool:
         return True
     try:
         body = credentials.decrypt(message.body_ciphertext)
-        _calls.run(lambda: _send(message, body))
+        ciphertext = message.unsubscribe_ciphertext
+        unsubscribe = credentials.decrypt(ciphertext) if ciphertext else ""
+        _calls.run(lambda: _send(message, body, unsubscribe))
     except InvalidToken:
         _fail(message, "no key of CREDENTIALS_KEYS decrypts it")
     except Error:  # of the database, not of the message
@@ -85,14 +87,17 @@ def _send_and_settle(message: Message) -> bool:
     return True
 
 
-def _send(message: Message, body: str) -> None:
+def _send(message: Message, body: str, unsubscribe: str) -> None:
     host = settings.SITE_URL.partition("://")[2].partition(":")[0]
+    headers = {"Message-ID": f"<rota-{message.pk}@{host}>", "Auto-Submitted": "auto-generated"}
+    if unsubscribe:
+        headers |= {"List-Unsubscribe": f"<{unsubscribe}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
     mail = EmailMessage(
         message.subject,
         body,
         settings.DEFAULT_FROM_EMAIL,
         [message.recipient],
-        headers={"Message-ID": f"<rota-{message.pk}@{host}>", "Auto-Submitted": "auto-generated"},
+        headers=headers,
         connection=get_connection("django.core.mail.backends.smtp.EmailBackend"),
     )
     mail.send()
@@ -111,4 +116,5 @@ def _fail(message: Message, error: str) -> None:
 
 
 def _end(message: Message, state: MessageState, error: str = "") -> None:
-    batches.still_claimed(message).update(state=state, body_ciphertext="", ended_at=clock.now(), error=error)
+    erased = {"body_ciphertext": "", "unsubscribe_ciphertext": ""}
+    batches.still_claimed(message).update(**erased, state=state, ended_at=clock.now(), error=error)

@@ -17,6 +17,7 @@ from common.batches import together_or_each
 from common.forgetting import forgetting
 from common.phones import with_phone
 from integration import lifecycle
+from integration.actions import receiver_mails
 from integration.models import Invoice, Order, Seller, WebhookAttempt, compact_document
 
 _BATCH = 500
@@ -30,9 +31,13 @@ UPDATE integration_order SET receiver_name = '', receiver_document = '', forgott
         'city', receiver->'address'->'city', 'state', receiver->'address'->'state')))
 WHERE id = ANY(%s) AND forgotten_at IS NULL
 """
-_FORGET_REASONS = "UPDATE integration_statuslog SET reason = '' WHERE order_id = ANY(%s) AND reason <> ''"
-_FORGET_REASONS_IN_EVENTS = """
-UPDATE integration_webhookevent SET body = jsonb_set(body::jsonb, '{reason,text}', 'null')::text
+# What a carrier wrote: why an order was not delivered, and where it was.
+_FORGET_TEXTS = """
+UPDATE integration_statuslog SET reason = '', place = '' WHERE order_id = ANY(%s) AND (reason, place) <> ('', '')
+"""
+_FORGET_TEXTS_IN_EVENTS = """
+UPDATE integration_webhookevent
+SET body = jsonb_set(jsonb_set(body::jsonb, '{reason,text}', 'null'), '{reason,place}', 'null')::text
 WHERE order_id = ANY(%s) AND jsonb_typeof(body::jsonb->'reason') = 'object'
 """
 
@@ -110,7 +115,8 @@ def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
 def _anonymise(keys: list[int], *, at: datetime) -> None:
     with forgetting(), connection.cursor() as cursor:
         cursor.execute(_FORGET_ORDERS, [at, keys])
-        cursor.execute(_FORGET_REASONS, [keys])
-        cursor.execute(_FORGET_REASONS_IN_EVENTS, [keys])
+        cursor.execute(_FORGET_TEXTS, [keys])
+        cursor.execute(_FORGET_TEXTS_IN_EVENTS, [keys])
         # A server may have answered with what it knows of the receiver.
         WebhookAttempt.objects.filter(event__order__in=keys).exclude(response_start="").update(response_start="")
+        receiver_mails.forget(keys)

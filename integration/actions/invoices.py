@@ -142,7 +142,7 @@ def _store(
         and not Order.objects.of(seller, environment).filter(invoice_key=read.access_key).exists()
     ):
         raise InvoiceUnreferenced
-    _check_quotas(seller, size=len(raw), at=at)
+    _check_quotas(seller, environment, size=len(raw), at=at)
     invoice = Invoice.objects.create(
         seller=seller,
         environment=environment,
@@ -225,17 +225,20 @@ def reason(link: InvoiceLink, *, invoice: Invoice, references: Collection[str]) 
     return Reason.BY_HAND
 
 
-def _check_quotas(seller: Seller, *, size: int, at: datetime) -> None:
+def _check_quotas(seller: Seller, environment: str, *, size: int, at: datetime) -> None:
     """Raise InvoiceStorageFull or TooManyInvoices if a new invoice of `size` bytes would be over a quota.
+
+    Each environment has them of its own.
 
     `seller` is the locked row (`Seller.locked`), whose byte count no other transaction can change meanwhile.
     """
     quota_mb = _limit(seller.invoice_quota_mb, settings.INVOICE_QUOTA_MB)
-    if quota_mb and seller.invoice_bytes + size > quota_mb * _MB:
+    if quota_mb and seller.bytes_in(environment) + size > quota_mb * _MB:
         raise InvoiceStorageFull(most_mb=quota_mb)
     most = _limit(seller.invoices_per_day, settings.INVOICES_PER_DAY)
     if most:
-        recent = Invoice.objects.filter(seller=seller, received_at__gt=at - _DAY).order_by("-received_at")
+        own = Invoice.objects.of(seller, environment)
+        recent = own.filter(received_at__gt=at - _DAY).order_by("-received_at")
         # The `most`-th newest. When it is 24 hours old, one more is allowed.
         received = recent.values_list("received_at", flat=True)[most - 1 : most].first()
         if received is not None:

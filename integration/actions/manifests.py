@@ -12,6 +12,7 @@ from integration.errors import (
     InOpenManifest,
     ManifestClosed,
     ManifestEmpty,
+    ManifestFull,
     ManifestNotFound,
     OrderCancelled,
     OrderNotFound,
@@ -31,18 +32,37 @@ def create(*, seller: Seller, environment: str, orders: Sequence[Order], by: str
 
     Raises OrderNotFound, OrderCancelled, InOpenManifest or OrderNotPending, and then writes nothing.
     """
-    own = Order.objects.of(seller, environment).filter(pk__in=[order.pk for order in orders])
-    locked = {order.pk: order for order in _locked(own)}
+    chosen = _free(Order.objects.of(seller, environment), orders)
+    manifest = Manifest.objects.create(seller=seller, environment=environment, created_at=at, created_by=by)
+    ManifestEntry.objects.bulk_create(ManifestEntry(manifest=manifest, order=order) for order in chosen)
+    _log.info("manifest %s of seller %s opened by %s with %s orders", manifest.pk, seller.reference, by, len(chosen))
+    return manifest
+
+
+@transaction.atomic
+def add(*, manifest: Manifest, orders: Sequence[Order], by: str) -> None:
+    """Put further orders at the end of an open manifest.
+
+    Raises ManifestClosed, ManifestNotFound, ManifestFull and what `create` raises, and then writes nothing.
+    """
+    locked = _open(manifest)
+    chosen = _free(Order.objects.of(locked.seller_id, locked.environment), orders)
+    if locked.entries.count() + len(chosen) > MOST_ORDERS:
+        raise ManifestFull(most=MOST_ORDERS)
+    ManifestEntry.objects.bulk_create(ManifestEntry(manifest=locked, order=order) for order in chosen)
+    _log.info("%s orders added to manifest %s by %s", len(chosen), manifest.pk, by)
+
+
+def _free(own: QuerySet[Order], orders: Sequence[Order]) -> list[Order]:
+    """These orders as they are now, locked. Raises OrderNotFound for one that is not among `own`, and see `create`."""
+    locked = {order.pk: order for order in _locked(own.filter(pk__in=[order.pk for order in orders]))}
     entries = ManifestEntry.objects.filter(order__in=locked.values(), manifest__closed_at=None)
     standing = dict(entries.values_list("order", "manifest"))
     for order in orders:
         if order.pk not in locked:
             raise OrderNotFound
         _check_free(locked[order.pk], standing.get(order.pk))
-    manifest = Manifest.objects.create(seller=seller, environment=environment, created_at=at, created_by=by)
-    ManifestEntry.objects.bulk_create(ManifestEntry(manifest=manifest, order=locked[order.pk]) for order in orders)
-    _log.info("manifest %s of seller %s opened by %s with %s orders", manifest.pk, seller.reference, by, len(orders))
-    return manifest
+    return [locked[order.pk] for order in orders]
 
 
 def _check_free(order: Order, manifest: int | None) -> None:
@@ -99,16 +119,14 @@ def _open(manifest: Manifest) -> Manifest:
 
 
 def _locked_with_orders(manifest: Manifest) -> tuple[list[Order], Manifest]:
-    """The orders that stand in the manifest, locked, and itself, as they are now.
-
-    All who change a manifest lock its orders, and none is ever added to one that exists, so that it needs no lock.
+    """The orders that stand in the manifest, and itself, as they are now, locked: first it, so that none is added.
 
     Raises ManifestNotFound if it was deleted meanwhile.
     """
-    _locked(Order.objects.filter(manifest_entries__manifest=manifest))
-    locked = Manifest.objects.filter(pk=manifest.pk).first()
+    locked = Manifest.objects.select_for_update(no_key=True).filter(pk=manifest.pk).first()
     if locked is None:
         raise ManifestNotFound
+    _locked(Order.objects.filter(manifest_entries__manifest=manifest))
     return list(Order.objects.filter(manifest_entries__manifest=manifest).order_by("manifest_entries")), locked
 
 

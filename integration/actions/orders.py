@@ -20,7 +20,7 @@ from common.postgresql import prepared
 from common.states import region_of
 from common.webhooks.models import ENDPOINT_COLUMNS
 from integration import business_days, freight, lifecycle, task_names, tracking_codes
-from integration.actions import invoices, quotes
+from integration.actions import invoices, quotes, receiver_mails
 from integration.errors import (
     CompanyNotFound,
     DuplicateOrder,
@@ -250,8 +250,9 @@ def move(
 
     Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the report does not fit it.
     """
-    locked = Order.objects.select_for_update(of=("self",)).get(pk=order.pk)
-    locked.status = lifecycle.move(Status(locked.status), to).value
+    locked = Order.objects.select_related("seller").select_for_update(of=("self",)).get(pk=order.pk)
+    before = Status(locked.status)
+    locked.status = lifecycle.move(before, to).value
     entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
     happened_at = entry.occurred_at
     if report.happened_at is not None:
@@ -266,6 +267,8 @@ def move(
     locked.save(update_fields=MOVED)
     if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
         Simulation.objects.filter(pk=locked.pk).delete()
+    if locked.seller.mails_receivers:
+        receiver_mails.record(locked, entry, before=before, at=at)
     if to is Status.CANCELLED:
         # It is not handed over. A closed manifest keeps it: there it was.
         ManifestEntry.objects.filter(order=locked, manifest__closed_at=None).delete()

@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from integration import postcodes
+from integration.actions import receiver_mails
 from integration.errors import CompanyTaken, InvalidDocument, OrderNotFound, SellerNotFound
-from integration.models import Company, Order, Seller, compact_document
+from integration.models import Company, Order, ReceiverMail, Seller, compact_document
 
 _log = logging.getLogger(__name__)
 
@@ -51,12 +52,24 @@ def find_order(seller: str, environment: str, code: str) -> Order:
 def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:
     """Refuse the seller's keys from now on, and the issue of new ones. Keys, orders and invoices are not changed.
 
+    E-mails to its receivers that wait are not sent.
+
     Returns False, and changes nothing, for a seller that is suspended already. Raises InvalidReason.
     """
     suspended = seller.write_suspension(reason=reason, by=by, at=at)
     if suspended:
+        recent = ReceiverMail.objects.filter(seller=seller, created_at__gt=at - receiver_mails.LIFETIME)
+        receiver_mails.withdraw(recent)
         _log.info("seller %s suspended by %s: %r", seller.reference, by, reason.strip())
     return suspended
+
+
+def set_receiver_mails(*, seller: Seller, are_on: bool, by: str) -> None:
+    """Tell the receivers of live orders of their status by e-mail from now on, or no longer."""
+    if Seller.objects.filter(pk=seller.pk).exclude(mails_receivers=are_on).update(mails_receivers=are_on):
+        _log.info(
+            "e-mails to receivers of seller %s switched %s by %s", seller.reference, "on" if are_on else "off", by
+        )
 
 
 def lift_suspension(*, seller: Seller, by: str) -> bool:

@@ -1,5 +1,5 @@
 """Admin screens of area B. Importing the modules registers them."""
 
-from integration.admin import carriers, freight, invoices, orders, sellers, webhooks
+from integration.admin import carriers, freight, invoices, manifests, orders, sellers, webhooks
 
-__all__ = ["carriers", "freight", "invoices", "orders", "sellers", "webhooks"]
+__all__ = ["carriers", "freight", "invoices", "manifests", "orders", "sellers", "webhooks"]

@@ -72,7 +72,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         column("access_key", _("access key"), short, is_long=True),
     ]  # fmt: skip  # a list of names
     nothing_yet = _("No invoice yet. They come by the API or the seller's pages.")
-    list_filter = [("seller", AutocompleteSelectFilter)]
+    list_filter = ["environment", ("seller", AutocompleteSelectFilter)]
     list_filter_submit = True
     list_select_related = ["seller"]
     search_fields = ["access_key", "number", "references__value"]

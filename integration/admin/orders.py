@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext, pgettext
 from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from common import admin_base, clock
 from common.actors import actor, actor_name
@@ -29,10 +31,12 @@ from common.admin_base import (
 from common.formats import centavos, document, money
 from integration import lifecycle, words
 from integration.actions import carriers, orders
+from integration.actions.orders import Report
 from integration.admin.carriers import AssignmentInline, CarrierForm
 from integration.admin.movement_files import MovementFiles
 from integration.admin.sellers import SELLER
-from integration.errors import CarrierInactive, MoveRefused
+from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
+from integration.forms import ReportForm
 from integration.lifecycle import Status
 from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
@@ -58,7 +62,10 @@ STATE = column("status", _("status"), status_pill, is_long=True)
 
 class StatusLogInline(ReadOnlyInline):
     model = StatusLog
-    fields = ["status", "via_api", column("by", _("by"), actor_name), "created_at"]
+    fields = [
+        "status", "reason_code", "reason", "place", "happened_at", "via_api", column("by", _("by"), actor_name),
+        "created_at",
+    ]  # fmt: skip  # a list of names
 
 
 class LinkInline(ReadOnlyInline):
@@ -117,7 +124,19 @@ _AS_SENT = [
 ]
 
 
-def _ask(model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status) -> HttpResponse:
+class AdminReportForm(ReportForm):
+    """With the admin's fields."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            styled = UnfoldAdminSelectWidget if isinstance(field, forms.ChoiceField) else UnfoldAdminTextInputWidget
+            field.widget.attrs["class"] = styled().attrs["class"]
+
+
+def _ask(
+    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status, form: ReportForm
+) -> HttpResponse:
     rows = []
     for order in chosen:
         change = format_html("{} → {}", status_pill(order.status), status_pill(target))
@@ -128,6 +147,7 @@ def _ask(model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], tar
         what=MOVES[target],
         notes=[_("Tracking shows the new status at once. It stays in the order's history.")],
         rows=rows,
+        form=form,
         is_final=target in {Status.CANCELLED, Status.RETURNED, Status.DELIVERY_FAILED},
     )
 
@@ -139,10 +159,12 @@ def _list_action(status: Status) -> Any:
     @admin.action(description=MOVES[status], permissions=["change"])
     def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
         chosen = list(queryset)
-        if not admin_base.is_confirmed(request):
-            return _ask(model_admin, request, chosen, status)
+        sent = request.POST if admin_base.is_confirmed(request) else None
+        form = AdminReportForm(sent, targets=[status])
+        if not form.is_valid():
+            return _ask(model_admin, request, chosen, status, form)
         for order in chosen:
-            model_admin.move(request, order, status)
+            model_admin.move(request, order, status, form.report)
         return admin_base.back(model_admin, request)
 
     act.__name__ = f"move_to_{status}"
@@ -155,7 +177,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code",
         "carrier", COST, "created_at",
     ]  # fmt: skip  # a list of names
-    list_filter = ["status", "carrier"]
+    list_filter = ["environment", "status", "carrier"]
     list_filter_submit = True  # the filter by seller has a field
     list_select_related = ["seller", "carrier"]
     search_fields = ["codes__value", "receiver_document"]
@@ -257,10 +279,13 @@ class OrderAdmin(LargeTable, MovementFiles):
         context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def move(self, request: HttpRequest, order: Order, target: Status) -> None:
+    def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:
         """Change the status of one order and show the result as a message."""
         try:
-            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now())
+            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), report=report)
+        except InvalidStatusReport as error:
+            self.message_user(request, f"{order}: {words.refusal(error)}", messages.ERROR)
+            return
         except MoveRefused:
             # Not the error's own message, which is the API's and always Portuguese.
             refused = {"order": order, "status": order.get_status_display(), "target": words.STATUSES[target]}

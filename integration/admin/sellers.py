@@ -111,7 +111,7 @@ class SellerAdmin(AccountAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Seller | None = None) -> Any:
         shown = ["team", _REFERENCE, "created_at"] if obj else []
         return [
-            (None, {"fields": ["name", *shown]}),
+            (None, {"fields": ["name", *shown, *(["mails_receivers"] if obj else [])]}),
             (_("Limits"), {"classes": ["collapse"], "fields": [*_LIMITS, *(["space_taken"] if obj else [])]}),
         ]
 
@@ -130,11 +130,12 @@ class SellerAdmin(AccountAdmin):
 
     @admin.display(description=_("taken by invoices"))
     def space_taken(self, seller: Seller) -> str:
-        return filesizeformat(seller.invoice_bytes)
+        sizes = [f"{each.label}: {filesizeformat(seller.bytes_in(each))}" for each in Environment]
+        return " · ".join(sizes)
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.
-        obj.save(update_fields=["name", *_LIMITS] if change else None)
+        obj.save(update_fields=["name", "mails_receivers", *_LIMITS] if change else None)
 
     @admin.display(description=_("team"))
     def team(self, obj: Seller) -> str:

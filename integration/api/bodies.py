@@ -114,8 +114,22 @@ def orders_found(orders: list[TrackedOrder]) -> OrdersFound:
     return {"success": True, "data": records}
 
 
+class Freight(TypedDict):
+    """`amount` in centavos, `deadline` in business days.
+
+    `promisedDate`: that many business days after the collection, null before it. National holidays are known.
+    """
+
+    amount: int
+    deadline: int
+    promisedDate: str | None
+
+
 class OrderSummary(TypedDict):
-    """`shippingId` is the `order_id` of status logs, `orderCost` in BRL."""
+    """`shippingId` is the `order_id` of status logs, `orderCost` in BRL.
+
+    `freight` is null if the company has no postcode, or the tariff had no rate.
+    """
 
     shippingId: int
     orderId: str
@@ -125,6 +139,7 @@ class OrderSummary(TypedDict):
     service: str
     orderCost: float
     created_at: str
+    freight: Freight | None
 
 
 class LinkedInvoice(TypedDict):
@@ -136,17 +151,6 @@ class LinkedInvoice(TypedDict):
     value: float | None
     issued_at: str | None
     linked_at: str
-
-
-class Freight(TypedDict):
-    """`amount` in centavos, `deadline` in business days.
-
-    `promisedDate`: that many business days after the collection, null before it. National holidays are known.
-    """
-
-    amount: int
-    deadline: int
-    promisedDate: str | None
 
 
 class StatusReport(StatusEntry, TypedDict):
@@ -165,14 +169,13 @@ class StatusReport(StatusEntry, TypedDict):
 class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
-    `freight` is null if the company has no postcode, or the tariff had no rate. `trackingUrl` is the page for the
-    receiver, null once it no longer works. `carrier`: the name of who carries it, null if nobody is assigned.
+    `trackingUrl` is the page for the receiver, null once it no longer works. `carrier`: the name of who carries it,
+    null if nobody is assigned.
     """
 
     items: list[dict[str, Any]]
     receiver: dict[str, Any]
     invoice: dict[str, Any] | None
-    freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusReport]
     carrier: str | None
@@ -379,7 +382,6 @@ def order_shown(order: Order, *, at: datetime) -> OrderShown:
         "items": [{**item, "price": _number(item["price"])} for item in order.items],
         "receiver": order.receiver,
         "invoice": {**sent, "value": _number(sent.get("value"))} if sent else None,
-        "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_report(entry) for entry in order.status_log.all()],
         "carrier": order.carrier.name if order.carrier else None,
@@ -428,6 +430,7 @@ def _summary(order: Order) -> OrderSummary:
         "service": order.service,
         "orderCost": float(order.cost),
         "created_at": utc(order.created_at),
+        "freight": _freight(order),
     }
 
 

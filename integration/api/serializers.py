@@ -395,6 +395,11 @@ class ManifestSerializer(_ManyOrders):
 
 
 @example_body({"orderIds": ["A-1001"]})
+class AdditionSerializer(_ManyOrders):
+    """Body of a call that adds orders to a manifest."""
+
+
+@example_body({"orderIds": ["A-1001"]})
 class RemovalSerializer(_ManyOrders):
     """Body of a call that takes orders out of a manifest."""
 

@@ -30,6 +30,7 @@ from integration.api import answers, bodies
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
+    AdditionSerializer,
     CancelSerializer,
     EventsSerializer,
     FeedQuery,
@@ -72,6 +73,7 @@ from integration.errors import (
     KeyMissing,
     ManifestClosed,
     ManifestEmpty,
+    ManifestFull,
     ManifestNotFound,
     MoveRefused,
     NoCoverage,
@@ -628,6 +630,26 @@ class ManifestViewSet(SellerViewSet):
         """
         found = self._found(manifest_id)
         manifests.close(manifest=found, by=self.actor, at=clock.now(), via_api=True)
+        return self._answer(found)
+
+    @extend_schema(
+        operation_id="add-to-manifest",
+        request=AdditionSerializer,
+        responses={200: Answer(bodies.ManifestShown, "The manifest with these orders.")},
+    )
+    @raises(
+        ManifestNotFound, OrderNotFound, ManifestClosed, ManifestFull, OrderCancelled, InOpenManifest, OrderNotPending
+    )
+    @action(methods=["post"], detail=True, url_path="orders")
+    def add(self, request: Request, manifest_id: int) -> Response:
+        """Add orders to an open manifest.
+
+        Orders that wait for collection; a manifest has at most 100.
+        """
+        serializer = self.read_body(AdditionSerializer(data=request.data))
+        found = self._found(manifest_id)
+        chosen = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        manifests.add(manifest=found, orders=chosen, by=self.actor)
         return self._answer(found)
 
     @extend_schema(

@@ -13,6 +13,7 @@ from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
 from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.movement import Assignment, MovementRecord
 from integration.models.order import Order, SearchCode, StatusLog
+from integration.models.receiver_mail import ReceiverMail, ReceiverMailStop
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
 from integration.models.simulation import Simulation
 from integration.models.webhook import (
@@ -49,6 +50,8 @@ __all__ = [
     "ManifestEntry",
     "MovementRecord",
     "Order",
+    "ReceiverMail",
+    "ReceiverMailStop",
     "RefusedCarrierCall",
     "RefusedCarrierCallCount",
     "RefusedSellerCall",

@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any, Self
 
@@ -13,14 +14,14 @@ from common.formats import short_id
 from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller, environment_field
 
+# Of the invoice before and after the change; one of them is NULL when it is written or deleted.
 _COUNT_BYTES = """
-IF TG_OP = 'INSERT' THEN
-    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) WHERE id = NEW.seller_id;
-ELSIF TG_OP = 'UPDATE' THEN
-    UPDATE integration_seller SET invoice_bytes = invoice_bytes + octet_length(NEW.raw) - octet_length(OLD.raw)
-        WHERE id = OLD.seller_id;
+more := coalesce(octet_length(NEW.raw), 0) - coalesce(octet_length(OLD.raw), 0);
+owner := coalesce(NEW.seller_id, OLD.seller_id);
+IF coalesce(NEW.environment, OLD.environment) = 'live' THEN
+    UPDATE integration_seller SET invoice_bytes = invoice_bytes + more WHERE id = owner;
 ELSE
-    UPDATE integration_seller SET invoice_bytes = invoice_bytes - octet_length(OLD.raw) WHERE id = OLD.seller_id;
+    UPDATE integration_seller SET sandbox_invoice_bytes = sandbox_invoice_bytes + more WHERE id = owner;
 END IF;
 RETURN NULL;
 """
@@ -85,6 +86,8 @@ class Invoice(models.Model):
             # It ends with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "environment", "is_linked", "-received_at", "-id"], name="invoice_linked"),
             models.Index(fields=["number"], name="invoice_number"),  # the search in the admin, over all sellers
+            # The filter of the admin's list; of live ones, which most are, the primary key finds a page.
+            models.Index(fields=["-id"], name="invoice_of_sandbox", condition=Q(environment=Environment.SANDBOX)),
             models.Index(fields=["received_at"], name="invoice_to_forget", condition=Q(forgotten_at__isnull=True)),
         ]
         triggers = [
@@ -94,6 +97,7 @@ class Invoice(models.Model):
                 name="invoice_bytes_of_seller",
                 when=pgtrigger.After,
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("raw") | pgtrigger.Delete,  # type: ignore[no-untyped-call]
+                declare=[("more", "bigint"), ("owner", "bigint")],
                 func=_COUNT_BYTES,
             ),
         ]
@@ -116,6 +120,10 @@ class Invoice(models.Model):
         if not orders or any(len(order.invoice_links.all()) > 1 for order in orders):
             return None
         return sum((order.cost for order in orders), Decimal(0))
+
+    def is_foreign(self, documents: Collection[str]) -> bool:
+        """Whether it was issued by none of the companies with these documents."""
+        return bool(self.issuer_document) and self.issuer_document not in documents
 
     @property
     def differs(self) -> bool:

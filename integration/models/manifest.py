@@ -48,9 +48,9 @@ class ManifestQuerySet(models.QuerySet["Manifest"]):
 
 
 class Manifest(models.Model):
-    """The orders that a seller hands over together. While it is open it can lose orders; a closed one is final.
+    """The orders that a seller hands over together. While it is open, orders come and go; a closed one is final.
 
-    Who changes it or its entries locks its orders first.
+    Who changes it or its entries locks it first, and then its orders.
     """
 
     seller = models.ForeignKey(
@@ -78,6 +78,8 @@ class Manifest(models.Model):
         indexes = [
             # It ends with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "environment", "-created_at", "-id"], name="manifest_of_seller"),
+            # As those of orders and invoices, for the filter of the admin's list.
+            models.Index(fields=["-id"], name="manifest_of_sandbox", condition=Q(environment=Environment.SANDBOX)),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="manifest_immutable", exclude=["closed_at", "closed_by"]),

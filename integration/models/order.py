@@ -138,7 +138,6 @@ class Order(models.Model):
             models.Index(fields=["seller", "environment", "receiver_document", "-id"], name="order_receiver"),
             models.Index(fields=["seller", "environment", "invoice_key"], name="order_invoice_key"),
             models.Index("seller", "environment", Left("code", CUT_REFERENCE), name="order_beginning_of_code"),
-            models.Index(fields=["status", "-id"], name="order_by_status"),  # the filter of the admin's list
             models.Index(
                 fields=["seller", "environment", "unrecorded_at"],
                 name="order_unrecorded",
@@ -147,6 +146,9 @@ class Order(models.Model):
             models.Index(fields=["carrier", "-id"], name="order_of_carrier", condition=Q(carrier__isnull=False)),
             # The codes that are equal when compact, and among them the one that is equal as it is.
             models.Index(compact_code("tracking_code"), "tracking_code", name="order_scanned_code"),
+            # Filters of the admin's list; of live orders, which most are, the primary key finds a page.
+            models.Index(fields=["status", "-id"], name="order_by_status"),
+            models.Index(fields=["-id"], name="order_of_sandbox", condition=Q(environment=Environment.SANDBOX)),
             models.Index(fields=["created_at"], name="order_to_forget", condition=Q(forgotten_at__isnull=True)),
             models.Index(phone_key("receiver__phone"), name="order_phone", condition=Q(receiver__has_key="phone")),
             models.Index(
@@ -240,7 +242,7 @@ class Order(models.Model):
 
 
 class StatusLog(models.Model):
-    """One change of an order's status. Append-only: triggers refuse deletion, and updates but to forget a reason."""
+    """One change of an order's status. Append-only: triggers refuse deletion, and updates but to forget its texts."""
 
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="status_log")
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="+")
@@ -273,8 +275,8 @@ class StatusLog(models.Model):
             one_of("status_log_reason_code", "reason_code", ["", *(code.value for code in Reason)]),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="status_log_append_only", exclude=["reason"]),
-            read_only_but_forgotten("status_log_forgotten", {"reason": EMPTY}),
+            pgtrigger.ReadOnly(name="status_log_append_only", exclude=["reason", "place"]),
+            read_only_but_forgotten("status_log_forgotten", {"reason": EMPTY, "place": EMPTY}),
             pgtrigger.Protect(name="status_log_kept", operation=pgtrigger.Delete),
         ]
 

@@ -69,21 +69,28 @@ class Seller(Suspendable, LimitedAccount):
         help_text=_("People who see this seller, and no other, in the panel."),
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    mails_receivers = models.BooleanField(
+        _("e-mails to receivers"),
+        default=False,
+        db_default=False,
+        help_text=_("Receivers are told by e-mail how their live orders stand."),
+    )
 
     invoice_quota_mb = models.PositiveIntegerField(
         _("space for invoices (MB)"),
         null=True,
         blank=True,
-        help_text=_("Empty: 2048. 0: no limit."),
+        help_text=_("In each environment. Empty: 2048. 0: no limit."),
     )
     invoices_per_day = models.PositiveIntegerField(
         _("invoices in 24 hours"),
         null=True,
         blank=True,
-        help_text=_("Empty: 5000. 0: no limit."),
+        help_text=_("In each environment. Empty: 5000. 0: no limit."),
     )
     # Maintained by a trigger of `Invoice`, and so correct for every way of writing and deleting invoices.
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
+    sandbox_invoice_bytes = models.BigIntegerField(_("bytes of test invoices"), default=0, db_default=0, editable=False)
 
     class Meta:
         verbose_name = _("seller")
@@ -101,6 +108,10 @@ class Seller(Suspendable, LimitedAccount):
     def locked(self) -> "Seller":
         """The current row, with a lock that serialises writes of this seller until the transaction ends."""
         return Seller.objects.select_for_update(no_key=True).get(pk=self.pk)
+
+    def bytes_in(self, environment: str) -> int:
+        """How much its invoices of an environment take."""
+        return self.invoice_bytes if environment == Environment.LIVE else self.sandbox_invoice_bytes
 
     def check_active(self) -> None:
         """Raise AccountSuspended while the seller is suspended."""

@@ -147,6 +147,7 @@ class InvoicePage(SellerView):
             invoice=found,
             items=_items(found),
             references=references,
+            is_foreign=found.is_foreign(set(self.seller.companies.values_list("document", flat=True))),
             links=[(link, invoices.reason(link, invoice=found, references=references)) for link in linked],
             words=words,
             orders=self._found(words, linked),

@@ -5,11 +5,11 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
 
 from common import clock
 from common.actors import actor
@@ -20,12 +20,14 @@ from integration.actions.manifests import MOST_ORDERS
 from integration.errors import IntegrationError
 from integration.lifecycle import Status
 from integration.models import Manifest, ManifestEntry, Order
+from integration.models.order import LONGEST_CODE
 from integration.papers import files
 from integration.papers.label_pdf import PER_A4, Size
-from panel.filters import ListFilter, listed
+from panel.filters import ListFilter, find_orders, listed
 from panel.views.base import SellerView
 
 _LONGEST_KEY = 18  # digits, with which every number is a bigint
+_MOST_OFFERED = 20  # orders that the page of a manifest offers to add
 # The API's own messages are always Portuguese.
 _REFUSALS = {
     "order_cancelled": gettext_noop("Order %(order)s is cancelled."),
@@ -35,6 +37,7 @@ _REFUSALS = {
     "order_not_pending": gettext_noop("Order %(order)s does not wait for collection any more: it is '%(status)s'."),
     "manifest_closed": gettext_noop("The manifest is closed and cannot be changed any more."),
     "manifest_empty": gettext_noop("The manifest has no order. Delete it."),
+    "manifest_full": gettext_noop("A manifest has %(most)s orders at most."),
     "order_not_found": gettext_noop("An order was not found."),
     "manifest_not_found": gettext_noop("The manifest was deleted meanwhile."),
 }
@@ -140,17 +143,33 @@ class Manifests(_ActingView):
 
 
 class ManifestPage(SellerView):
+    """One manifest with its orders, and those that can be added to it while it is open."""
+
     def get(self, request: HttpRequest, manifest: int) -> HttpResponse:
         rows = Manifest.objects.of(self.seller, self.environment).with_orders()
         found = get_object_or_404(rows, pk=manifest)
         moved = [order for order in found.in_order if order.status != Status.PENDING]
+        may_change = not found.closed_at and not self.seller.suspended_at
+        searched = request.GET.get("q", "").strip()[:LONGEST_CODE]
         return self.page(
             "panel/seller_manifest.html",
             manifest=found,
             totals=found.totals,
             moved=moved if not found.closed_at else [],
-            may_change=not found.closed_at and not self.seller.suspended_at,
+            may_change=may_change,
+            words=searched,
+            waiting=self._waiting(searched) if may_change else [],
+            most=_MOST_OFFERED,
         )
+
+    def _waiting(self, searched: str) -> QuerySet[Order]:
+        """The newest orders that wait for collection and stand in no manifest, of those that fit the words."""
+        if "\0" in searched:
+            return self.orders.none()
+        chosen = find_orders(self.orders, self.scope, searched) if searched else self.orders
+        entries = ManifestEntry.objects.filter(order=OuterRef("pk"))
+        free = chosen.filter(~Exists(entries), status=Status.PENDING)
+        return free.order_by("-created_at", "-pk")[:_MOST_OFFERED]
 
 
 class ManifestFile(SellerView):
@@ -166,6 +185,18 @@ class CloseManifest(_ActingView):
         found = self.found(manifest)
         manifests.close(manifest=found, by=actor(request), at=clock.now())
         messages.success(request, _("The manifest is closed and its orders are collected."))
+        return redirect(self.url("seller_manifest", found.pk))
+
+
+class AddToManifest(_ActingView):
+    def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
+        found, chosen = self.found(manifest), self.chosen
+        if chosen:
+            manifests.add(manifest=found, orders=chosen, by=actor(request))
+            text = ngettext("%(count)s order is added.", "%(count)s orders are added.", len(chosen))
+            messages.success(request, text % {"count": len(chosen)})
+        else:
+            messages.error(request, _("Tick the orders that are handed over."))
         return redirect(self.url("seller_manifest", found.pk))
 
 

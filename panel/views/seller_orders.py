@@ -1,4 +1,4 @@
-"""A seller's orders: the list and its file; the page of one, cancelling it, and its invoices."""
+"""A seller's orders: the list and its file; the page of one, moving and cancelling it, and its invoices."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
@@ -18,13 +19,14 @@ from common.actors import actor
 from common.replica import may_be_old
 from integration import words
 from integration.actions import orders
-from integration.errors import MoveRefused
+from integration.actions.orders import Report
+from integration.errors import InvalidStatusReport, MoveRefused
+from integration.forms import MoveForm
 from integration.lifecycle import TABLE, Status
 from integration.models import Invoice, InvoiceLink, Order, Simulation, WebhookEndpoint
 from integration.simulation import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
-from panel.forms import OrderMoveForm
 from panel.views.base import SellerView
 from panel.views.seller_carriers import assignable
 from panel.views.seller_invoices import keep_uploaded
@@ -108,22 +110,39 @@ class OrderPage(SellerView):
     """One order: its way as tracking shows it, freight, parcels, receiver and invoices, and what can be done now."""
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
+        found = self.found(order)
+        return self.show(found, self.move_form(found))
+
+    def found(self, key: int) -> Order:
         rows = self.orders.select_related("company", "carrier").prefetch_related("status_log", _links())
-        found = get_object_or_404(rows, pk=order)
-        searched = request.GET.get("invoice", "").strip()
+        return get_object_or_404(rows, pk=key)
+
+    def move_form(self, order: Order, data: QueryDict | None = None) -> MoveForm | None:
+        """The form of the moves that the person may make now; None without one."""
+        is_test = order.environment == Environment.SANDBOX
+        may_move = not self.seller.suspended_at if is_test else _may_move(self.request)
+        return MoveForm(order, data, needs_code=not is_test) if may_move and TABLE[Status(order.status)] else None
+
+    def show(self, order: Order, form: MoveForm | None, *, status: int = 200) -> HttpResponse:
+        searched = self.request.GET.get("invoice", "").strip()
+        own = set(self.seller.companies.values_list("document", flat=True))
+        linked = [link.invoice for link in order.invoice_links.all()]
         return self.page(
             "panel/seller_order.html",
-            order=found,
-            **_sandbox(found),
-            parcels=found.parcels,
-            steps=_steps(found),
-            simulator=_shipment(found),
+            status=status,
+            order=order,
+            move_form=form,
+            next_step=_next_step(order),
+            foreign=[invoice for invoice in linked if invoice.is_foreign(own)],
+            parcels=order.parcels,
+            steps=_steps(order),
+            simulator=_shipment(order),
             label_form=LabelForm(),
-            carriers=assignable(request, found),
-            link=found.tracking_url if found.link_works(at=clock.now()) else None,
-            may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
+            carriers=assignable(self.request, order),
+            link=order.tracking_url if order.link_works(at=clock.now()) else None,
+            may_cancel=Status.CANCELLED in TABLE[Status(order.status)] and not self.seller.suspended_at,
             words=searched,
-            linkable=self._linkable(found, searched),
+            linkable=self._linkable(order, searched),
         )
 
     def _linkable(self, order: Order, words: str) -> QuerySet[Invoice]:
@@ -158,14 +177,15 @@ def _shipment(order: Order) -> str:
     )
 
 
-def _sandbox(order: Order) -> dict[str, Any]:
-    """What the page of a test order shows of the sandbox: the moves possible now, and what happens by itself."""
-    if order.environment != Environment.SANDBOX or not TABLE[Status(order.status)]:
-        return {}
-    return {"move_form": OrderMoveForm(order), "next_step": _next_step(order)}
+def _may_move(request: HttpRequest) -> bool:
+    """Whether the person may move live orders, as in the admin."""
+    return request.user.has_perm("integration.change_order")
 
 
 def _next_step(order: Order) -> str:
+    """What happens by itself to an order of the sandbox that has not ended; empty for others."""
+    if order.environment != Environment.SANDBOX or not TABLE[Status(order.status)]:
+        return ""
     simulation = Simulation.objects.filter(pk=order.pk).first()
     step = simulation.next_step(order) if simulation else None
     if simulation is None or step is None or simulation.due_at is None:
@@ -175,26 +195,40 @@ def _next_step(order: Order) -> str:
     return text % {"status": words.STATUSES[step.status], "time": f"{seconds}\N{NO-BREAK SPACE}s"}
 
 
-class SandboxMove(SellerView):
-    """A move of a test order by hand."""
+class MoveOrder(OrderPage):
+    """A move by hand: of a test order by anybody who sees it, of a live one by staff who may do it in the admin too."""
+
+    http_method_names = ["post"]
 
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
-        if self.environment != Environment.SANDBOX:
-            raise Http404
-        found = get_object_or_404(self.orders, pk=order)
-        self.seller.check_active()
-        form = OrderMoveForm(found, request.POST)
-        if form.is_valid():
-            by, at = actor(request), clock.now()
-            try:
-                moved = by_hand.perform(order=found, to=form.status, report=form.report, by=by, at=at)
-            except MoveRefused:  # it was moved meanwhile
-                messages.error(request, _("The order's status has changed and does not allow this move any more."))
-            else:
-                messages.success(request, _("The order is now: %(status)s.") % {"status": moved.get_status_display()})
-        else:
-            messages.error(request, " ".join(str(text) for texts in form.errors.values() for text in texts))
+        found = self.found(order)
+        if found.environment == Environment.SANDBOX:
+            self.seller.check_active()
+        elif not _may_move(request):
+            raise PermissionDenied
+        form = self.move_form(found, request.POST)
+        if form is None:
+            messages.error(request, _("No move is possible: the order is closed."))
+            return redirect(self.url("seller_order", found.pk))
+        target = form.status if form.is_valid() else None
+        if target is None:
+            return self.show(found, form, status=422)
+        try:
+            moved = _moved(found, target, form.report, by=actor(request), at=clock.now())
+        except MoveRefused:  # it was moved meanwhile
+            messages.error(request, _("The order's status has changed and does not allow this move any more."))
+            found = self.found(order)
+            return self.show(found, self.move_form(found, request.POST), status=422)
+        except InvalidStatusReport as error:
+            form.add_error("happened_at", words.refusal(error))
+            return self.show(found, form, status=422)
+        messages.success(request, _("The order is now: %(status)s.") % {"status": moved.get_status_display()})
         return redirect(self.url("seller_order", found.pk))
+
+
+def _moved(order: Order, target: Status, report: Report, *, by: str, at: datetime) -> Order:
+    move = by_hand.perform if order.environment == Environment.SANDBOX else orders.move
+    return move(order=order, to=target, report=report, by=by, at=at)
 
 
 class CancelOrder(SellerView):

@@ -1,90 +1,145 @@
-"""The report of a seller: its orders by the day they were created, with their freight, and how they stand now."""
+"""Reports of orders by the day they were created, with their freight, and how they stand now: of a seller, and of all.
+
+Why orders were not delivered is counted of those that stand so now, so that the reasons add up to their number.
+"""
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Case, Count, DateField, F, Q, QuerySet, Sum, TextField, Value, When
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.db.models import Case, Count, DateField, F, OuterRef, Q, QuerySet, Subquery, Sum, TextField, Value, When
 from django.db.models.functions import Coalesce, TruncDate, TruncMonth
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common import csv_files
+from common.accounts import Environment
 from common.actors import actor
-from common.formats import money
+from common.csv_files import Cell
+from common.formats import money, number
 from common.replica import may_be_old
 from delivery.reports import Period
+from integration import lifecycle, words
 from integration.lifecycle import Status
-from integration.models import Order
-from panel.plots import Chart, Series
-from panel.views.base import SellerView
+from integration.models import Order, Seller, StatusLog
+from panel.plots import Bars, Chart, Series
+from panel.views.base import LoggedInView, SellerView
 from panel.views.reports import PeriodForm, date_name, periods
 
 _log = logging.getLogger(__name__)
-# How an order stands, by `_standing`.
+# Lines that a page shows. The file has all of them.
+_MOST_LINES = 500
+# How an order stands, by `_STANDING`.
 _SERIES = {
     "on_time": Series(gettext_lazy("Delivered on time"), "good"),
     "late": Series(gettext_lazy("Delivered late"), "warn"),
     "under_way": Series(gettext_lazy("Under way"), "info"),
-    "trouble": Series(gettext_lazy("Failed, returned or cancelled"), "bad"),
+    "failed": Series(gettext_lazy("Not delivered or returned"), "bad"),
+    "cancelled": Series(words.STATUSES[Status.CANCELLED], "none"),
 }
+_STANDING = Case(
+    # An order without a promised day is on time whenever it arrives.
+    When(status=Status.DELIVERED, delivered_at__date__gt=F("promised_on"), then=Value("late")),
+    When(status=Status.DELIVERED, then=Value("on_time")),
+    When(status__in=lifecycle.WITH_REASON, then=Value("failed")),
+    When(status=Status.CANCELLED, then=Value("cancelled")),
+    default=Value("under_way"),
+    output_field=TextField(),
+)
+# The codes of `_reasons`, in the sequence in which tables have them. Empty: the carrier has reported none.
+_REASONS: dict[str, Any] = {code.value: text for code, text in words.REASONS.items()} | {"": gettext_lazy("No reason")}
 
 
 @dataclass
 class Line:
-    """Orders that were created on one day or in one month: numbers by how they stand, and reais."""
+    """Orders of a day, a month or a seller, which `of` names; None for a total: numbers by how they stand, and reais.
 
-    of: date | None
-    counts: dict[str, int]
-    freight: Decimal
-    value: Decimal
+    `reasons`: why those that failed did, where it is counted.
+    """
+
+    of: Any = None
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_SERIES, 0))
+    freight: Decimal = Decimal(0)
+    value: Decimal = Decimal(0)
+    reasons: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_REASONS, 0))
 
     @property
     def count(self) -> int:
         return sum(self.counts.values())
 
+    @property
+    def percent_on_time(self) -> float | None:
+        """Of the delivered ones."""
+        delivered = self.counts["on_time"] + self.counts["late"]
+        return 100 * self.counts["on_time"] / delivered if delivered else None
 
-def _lines(orders: QuerySet[Order], period: Period) -> list[Line]:
-    """One for each day of the period on which orders were created, or month if it is long."""
-    created = orders.filter(created_at__gte=period.start, created_at__lt=period.end).order_by()
-    dated = TruncDate("created_at") if period.is_by_day else TruncMonth("created_at", output_field=DateField())
-    # An order without a promised day is on time whenever it arrives.
-    is_late = When(status=Status.DELIVERED, delivered_at__date__gt=F("promised_on"), then=Value("late"))
-    standing = Case(
-        is_late,
-        When(status=Status.DELIVERED, then=Value("on_time")),
-        When(status__in=(Status.DELIVERY_FAILED, Status.RETURNED, Status.CANCELLED), then=Value("trouble")),
-        default=Value("under_way"),
-        output_field=TextField(),
-    )
+    @property
+    def figures(self) -> list[Cell]:
+        return [self.count, *self.counts.values(), self.freight, self.value]
+
+
+def _figures_header() -> list[str]:
+    return [_("Orders"), *(str(each.name) for each in _SERIES.values()), _("Freight"), _("Value of the orders")]
+
+
+def _created(orders: QuerySet[Order], period: Period) -> QuerySet[Order]:
+    return orders.filter(created_at__gte=period.start, created_at__lt=period.end).order_by()
+
+
+def _lines(orders: QuerySet[Order], period: Period, *, of: Any) -> dict[Any, Line]:
+    """The orders that were created within the period by `of`, the expression of what a line is about."""
     rows = (
-        created.annotate(date=dated, standing=standing)
-        .values_list("date", "standing")
+        _created(orders, period)
+        .annotate(of=of, standing=_STANDING)
+        .values_list("of", "standing")
         .annotate(
             count=Count("pk"),
             centavos=Coalesce(Sum("freight_centavos", filter=~Q(status=Status.CANCELLED)), 0),
             value=Sum("cost"),
         )
     )
-    lines: dict[date, Line] = {}
-    for day, name, count, centavos, value in rows:
-        line = lines.setdefault(day, Line(day, dict.fromkeys(_SERIES, 0), Decimal(0), Decimal(0)))
-        line.counts[name] = count
+    lines: dict[Any, Line] = {}
+    for key, standing, count, centavos, value in rows:
+        line = lines.setdefault(key, Line(key))
+        line.counts[standing] = count
         line.freight += Decimal(centavos) / 100
         line.value += value
-    return sorted(lines.values(), key=lambda line: line.of or date.min)
+    return lines
 
 
-def _total(lines: Sequence[Line]) -> Line:
-    counts = {name: sum(line.counts[name] for line in lines) for name in _SERIES}
-    freight, value = (sum((getattr(line, name) for line in lines), Decimal(0)) for name in ("freight", "value"))
-    return Line(None, counts, freight, value)
+def _of_dates(orders: QuerySet[Order], period: Period) -> list[Line]:
+    """One for each day of the period on which orders were created, or month if it is long."""
+    dated = TruncDate("created_at") if period.is_by_day else TruncMonth("created_at", output_field=DateField())
+    lines = _lines(orders, period, of=dated).values()
+    return sorted(lines, key=lambda line: line.of or date.min)
+
+
+def _reasons(orders: QuerySet[Order], period: Period) -> list[tuple[int, str, int]]:
+    """Why orders of the period are not delivered now: seller, the last code that was reported, and how many."""
+    told = StatusLog.objects.filter(order=OuterRef("pk"), status__in=lifecycle.WITH_REASON).exclude(reason_code="")
+    code = Coalesce(Subquery(told.order_by("-pk").values("reason_code")[:1]), Value(""))
+    failed = _created(orders, period).filter(status__in=lifecycle.WITH_REASON)
+    return [*failed.annotate(why=code).values_list("seller", "why").annotate(count=Count("pk"))]
+
+
+def _total(lines: Iterable[Line]) -> Line:
+    whole = Line()
+    for line in lines:
+        for name, count in line.counts.items():
+            whole.counts[name] += count
+        for code, count in line.reasons.items():
+            whole.reasons[code] += count
+        whole.freight += line.freight
+        whole.value += line.value
+    return whole
 
 
 class Report(SellerView):
@@ -93,10 +148,25 @@ class Report(SellerView):
         form = PeriodForm.of(request.GET)
         context: dict[str, Any] = {"form": form, **periods(form.period)}
         if period := form.period:
-            lines = _lines(self.orders, period)
+            lines = _of_dates(self.orders, period)
             context |= {"lines": lines, "total": _total(lines), "charts": _charts(lines, period)}
-            context["names"] = _SERIES.values()
+            context |= {"names": _SERIES.values(), "bars": self._bars(period)}
         return self.page("panel/seller_report.html", **context)
+
+    def _bars(self, period: Period) -> Bars:
+        return Bars.of(
+            _("Why orders were not delivered"),
+            columns=[_("Reason"), _("Orders")],
+            rows=[(reason, count, [number(count)]) for reason, count in _counted_reasons(self.orders, period)],
+            look="bad",
+            file=f"{self.url('seller_report_reasons_export')}?{self.request.GET.urlencode()}",
+        )
+
+
+def _counted_reasons(orders: QuerySet[Order], period: Period) -> list[tuple[str, int]]:
+    """Why a seller's orders are not delivered now, in the reader's language, and how many, the most frequent first."""
+    found = sorted(_reasons(orders, period), key=lambda row: row[2], reverse=True)
+    return [(str(_REASONS[code]), count) for _seller, code, count in found]
 
 
 def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
@@ -105,7 +175,7 @@ def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
     heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[Line], list[Any]], **options: Any) -> Chart:
-        rows = [(date_name(day, period), values(by_date.get(day) or _total([]))) for day in dates]
+        rows = [(date_name(day, period), values(by_date.get(day) or Line())) for day in dates]
         return Chart.of(title, heading=heading, series=series, rows=rows, **options)
 
     freight = Series(_("Freight"), "good")
@@ -118,15 +188,99 @@ def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
 
 
 class ReportExport(SellerView):
-    """The lines of the report."""
+    """The lines of the report, or with `reasons` why orders were not delivered."""
 
     @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
+    def get(self, request: HttpRequest, reasons: bool = False) -> HttpResponseBase:  # of the URL
         period = PeriodForm.of(request.GET).period
         if period is None:
             return redirect(f"{self.url('seller_report')}?{request.GET.urlencode()}")
         _log.info("%s exported the report of seller %s", actor(request), self.seller.reference)
-        header = [_("Day") if period.is_by_day else _("Month"), *(str(each.name) for each in _SERIES.values())]
-        header += [_("Freight"), _("Value of the orders")]
-        rows = ([line.of, *line.counts.values(), line.freight, line.value] for line in _lines(self.orders, period))
-        return csv_files.response(self.file_name(f"orders-{period.first}-{period.last}"), header=header, rows=rows)
+        name = "reasons" if reasons else "orders"
+        header, rows = self._reasons(period) if reasons else self._days(period)
+        return csv_files.response(self.file_name(f"{name}-{period.first}-{period.last}"), header=header, rows=rows)
+
+    def _days(self, period: Period) -> tuple[list[str], list[list[Cell]]]:
+        header = [_("Day") if period.is_by_day else _("Month"), *_figures_header()]
+        return header, [[line.of, *line.figures] for line in _of_dates(self.orders, period)]
+
+    def _reasons(self, period: Period) -> tuple[list[str], list[list[Cell]]]:
+        return [_("Reason"), _("Orders")], [list(row) for row in _counted_reasons(self.orders, period)]
+
+
+class _OfAllSellers(LoggedInView, PermissionRequiredMixin):
+    permission_required = "integration.change_seller"
+
+
+def _of_sellers(period: Period) -> list[Line]:
+    """A line for each seller with live orders of the period, by name."""
+    sellers: Mapping[int, Seller] = Seller.objects.in_bulk()
+    # Every seller, because the index begins with them.
+    live = Order.objects.filter(seller__in=list(sellers), environment=Environment.LIVE)
+    lines = _lines(live, period, of=F("seller"))
+    for key, code, count in _reasons(live, period):
+        lines[key].reasons[code] = count
+    for line in lines.values():
+        line.of = sellers[line.of]
+    return sorted(lines.values(), key=lambda line: (line.of.name.casefold(), line.of.pk))
+
+
+class AllSellers(_OfAllSellers):
+    """The live orders of every seller, and why they were not delivered."""
+
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        form = PeriodForm.of(request.GET)
+        context: dict[str, Any] = {"form": form, **periods(form.period)}
+        if period := form.period:
+            lines = _of_sellers(period)
+            total = _total(lines)
+            codes = [code for code in _REASONS if total.reasons[code]]
+            failed = [line for line in lines if line.counts["failed"]]
+            query = request.GET.urlencode()
+            context |= {
+                "lines": lines[:_MOST_LINES],
+                "total": total,
+                "has_more": len(lines) > _MOST_LINES,
+                "names": _SERIES.values(),
+                "reasons": [_REASONS[code] for code in codes],
+                "failed": [(line, [line.reasons[code] for code in codes]) for line in failed[:_MOST_LINES]],
+                "total_of_reasons": [total.reasons[code] for code in codes],
+                "files": {
+                    table: f"{reverse(f'panel:seller_reports_{table}_export')}?{query}" for table in TABLES_OF_SELLERS
+                },
+            }
+        return self.page("panel/report_of_sellers.html", **context)
+
+
+class AllSellersExport(_OfAllSellers):
+    """One of TABLES_OF_SELLERS, with a line for each seller."""
+
+    @may_be_old
+    def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
+        period = PeriodForm.of(request.GET).period
+        if period is None:
+            return redirect(f"{reverse('panel:seller_reports')}?{request.GET.urlencode()}")
+        _log.info("%s exported the report of all sellers: %s", actor(request), table)
+        header, cells = TABLES_OF_SELLERS[table]()
+        header = [_("Seller"), _("Reference"), _("First day"), _("Last day"), *header]
+        rows = (
+            [line.of.name, line.of.reference, period.first, period.last, *cells(line)] for line in _of_sellers(period)
+        )
+        return csv_files.response(f"{table}-{period.first}-{period.last}", header=header, rows=rows)
+
+
+def _table_of_orders() -> tuple[list[str], Callable[[Line], list[Cell]]]:
+    def cells(line: Line) -> list[Cell]:
+        percent = line.percent_on_time
+        return [*line.figures, None if percent is None else Decimal(f"{percent:.1f}")]
+
+    return [*_figures_header(), _("On time (%)")], cells
+
+
+def _table_of_reasons() -> tuple[list[str], Callable[[Line], list[Cell]]]:
+    header = [*(str(name) for name in _REASONS.values()), str(_SERIES["failed"].name)]
+    return header, lambda line: [*line.reasons.values(), line.counts["failed"]]
+
+
+TABLES_OF_SELLERS = {"sellers": _table_of_orders, "reasons": _table_of_reasons}

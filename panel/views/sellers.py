@@ -1,23 +1,25 @@
-"""Sellers of area B: bringing one in, its API keys, the quickstart and the sheet to hand over."""
+"""Sellers of area B: bringing one in, its API keys, the quickstart, its settings and the sheet to hand over."""
 
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
-from access import access_links, invitations
+from access import access_links, invitations, teams
 from common import clock, credentials
 from common.accounts import Environment
 from common.actors import actor
+from common.mail import outbox
 from integration.actions import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm, NewSellerForm
-from panel.views.base import LoggedInView, SellerView, origin
+from panel.views.base import LoggedInView, SellerView, origin, user_of
 from panel.views.setup import fresh_link, invite, shown_once
 
 
@@ -96,6 +98,27 @@ class Quickstart(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         company = self.seller.companies.first()
         return self.page("panel/seller_quickstart.html", base=origin(request), company=company)
+
+
+class Settings(SellerView):
+    """What the seller's owners decide. Its members see it."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.page(
+            "panel/seller_settings.html",
+            may_manage=teams.may_manage(user_of(request), self.seller),
+            has_mail_server=outbox.is_configured(),
+        )
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        if not teams.may_manage(user_of(request), self.seller):
+            raise PermissionDenied
+        self.seller.check_active()
+        are_on = request.POST.get("mails") == "on"
+        sellers.set_receiver_mails(seller=self.seller, are_on=are_on, by=actor(request))
+        text = _("E-mails to receivers are switched on.") if are_on else _("E-mails to receivers are switched off.")
+        messages.success(request, text)
+        return redirect(self.url("seller_settings"))
 
 
 class NewSeller(LoggedInView, PermissionRequiredMixin):

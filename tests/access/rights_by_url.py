@@ -68,6 +68,9 @@ _PANEL |= {
     "reports/export/reasons/": (_SETUP, "LFFFMFM"),
     "reports/export/accounts/": (_SETUP, "LFFFMFM"),
     "reports/export/earnings/": (_SETUP, "LFFFMFM"),
+    "reports/sellers/": (_SETUP, "LFFFMFM"),
+    "reports/sellers/export/sellers/": (_SETUP, "LFFFMFM"),
+    "reports/sellers/export/reasons/": (_SETUP, "LFFFMFM"),
     "personal-data/": (_SETUP, _SETUP),
     "alerts/": (_SETUP, "LFFFMFM"),
 }
@@ -86,9 +89,9 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
 }
 _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
-    # Members and staff in the sandbox; the order of this table is live. See tests/panel/test_seller_sandbox.py.
-    "orders/<int:order>/sandbox/": ("LNNMMNM", "LNNNNNN"),
     "orders/<int:order>/carrier/": ("LNNMMNM", "LNNF+N+"),
+    # Of a live order, as that of this table, by those who move it in the admin and see the seller.
+    "orders/<int:order>/move/": ("LNNMMNM", "LNNFFN+"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
@@ -179,6 +182,7 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.freightparameterschange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "integration.order": (_ALL, _NONE, _DISPATCHERS, _NONE),
     "integration.invoice": (_ALL, _NONE, _STAFF_ONLY, _NONE),
+    "integration.manifest": (_ALL, _NONE, _NONE, _NONE),
 }
 # model: its list's actions, and who may run them.
 ACTIONS: dict[str, dict[str, str]] = {

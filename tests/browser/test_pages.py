@@ -178,6 +178,7 @@ def test_seller(walk, people, seller):
         "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
         "seller-manifests": f"{base}manifests/",
+        "seller-settings": f"{base}settings/",
         "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
         "seller-team": f"{base}team/",
@@ -250,9 +251,10 @@ class TestStaff:
 
         assert way.problems == []
 
-    def test_reports(self, walk, people, shop, rules):
+    def test_reports(self, walk, people, shop, seller, rules):
         rules(driver_share_percent=70)
         today = report(shop)
+        create_order(seller)
         people("sara", group="Account staff")
         base = f"/panel/accounts/{shop.integrator.pk}/live/report/"
         period = f"?since={today - timedelta(days=20)}&until={today}"
@@ -260,6 +262,7 @@ class TestStaff:
 
         way.over({
             "report-of-all": f"/panel/reports/{period}",
+            "report-of-sellers": f"/panel/reports/sellers/{period}",
             "report": f"{base}{period}",
             "report-year": f"{base}?since={today - timedelta(days=300)}&until={today}",
             "report-deliveries": f"{base}deliveries/{period}",

@@ -16,6 +16,7 @@ from stdnum.br import cnpj
 
 from delivery.actions import tokens
 from delivery.models import DispatchRules
+from integration.actions import manifests
 from integration.models import FreightParameters
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order, key_of, load_tariff, nfe_xml, send_invoice
@@ -49,7 +50,8 @@ def fill(django_user_model, number):
     document = root + cnpj.calc_check_digits(root)
     seller = SellerFactory.create(documents=(document,))
     key_of(seller)
-    create_order(seller, orderId=f"A-{number}", company_document=document)
+    order = create_order(seller, orderId=f"A-{number}", company_document=document)
+    manifests.create(seller=seller, environment="live", orders=[order], by=BY, at=timezone.now())
     send_invoice(seller, nfe_xml(items=(f"A-{number}",)).encode())
     django_user_model.objects.create_user(f"person-{number}")
 

@@ -53,6 +53,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     # It stands in a manifest already.
     "post /api/integration/manifests": {"sent": {"orderIds": ["A-1"]}, "own": 409, "other": 404},
     "post /api/integration/manifests/{}/": {"sent": {"orderIds": ["A-1"]}},
+    "post /api/integration/manifests/{}/orders": {"sent": {"orderIds": ["A-1"]}, "own": 409},  # as above
     "post /api/integration/invoices/marketplace": {"sent": FORM},
 }
 

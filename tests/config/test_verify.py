@@ -18,6 +18,7 @@ from delivery.actions import deliveries
 from delivery.models import WebhookEvent
 from integration.actions import manifests, orders
 from integration.lifecycle import Status
+from integration.models import ReceiverMail
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks import settling
 from tests.delivery import simulated
@@ -110,6 +111,7 @@ BREAKS = {
         "UPDATE integration_order SET tracking_code = 'T-1'",
     ],
     "order_is_found_by_its_codes": ["DELETE FROM integration_searchcode WHERE kind = 'shipping'"],
+    "receiver_mail_of_its_seller": ["UPDATE integration_receivermail SET seller_id = seller_id + 1000"],
     "search_code_of_its_seller": ["UPDATE integration_searchcode SET seller_id = seller_id + 1000"],
     "invoices_are_unique": [
         _NO_INDEX.format("one_invoice_of_environment_per_access_key"),
@@ -121,7 +123,7 @@ BREAKS = {
     "invoice_reference_of_its_seller": ["UPDATE integration_invoicereference SET seller_id = seller_id + 1000"],
     "order_is_found_by_its_invoices": ["DELETE FROM integration_searchcode WHERE kind = 'invoice_key'"],
     "invoice_knows_whether_it_is_linked": ["UPDATE integration_invoice SET is_linked = NOT is_linked"],
-    "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET invoice_bytes = invoice_bytes + 1"],
+    "invoice_bytes_are_the_sum": ["UPDATE integration_seller SET sandbox_invoice_bytes = sandbox_invoice_bytes + 1"],
     "manifest_within_a_seller": ["UPDATE integration_manifest SET environment = 'sandbox'"],
     "one_manifest_per_order": [
         _NO_CONSTRAINT.format("integration_manifestentry", "one_manifest_per_order"),
@@ -174,6 +176,7 @@ def healthy():
     send_invoice(seller, nfe_xml(items=["A-1"]).encode())
     orders.move(order=order, to=Status.COLLECTED, by=BY, at=at)
     settling.attempt(order.events.get(sequence=1, copy_of=None), settling.OK)
+    ReceiverMail.objects.create(seller=seller, order=order, status="collected", message=1, created_at=at)
     waiting = create_order(seller, orderId="A-3")
     manifests.create(seller=seller, environment="live", orders=[waiting], by=BY, at=at)
     create_order(seller, "sandbox", orderId="A-4", simulation_speed=1)

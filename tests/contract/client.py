@@ -154,6 +154,7 @@ def hand_over(orders: Any, sandbox: Any, order_id: str) -> None:
     chosen = rota.SellerManifestRequest(orderIds=[order_id])
     emptied = orders.create_manifest(chosen).data.manifest_id
     orders.remove_from_manifest(emptied, rota.SellerRemovalRequest(orderIds=[order_id]))
+    orders.add_to_manifest(emptied, rota.SellerAdditionRequest(orderIds=[order_id]))
     assert orders.delete_manifest(emptied).success
     opened = orders.create_manifest(chosen).data.manifest_id
     assert orders.get_manifest(opened).data.status == "open"

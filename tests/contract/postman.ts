@@ -38,6 +38,7 @@ const VALUES: Record<string, Record<string, unknown>> = {
   "track-orders": { value: "{{orderId}}" },
   "print-labels": ORDERS,
   "create-manifest": ORDERS,
+  "add-to-manifest": ORDERS,
   "remove-from-manifest": ORDERS,
   "sandbox-move-order": { status: "delivery_failed" }, // which its reason is for
 };

@@ -14,7 +14,7 @@ const SCENARIO = [
   ...["Deliver at a drop-off", REQUEST, ACCEPT, "Collect at A", "Fail at a drop-off", "Return to A"],
   ...[REQUEST, "Let the offer expire now", REQUEST, "Cancel a delivery", "Create an order"],
   ...["Print the label of an order", "Print the labels of several orders", "Open a manifest", "Read a manifest"],
-  ...["Remove orders from an open manifest", "Delete an open manifest", "Open a manifest", "Close a manifest"],
+  ...["Remove orders from an open manifest", "Add orders to an open manifest", "Delete an open manifest", "Open a manifest", "Close a manifest"],
   "Move a test order to a status",
 ];
 const LAST = "Cancel an order";

@@ -29,7 +29,9 @@ READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/i
 LABEL, LABELS = "GET /api/integration/orders/{orderId}/label", "POST /api/integration/labels"
 OPEN, FIND_MANIFESTS = "POST /api/integration/manifests", "GET /api/integration/manifests"
 READ_MANIFEST, DELETE = (f"{method} /api/integration/manifests/{{manifestId}}" for method in ("GET", "DELETE"))
-CLOSE, REMOVE = (f"POST /api/integration/manifests/{{manifestId}}/{name}" for name in ("close", "remove"))
+CLOSE, ADD, REMOVE = (
+    f"POST /api/integration/manifests/{{manifestId}}/{name}" for name in ("close", "orders", "remove")
+)
 MOVE_ORDER = "POST /api/integration/sandbox/orders/{orderId}/{status}"
 SET_WEBHOOKS = ("PUT /api/sandbox/webhook", "PUT /api/integration/sandbox/webhook")
 EVENTS, MOST_EVENTS = "POST /api/integration/carrier/events", 100
@@ -65,15 +67,15 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has orders of labels and manifests": (
         404,
         "order_not_found",
-        (LABEL, LABELS, OPEN, REMOVE, MOVE_ORDER),
+        (LABEL, LABELS, OPEN, ADD, REMOVE, MOVE_ORDER),
     ),
-    "The seller has manifests": (404, "manifest_not_found", (READ_MANIFEST, CLOSE, DELETE, REMOVE)),
+    "The seller has manifests": (404, "manifest_not_found", (READ_MANIFEST, CLOSE, DELETE, ADD, REMOVE)),
     "Orders of labels and manifests have a state": (
         409,
         "order_cancelled|order_forgotten|too_many_labels|in_open_manifest|order_not_pending",
-        (LABEL, LABELS, OPEN),
+        (LABEL, LABELS, OPEN, ADD),
     ),
-    "A manifest has a state": (409, "manifest_closed|manifest_empty", (CLOSE, DELETE, REMOVE)),
+    "A manifest has a state": (409, "manifest_closed|manifest_empty|manifest_full", (CLOSE, DELETE, ADD, REMOVE)),
     "A test order has a status": (422, "move_refused|invalid_status_report", (MOVE_ORDER,)),
     "A cancellation has refusals of its own": (400, "already_cancelled|already_delivered", (MOVE_ORDER,)),
     "Labels as ZPL have one size": (422, "invalid_payload size: Etiquetas.*", (LABEL, LABELS)),

@@ -227,17 +227,19 @@ class TestTriggers:
         assert rows() == before
 
 
-def test_forgets_the_reasons_of_an_order_with_it(seller):
+def test_forgets_the_reasons_and_places_of_an_order_with_it(seller):
     order = create_order(seller)
     for to, report in (
-        (Status.COLLECTED, orders.NOTHING_MORE),
-        (Status.DELIVERY_FAILED, orders.Report(reason_code="OTHER", reason="Ana, do 12, não quis")),
+        (Status.COLLECTED, orders.Report(place="Casa da Ana")),
+        (Status.DELIVERY_FAILED, orders.Report(reason_code="OTHER", reason="Ana, do 12, não quis", place="Portaria")),
     ):
         orders.move(order=order, to=to, by=BY, at=timezone.now(), report=report)
-    with pytest.raises(ProgrammingError), transaction.atomic():
-        StatusLog.objects.update(reason="")
+    for column in ("reason", "place"):
+        with pytest.raises(ProgrammingError), transaction.atomic():
+            StatusLog.objects.update(**{column: ""})
 
     forgetting_orders.forget_old_orders(at=timezone.now() + timedelta(days=3000))
 
-    entry = StatusLog.objects.latest("pk")
-    assert (entry.reason_code, entry.reason) == ("OTHER", "")
+    assert [*StatusLog.objects.values_list("status", "reason_code", "reason", "place").order_by("pk")] == [
+        ("pending", "", "", ""), ("collected", "", "", ""), ("delivery_failed", "OTHER", "", ""),
+    ]  # fmt: skip  # a table

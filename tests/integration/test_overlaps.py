@@ -14,7 +14,7 @@ from common.tabular_import import TableFile
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, manifests, orders, webhooks
+from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails, webhooks
 from integration.admin.freight import RateResource
 from integration.lifecycle import Status
 from integration.models import (
@@ -24,6 +24,7 @@ from integration.models import (
     Manifest,
     ManifestEntry,
     Order,
+    ReceiverMailStop,
     StatusLog,
     WebhookEndpoint,
 )
@@ -138,6 +139,24 @@ class TestManifest:
 
         assert StatusLog.objects.filter(status="collected").count() == 1
 
+    def test_is_closed_with_what_was_added_before(self, seller, create):
+        manifest = create()
+        more, later = (create_order(seller, orderId=f"B-{number}") for number in range(2))
+        close = partial(manifests.close, manifest=manifest, by=BY, at=timezone.now())
+
+        overlap(partial(manifests.add, manifest=manifest, orders=[more], by=BY), close)
+        closed = Manifest.objects.create(seller=seller, created_at=timezone.now(), created_by=BY)
+        manifests.add(manifest=closed, orders=[later], by=BY)
+        _closed, refused = overlap(
+            partial(manifests.close, manifest=closed, by=BY, at=timezone.now()),
+            partial(manifests.add, manifest=closed, orders=[create_order(seller, orderId="B-9")], by=BY),
+        )
+
+        assert [order.status for order in Order.objects.filter(code__startswith="B").order_by("code")] == [
+            "collected", "collected", "pending",
+        ]  # fmt: skip  # a list
+        assert name_of(refused) == "ManifestClosed"
+
     def test_loses_an_order_that_is_cancelled_until_it_is_closed(self, seller, order, create):
         manifest = create()
         close = partial(manifests.close, manifest=manifest, by=BY, at=timezone.now())
@@ -153,6 +172,15 @@ class TestManifest:
             partial(orders.cancel, order=kept, by=BY, at=timezone.now()),
         )
         assert [entry.order.status for entry in closed.entries.all()] == ["cancelled"]
+
+
+class TestMailsToAReceiver:
+    def test_are_stopped_once(self, seller):
+        stop = partial(receiver_mails.stop, order=create_order(seller), at=timezone.now())
+
+        assert overlap(stop, stop) == [None, None]
+
+        assert ReceiverMailStop.objects.count() == 1
 
 
 class TestKeys:

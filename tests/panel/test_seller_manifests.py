@@ -131,6 +131,32 @@ class TestManifest:
         member.post(url("seller_manifest_delete", seller, manifest.pk))
         assert not Manifest.objects.exists()
 
+    def test_gets_further_orders_that_wait(self, member, seller, order, foreign):
+        manifest = opened(seller, order)
+        waiting, moved, elsewhere = (create_order(seller, orderId=f"B-{number}") for number in range(3))
+        orders.move(order=moved, to=Status.COLLECTED, by=BY, at=timezone.now())
+        opened(seller, elsewhere)
+        page = url("seller_manifest", seller, manifest.pk)
+
+        offered = {
+            words: [each.pk for each in member.get(page, {"q": words}).context["waiting"]] for words in ("", "A-")
+        }
+        response = member.post(
+            url("seller_manifest_add", seller, manifest.pk), {"order": [waiting.pk, foreign.pk]}, follow=True
+        )
+
+        assert offered == {"": [waiting.pk], "A-": []}
+        assert said(response) == "1 order is added."
+        assert [entry.order for entry in manifest.entries.all()] == [order, waiting]
+        for sent, text in [
+            (elsewhere, "Order B-2 already stands in the open manifest"),
+            (moved, "Order B-1 does not wait for collection any more"),
+            (foreign, "Tick the orders"),
+        ]:
+            refused = member.post(url("seller_manifest_add", seller, manifest.pk), {"order": sent.pk}, follow=True)
+            assert text in said(refused)
+        assert manifest.entries.count() == 2
+
     def test_is_a_file_to_sign(self, member, seller, order):
         response = member.get(url("seller_manifest_file", seller, opened(seller, order).pk))
 
@@ -141,7 +167,12 @@ class TestManifest:
 
         for name in ("seller_manifest", "seller_manifest_file"):
             assert member.get(url(name, seller, manifest.pk)).status_code == 404
-        for name in ("seller_manifest_close", "seller_manifest_remove", "seller_manifest_delete"):
+        for name in (
+            "seller_manifest_close",
+            "seller_manifest_add",
+            "seller_manifest_remove",
+            "seller_manifest_delete",
+        ):
             assert member.post(url(name, seller, manifest.pk), {"order": foreign.pk}).status_code == 404
         assert Manifest.objects.get().entries.count() == 1
 

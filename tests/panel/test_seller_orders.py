@@ -217,6 +217,58 @@ class TestCancel:
         assert Order.objects.filter(status=Status.PENDING).count() == 2
 
 
+class TestMove:
+    @pytest.fixture
+    def staff(self, as_role):
+        return as_role("superuser")
+
+    def move(self, client, order, **fields):
+        return client.post(url("seller_order_move", order.seller, order.pk), {"code": "", "place": "", **fields})
+
+    def test_has_what_is_reported_of_it(self, staff, seller, order):
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now() - timedelta(days=2))
+        happened = timezone.localtime() - timedelta(days=1)
+
+        response = self.move(
+            staff, order, target="delivery_failed", code="OTHER", reason="Chuva", place="Salvador/BA",
+            happened_at=happened.strftime("%Y-%m-%dT%H:%M"),
+        )  # fmt: skip  # a table
+
+        entry = order.status_log.latest("pk")
+        assert response.url == url("seller_order", seller, order.pk)
+        assert (entry.status, entry.reason_code, entry.reason, entry.place, entry.by) == (
+            "delivery_failed", "OTHER", "Chuva", "Salvador/BA", "user superuser",
+        )  # fmt: skip
+        assert (happened - entry.happened_at).total_seconds() < 60
+
+    @pytest.mark.parametrize(
+        ("fields", "said"),
+        [
+            ({}, "This field is required"),
+            ({"target": "pending"}, "Select a valid choice"),
+            ({"target": "returned"}, "Choose why."),
+            ({"target": "returned", "code": "OTHER"}, "Say the reason in words."),
+            ({"target": "delivered", "code": "ABSENT"}, "Only an order that is not delivered or comes back"),
+            ({"target": "delivered", "happened_at": "2020-01-01T00:00"}, "The moment lies within the last 30 days"),
+            ({"target": "delivered", "happened_at": "soon"}, "Enter a valid date/time"),
+        ],
+    )
+    def test_that_is_refused_says_why_and_keeps_what_was_typed(self, staff, order, fields, said):
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        response = self.move(staff, order, place="Salvador/BA", **fields)
+
+        content = response.content.decode()
+        assert (response.status_code, said in content, 'value="Salvador/BA"' in content) == (422, True, True)
+        assert order.status_log.count() == 2
+
+    def test_is_for_those_who_move_orders_in_the_admin(self, member, as_role, order):
+        for client, status in [(member, 403), (as_role("account staff"), 403), (as_role("dispatcher"), 404)]:
+            assert self.move(client, order, target="collected").status_code == status
+            assert 'id="move"' not in client.get(url("seller_order", order.seller, order.pk)).content.decode()
+        assert order.status_log.count() == 1
+
+
 class TestUploadOnThePageOfAnOrder:
     def upload(self, client, seller, order, raw):
         sent = {"nfe": File("nota.xml", raw.encode())}
@@ -251,6 +303,16 @@ class TestUploadOnThePageOfAnOrder:
         assert "12.345.678/0001-95" in said(page)
         assert "denied or cancelled" in said(page)
         assert order.invoice_links.count() == 0
+
+    def test_keeps_saying_that_the_issuer_is_another_company(self, member, seller, order):
+        send_invoice(seller, nfe_xml(items=(order.code,)).encode())
+        said = "none of this seller's companies"
+        own = member.get(url("seller_order", seller, order.pk)).content.decode()
+        Invoice.objects.update(issuer_document=OTHER_COMPANY)
+
+        for name, row in [("seller_order", order), ("seller_invoice", Invoice.objects.get())]:
+            assert said in member.get(url(name, seller, row.pk)).content.decode()
+        assert said not in own
 
     def test_refuses_what_is_no_invoice(self, member, seller, order):
         page = self.upload(member, seller, order, "<a/>")

@@ -1,15 +1,21 @@
-"""The report of a seller: numbers, freight, file, and nothing of others."""
+"""Reports of orders, of a seller and of all: numbers, freight, reasons, files, and sums that are equal to the rows."""
 
 from datetime import timedelta
+from decimal import Decimal
 
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Company
+from panel.views import seller_reports
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, load_tariff
 from tests.panel.conftest import table
-from tests.panel.seller_pages import url
+from tests.panel.seller_pages import plans_of, url
 
 
 class TestReport:
@@ -28,9 +34,9 @@ class TestReport:
         total = member.get(url("seller_report", seller)).context["total"]
         (row,) = table(member.get(url("seller_report_export", seller)))
 
-        assert list(total.counts.values()) == [1, 1, 1, 1]
+        assert list(total.counts.values()) == [1, 1, 1, 0, 1]
         assert (total.freight, total.value) == (freight, 600)
-        assert list(row.values())[1:6] == ["1", "1", "1", "1", str(freight)]
+        assert list(row.values())[1:8] == ["4", "1", "1", "1", "0", "1", str(freight)]
 
     def test_of_a_wrong_or_an_empty_period_has_no_lines(self, member, seller):
         create_order(seller)
@@ -38,3 +44,88 @@ class TestReport:
         for since, until in (("2026-02-02", "2026-02-01"), ("2020-01-01", "2020-01-31")):
             page = member.get(url("seller_report", seller), {"since": since, "until": until})
             assert not page.context.get("lines")
+
+
+def failed(order, *moves):
+    """Move the order to statuses, each with a reason code."""
+    for status, code in moves:
+        orders.move(order=order, to=status, by=BY, at=timezone.now(), report=orders.Report(reason_code=code))
+
+
+@pytest.fixture
+def failures(seller, foreign_seller):
+    """Three orders of a seller that are not delivered, one that was at last, and one of another seller."""
+    made = [create_order(seller, orderId=f"A-{number}") for number in range(4)]
+    other = create_order(foreign_seller, company_document=OTHER_COMPANY, orderId="F-1")
+    create_order(seller, "sandbox", orderId="T-1")
+    for order in (*made, other):
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+    failed(made[0], (Status.DELIVERY_FAILED, "ABSENT"))
+    failed(made[1], (Status.DELIVERY_FAILED, "ABSENT"), (Status.RETURNED, ""))
+    failed(made[2], (Status.RETURNED, ""))
+    failed(made[3], (Status.DELIVERY_FAILED, "CLOSED"), (Status.DELIVERED, ""))
+    failed(other, (Status.DELIVERY_FAILED, "ABSENT"), (Status.OUT_FOR_DELIVERY, ""), (Status.RETURNED, "REFUSED"))
+
+
+class TestReasons:
+    def test_are_the_last_ones_of_orders_that_are_not_delivered(self, member, seller, failures):
+        page = member.get(url("seller_report", seller))
+        rows = table(member.get(url("seller_report_reasons_export", seller)))
+
+        assert [(name, count) for name, count, _texts in page.context["bars"].rows] == [
+            ("Nobody there", 2), ("No reason", 1),
+        ]  # fmt: skip  # a table
+        assert (
+            sum(count for _name, count, _texts in page.context["bars"].rows) == page.context["total"].counts["failed"]
+        )
+        assert [list(row.values()) for row in rows] == [["Nobody there", "2"], ["No reason", "1"]]
+
+
+class TestOfAllSellers:
+    URL = reverse("panel:seller_reports")
+
+    def test_has_a_line_for_each_seller_and_sums_equal_to_them(self, staff, seller, foreign_seller, failures):
+        context = staff.get(self.URL).context
+
+        lines, total = {line.of: line for line in context["lines"]}, context["total"]
+        assert [line.count for line in (lines[seller], lines[foreign_seller])] == [4, 1]
+        assert lines[seller].counts == {"on_time": 1, "late": 0, "under_way": 0, "failed": 3, "cancelled": 0}
+        for name in total.counts:
+            assert total.counts[name] == sum(line.counts[name] for line in lines.values())
+        assert total.value == sum(line.value for line in lines.values()) == 750
+        assert [str(each) for each in context["reasons"]] == ["Nobody there", "Refused by the receiver", "No reason"]
+        assert {line.of: counts for line, counts in context["failed"]} == {seller: [2, 0, 1], foreign_seller: [0, 1, 0]}
+        assert context["total_of_reasons"] == [2, 1, 1]
+        assert sum(context["total_of_reasons"]) == total.counts["failed"]
+
+    def test_is_exported_with_every_reason(self, staff, seller, failures):
+        of_orders, of_reasons = (
+            {row["Reference"]: row for row in table(staff.get(reverse(f"panel:seller_reports_{name}_export")))}
+            for name in ("sellers", "reasons")
+        )
+
+        row, reasons = of_orders[seller.reference], of_reasons[seller.reference]
+        assert (row["Seller"], row["Orders"], row["On time (%)"]) == (seller.name, "4", "100.0")
+        assert Decimal(row["Value of the orders"]) == 600
+        assert (reasons["Nobody there"], reasons["Goods damaged"]) == ("2", "0")
+        assert sum(int(value) for value in list(reasons.values())[4:-1]) == int(list(reasons.values())[-1]) == 3
+
+    def test_of_a_wrong_or_an_empty_period_has_no_lines(self, staff, failures):
+        for since, until in (("2026-02-02", "2026-02-01"), ("2020-01-01", "2020-01-31")):
+            assert not staff.get(self.URL, {"since": since, "until": until}).context.get("lines")
+
+    def test_shows_the_first_lines_and_the_sum_of_all(self, staff, failures, monkeypatch):
+        monkeypatch.setattr(seller_reports, "_MOST_LINES", 1)
+
+        context = staff.get(self.URL).context
+
+        assert (len(context["lines"]), context["has_more"], context["total"].count) == (1, True, 5)
+
+    def test_reads_each_table_once_by_an_index(self, staff, seller, failures):
+        staff.get(self.URL)
+        with CaptureQueriesContext(connection) as captured:
+            staff.get(self.URL)
+
+        plans = plans_of(captured, "integration_order")
+        assert len(plans) == 2
+        assert not any("Seq Scan on integration_order" in plan for plan in plans)

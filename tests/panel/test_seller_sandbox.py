@@ -78,7 +78,7 @@ class TestPages:
         live = worlds["live"]
         changes = [
             ("key_rename", "key"), ("key_revoke", "key"), ("seller_order_cancel", "order"),
-            ("seller_order_invoice", "order"), ("seller_sandbox_move", "order"), ("seller_invoice", "invoice"),
+            ("seller_order_invoice", "order"), ("seller_order_move", "order"), ("seller_invoice", "invoice"),
         ]  # fmt: skip  # a table
 
         statuses = [
@@ -128,7 +128,7 @@ class TestMoves:
         return create_order(shop.seller, Environment.SANDBOX, orderId="A-1", simulation_speed=1.0)
 
     def move(self, member, order, **fields):
-        url = address(order.seller, order.environment, "seller_sandbox_move", order.pk)
+        url = address(order.seller, order.environment, "seller_order_move", order.pk)
         return member.post(url, {"code": "", "reason": "", "place": "", **fields}, follow=True)
 
     def test_are_shown_with_what_happens_by_itself(self, member, order):
@@ -158,7 +158,9 @@ class TestMoves:
         "fields", [{"target": "returned"}, {"target": "lost"}, {"target": "collected", "place": "x" * 121}, {}]
     )
     def test_that_are_wrong_change_nothing(self, member, order, fields):
-        assert 'class="notice error"' in text_of(self.move(member, order, **fields))
+        response = self.move(member, order, **fields)
+
+        assert (response.status_code, 'class="errorlist"' in text_of(response)) == (422, True)
 
         assert order.status_log.count() == 1
 

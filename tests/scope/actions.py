@@ -206,6 +206,7 @@ class Party:
             "phone": lambda: ["11977770001"],
             "count": lambda: [5],
             "on_duty": lambda: [False],
+            "are_on": lambda: [True],
             "enabled": lambda: [False],
             "untaken_minutes": lambda: [5],
             "late_minutes": lambda: [5],

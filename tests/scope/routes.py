@@ -91,7 +91,7 @@ class Requests:
 
     def key_of(self, route: str, name: str) -> str:
         of_sandbox = {"order", "order_id", "environment"}
-        if re.search("sellers/.*/sandbox/|integration/sandbox/", route) and name in of_sandbox:
+        if re.search("sellers/.*/move/|integration/sandbox/", route) and name in of_sandbox:
             return f"test_{name}"
         if "sellers/" in route and name in {"invitation", "membership", "call", "environment", "event", "number"}:
             prefix = "further" if "<int:number>" in route and name == "event" else "seller"
@@ -329,7 +329,7 @@ class Requests:
             "pickup-points": lambda: {"name": "New name", "position": "-23.56,-46.65"},
             "team/": lambda: {"email": "new@example.com", "role": "member"},
             "board/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65", "driver": ""},
-            "<int:order>/sandbox/": lambda: {"target": "collected"},
+            "<int:order>/move/": lambda: {"target": "collected"},
             "/sandbox/": lambda: {"point": "B", "reason": "Nobody", "position": "-23.56,-46.65"},
         }  # fmt: skip  # a table
         found = next((make for name, make in bodies.items() if name in route), None)

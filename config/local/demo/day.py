@@ -14,9 +14,9 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models import Driver, DutyChange, Token
 from delivery.payload import DeliveryRequest, Package, Place
-from integration.actions import invoices, orders
-from integration.lifecycle import Status
-from integration.models import Seller, compact_document
+from integration.actions import invoices, manifests, orders
+from integration.lifecycle import Reason, Status
+from integration.models import Manifest, Order, Seller, compact_document
 
 _BY = "demo"
 _CITY = {"city": "São Paulo", "state": "SP", "country": "BR"}
@@ -103,7 +103,12 @@ _ORDERS: list[Sequence[Status]] = [
     _WAY[:1],
     (),
     (),
+    (),
 ]
+_WHY = {
+    Status.DELIVERY_FAILED: orders.Report(reason_code=Reason.ABSENT, place="Salvador/BA"),
+    Status.RETURNED: orders.Report(reason_code=Reason.REFUSED),
+}
 _BETWEEN_STATUSES = timedelta(hours=12)
 _BETWEEN_ORDERS = timedelta(hours=10)
 
@@ -124,8 +129,17 @@ def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
             left = minutes / 60  # of the way that began at the shop an hour ago
             point = Point(*(end + (start - end) * left for start, end in zip(_SHOP.point, place, strict=True)))
             drivers.set_position(driver=driver, point=point, by=_BY, at=at - timedelta(minutes=minutes))
-    for number, way in enumerate(_ORDERS, start=1):
+    made = [
         _write_order(seller, company, number=number, way=way, at=at - _BETWEEN_ORDERS * (len(_ORDERS) + 1 - number))
+        for number, way in enumerate(_ORDERS, start=1)
+    ]
+    handed_over, listed = [order for order, way in zip(made, _ORDERS, strict=True) if not way][:2]
+    _open_manifest(seller, listed, at=at)
+    manifests.close(manifest=_open_manifest(seller, handed_over, at=at), by=_BY, at=at)
+
+
+def _open_manifest(seller: Seller, order: Order, *, at: datetime) -> Manifest:
+    return manifests.create(seller=seller, environment=Environment.LIVE, orders=[order], by=_BY, at=at)
 
 
 def _write_route(token: Token, driver: Driver, *, number: int, count: int, steps: str, at: datetime) -> None:
@@ -158,7 +172,7 @@ def _dropoff(number: int) -> Place:
     )
 
 
-def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Status], at: datetime) -> None:
+def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Status], at: datetime) -> Order:
     """An order that is created at `at` and gets these statuses, and if it has left the seller an invoice."""
     code, cost = f"PEDIDO-{4000 + number}", Decimal(90 + 37 * number)
     payload = orders.NewOrder(
@@ -177,4 +191,5 @@ def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Sta
         invoices.receive(seller=seller, environment=Environment.LIVE, raw=xml.encode(), by=_BY, at=at)
     for status in way:
         at += _BETWEEN_STATUSES
-        orders.move(order=order, to=status, by=_BY, at=at)
+        orders.move(order=order, to=status, by=_BY, at=at, report=_WHY.get(status, orders.NOTHING_MORE))
+    return order

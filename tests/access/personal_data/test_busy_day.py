@@ -35,7 +35,7 @@ from common.webhooks.outbox import outboxes
 from config.celery import app
 from delivery.actions import deliveries, receivers
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
-from integration.actions import orders
+from integration.actions import orders, sellers
 from integration.lifecycle import Status as OrderStatus
 from integration.models import CarrierRule, Order
 from integration.models import IdempotencyRecord as RecordOfSeller
@@ -71,7 +71,7 @@ NOT_FILLED = {
     "delivery.LocatedAddress", "delivery.ReportedTrouble",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "pghistory.Context", "integration.Simulation", "integration.Manifest",
-    "integration.ManifestEntry",
+    "integration.ManifestEntry", "integration.ReceiverMailStop",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
     "auth.User_user_permissions", "mfa.Authenticator", "usersessions.UserSession",
 }  # fmt: skip  # a list
@@ -152,6 +152,7 @@ def order(url: str) -> None:
     seller = SellerFactory.create(documents=(COMPANY,))
     endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live")
     EndpointOfSeller.objects.update(url=url)
+    sellers.set_receiver_mails(seller=seller, are_on=True, by=BY)
     client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
     receiver = order_body()["receiver"]
     receiver |= {"name": RECEIVER, "phone": "1188776655", "cellphone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
@@ -281,7 +282,7 @@ def day(
     assert WebhookAttempt.objects.filter(response_start__contains=RECEIVER).exists()
     assert AttemptOfOrder.objects.filter(response_start__contains=RECEIVER).exists()
     assert DropoffOptions.objects.filter(contact_email=RECEIVERS_EMAIL.lower()).count() == 2
-    assert [str(message["To"]) for message in mailbox.messages] == [RECEIVERS_EMAIL.lower()] * 2
+    assert [str(message["To"]) for message in mailbox.messages] == [RECEIVERS_EMAIL.lower()] * 3
     monkeypatch.undo()
     with _transaction():
         World()

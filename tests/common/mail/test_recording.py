@@ -63,7 +63,7 @@ class TestRendered:
         """What the templates use; every text that somebody else has written is `name`."""
         now = timezone.now()
         return {
-            **dict.fromkeys(("account", "shop", "inviter", "name"), name),
+            **dict.fromkeys(("account", "shop", "inviter", "name", "code"), name),
             "endpoint": WebhookEndpoint(environment="live", failing_since=now, off_since=now, last_success_at=now),
             "day": now.date(),
             "deliveries": [(outbox.plain(name), "Late", now)],
@@ -71,6 +71,7 @@ class TestRendered:
             "others": 2,
             "link": outbox.link("/x"),
             "preferences": outbox.link("/y"),
+            "state": {"sentence": "It is on its way.", "next_step": "Next it goes out for delivery."},
         }
 
     @pytest.mark.parametrize("template", TEMPLATES)

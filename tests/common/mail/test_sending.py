@@ -71,7 +71,7 @@ class TestSendDue:
     def test_sends_it_again_with_the_same_id_after_a_worker_was_killed(self, mailbox, record):
         record()
         claimed = claim()
-        sending._send(claimed, "text")  # and the worker ends before it has written this
+        sending._send(claimed, "text", "")  # and the worker ends before it has written this
 
         sending.send_due()
         assert len(mailbox.messages) == 1  # the lease has not ended

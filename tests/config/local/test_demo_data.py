@@ -28,7 +28,7 @@ from delivery.models import (
     WebhookQueueItem,
 )
 from integration.lifecycle import Status
-from integration.models import Invoice, InvoiceLink, Order, Seller, StatusLog
+from integration.models import Invoice, InvoiceLink, Manifest, Order, Seller, StatusLog
 
 EVERY = (*delivery.invariants.ALL, *integration.invariants.ALL)
 pytestmark = pytest.mark.django_db
@@ -70,6 +70,7 @@ class TestSeedDemo:
         assert set(Order.objects.values_list("status", flat=True)) == set(Status)
         assert not StatusLog.objects.filter(created_at__gt=now).exists()
         assert InvoiceLink.objects.count() == Invoice.objects.count() == 9
+        assert [each.status for each in Manifest.objects.order_by("pk")] == ["open", "closed"]
         assert set(WebhookEvent.objects.values_list("state", flat=True)) == {EventState.UNADDRESSED}
         assert not WebhookQueueItem.objects.exists()
         assert [found.name for found in examine(EVERY, most_ids=1) if not found.holds] == []

@@ -81,6 +81,7 @@ def message(keys, db, settings):
         language="en",
         at=timezone.now(),
         lifetime=timedelta(days=1),
+        unsubscribe="https://rota.example.com/x",
     )
 
 

@@ -143,6 +143,17 @@ class TestSuspension:
         assert Seller.objects.get(pk=seller.pk).suspended_at is None
 
 
+class TestMailsToReceivers:
+    def test_are_switched_on(self, admin_client, seller):
+        empty = {f"{name}-{count}_FORMS": 0 for name in ("companies", "keys") for count in ("TOTAL", "INITIAL")}
+        before = seller.mails_receivers
+
+        admin_client.post(url("seller_change", seller.pk), {"name": seller.name, "mails_receivers": "on", **empty})
+
+        seller.refresh_from_db()
+        assert (before, seller.mails_receivers) == (False, True)
+
+
 class TestCompanies:
     def test_are_kept_compact(self, admin_client, seller):
         admin_client.post(url("company_add"), {"seller": seller.pk, "document": "12.abc.345/01de-35", "name": ""})
@@ -178,6 +189,27 @@ class TestOrders:
         assert before == 1
         assert StatusLog.objects.latest("pk").status == status
 
+    def test_that_are_not_delivered_need_a_reason(self, admin_client, order):
+        self.move(admin_client, order, "collected", confirmed="yes")
+
+        asked = self.move(admin_client, order, "delivery_failed")
+        missing = self.move(admin_client, order, "delivery_failed", confirmed="yes", place="Salvador/BA")
+        before = StatusLog.objects.count()
+        self.move(admin_client, order, "delivery_failed", confirmed="yes", place="Salvador/BA", code="ABSENT")
+
+        assert '<option value="ABSENT">' in asked
+        assert "Choose why." in missing
+        assert 'value="Salvador/BA"' in missing
+        assert before == 2
+        entry = StatusLog.objects.latest("pk")
+        assert (entry.status, entry.reason_code, entry.place) == ("delivery_failed", "ABSENT", "Salvador/BA")
+
+    def test_stay_when_the_moment_of_a_move_does_not_fit(self, admin_client, order):
+        page = self.move(admin_client, order, "collected", confirmed="yes", happened_at="2020-01-01T00:00")
+
+        assert "The moment lies within the last 30 days" in page
+        assert StatusLog.objects.count() == 1
+
     def test_stay_and_say_why_when_a_move_is_refused(self, admin_client, order):
         self.move(admin_client, order, "delivered", confirmed="yes")
 
@@ -191,6 +223,24 @@ class TestOrders:
         }
 
         assert found == {"A-1": [order], "529.982.247-25": [order], "A-": [], "529": []}
+
+    def test_are_filtered_by_environment(self, admin_client, seller, order):
+        test = create_order(seller, "sandbox")
+
+        found = {
+            each: [*admin_client.get(url("order_changelist"), {"environment__exact": each}).context["cl"].result_list]
+            for each in ("live", "sandbox")
+        }
+
+        assert found == {"live": [order], "sandbox": [test]}
+
+    def test_of_the_sandbox_are_found_by_an_index(self, seller):
+        for number in range(40):
+            create_order(seller, orderId=f"A-{number}")
+
+        rows = Order.objects.filter(environment="sandbox").order_by("-pk")[:50]
+
+        assert "order_of_sandbox" in rows.explain()
 
     def test_offer_on_their_page_what_is_allowed(self, admin_client, order):
         page = admin_client.get(url("order_change", order.pk)).content.decode()

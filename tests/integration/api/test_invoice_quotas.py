@@ -5,14 +5,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from common.accounts import Environment
 from integration.errors import InvoiceStorageFull, TooManyInvoices
 from integration.models import Invoice, InvoiceReference, Seller
-from tests.integration.factories import ACCESS_KEY, nfe_xml, send_invoice, upload
+from tests.integration.factories import ACCESS_KEY, key_of, nfe_xml, send_invoice, upload
 
 MB = 1024 * 1024
 HOUR = timedelta(hours=1)
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def sandbox_api(seller):
+    return APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller, Environment.SANDBOX)}")
 
 
 def xml(number, *, size=0):
@@ -80,6 +87,14 @@ class TestSpace:
 
         assert set(Seller.objects.values_list("invoice_bytes", flat=True)) == {MB}
 
+    def test_is_each_environments_own(self, api, sandbox_api, seller):
+        limit(seller, invoice_quota_mb=1)
+
+        answers = [upload(each, xml(number, size=MB)).status_code for number in (1, 2) for each in (sandbox_api, api)]
+
+        assert answers == [200, 200, 409, 409]
+        assert Seller.objects.values_list("invoice_bytes", "sandbox_invoice_bytes").get() == (MB, MB)
+
 
 class TestNumber:
     @pytest.fixture(autouse=True)
@@ -115,6 +130,11 @@ class TestNumber:
 
         assert caught.value.retry_after == retry_after
         assert Invoice.objects.count() == 3
+
+    def test_is_counted_in_each_environment(self, api, sandbox_api):
+        answers = [upload(each, xml(number)).status_code for number in (1, 2, 3) for each in (sandbox_api, api)]
+
+        assert answers == [200, 200, 200, 200, 429, 429]
 
     def test_still_answers_an_invoice_that_is_kept(self, api, seller):
         for number in (1, 2):

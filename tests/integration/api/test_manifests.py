@@ -166,6 +166,55 @@ class TestCancelledOrder:
         assert codes(api.get(of(manifest)).json()["data"]) == ["A-1"]
 
 
+class TestAddition:
+    def test_puts_orders_at_the_end(self, api, made):
+        made("A-1", "A-2", "A-3")
+        manifest = opened(api, "A-2")
+
+        response = api.post(of(manifest, "orders"), {"orderIds": ["A-3", "A-1"]}, format="json")
+
+        assert (response.status_code, codes(response.json()["data"])) == (200, ["A-2", "A-3", "A-1"])
+        assert response.json()["data"]["totals"]["orders"] == 3
+
+    def test_is_refused_as_in_a_new_one_and_then_adds_nothing(self, api, made, other_seller):
+        _waiting, cancelled, collected, *_others = made("A-1", "A-2", "A-3", "A-4", "A-5")
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+        orders.move(order=collected, to=Status.COLLECTED, by=BY, at=timezone.now())
+        manifest = opened(api, "A-1")
+        opened(api, "A-4")
+
+        for code, status, expected in [
+            ("A-1", 409, "in_open_manifest"),
+            ("A-2", 409, "order_cancelled"),
+            ("A-3", 409, "order_not_pending"),
+            ("A-4", 409, "in_open_manifest"),
+            ("B-1", 404, "order_not_found"),
+        ]:
+            assert_refused(
+                api.post(of(manifest, "orders"), {"orderIds": ["A-5", code]}, format="json"), status, expected
+            )
+        assert codes(api.get(of(manifest)).json()["data"]) == ["A-1"]
+
+    def test_ends_at_the_most_orders_of_a_manifest(self, api, made, monkeypatch):
+        monkeypatch.setattr(manifests, "MOST_ORDERS", 2)
+        made("A-1", "A-2", "A-3")
+        manifest = opened(api, "A-1")
+
+        refused = api.post(of(manifest, "orders"), {"orderIds": ["A-2", "A-3"]}, format="json")
+        added = api.post(of(manifest, "orders"), {"orderIds": ["A-2"]}, format="json")
+
+        assert_refused(refused, 409, "manifest_full")
+        assert codes(added.json()["data"]) == ["A-1", "A-2"]
+
+    def test_is_refused_for_a_closed_one(self, api, made):
+        made("A-1", "A-2")
+        manifest = opened(api, "A-1")
+        api.post(of(manifest, "close"))
+
+        assert_refused(api.post(of(manifest, "orders"), {"orderIds": ["A-2"]}, format="json"), 409, "manifest_closed")
+
+
 class TestRemoval:
     def test_frees_an_order_for_another_manifest(self, api, made):
         made("A-1", "A-2", "A-3")
@@ -207,6 +256,7 @@ class TestOfAnotherSeller:
             stranger.get(of(manifest)),
             stranger.get(of(manifest), {"format": "pdf"}),
             stranger.post(of(manifest, "close")),
+            stranger.post(of(manifest, "orders"), {"orderIds": ["A-1"]}, format="json"),
             stranger.post(of(manifest, "remove"), {"orderIds": ["A-1"]}, format="json"),
             stranger.delete(of(manifest)),
             stranger.get(f"{URL}/{2**63}"),

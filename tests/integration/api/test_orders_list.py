@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integration.actions import orders
-from integration.models import Order
+from integration.models import Company, Order
 from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, SellerFactory, create_order
 from tests.tables import renew
 
@@ -61,10 +61,21 @@ class TestOrdersList:
                     "service": "base",
                     "orderCost": 150.0,
                     "created_at": order.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                    "freight": None,
                 }
             ],
             "nextCursor": None,
         }
+
+    def test_has_the_freight_of_each(self, api, seller, tariff):
+        Company.objects.update(postcode="01310100")
+        order = create_order(seller)
+
+        (listed,) = api.get(URL).json()["data"]
+
+        assert listed["freight"] == {
+            "amount": order.freight_centavos, "deadline": order.freight_days, "promisedDate": None,
+        }  # fmt: skip  # a body
 
     def test_holds_every_order_once_though_others_are_made_meanwhile(self, api, made):
         expected = made("1", "2", "3", "4", "5")

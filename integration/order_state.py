@@ -46,9 +46,10 @@ class Event:
 
 @dataclass(frozen=True)
 class OrderState:
-    """Of an order that was read with its seller."""
+    """Of an order; `shop` is the name of its seller."""
 
     order: Order
+    shop: str
 
     @property
     def status(self) -> Status:
@@ -105,7 +106,7 @@ class OrderState:
                 text = _("The carrier tries again, or takes it back. If the address is wrong, tell %(shop)s.")
             case Status.RETURNED | Status.CANCELLED:
                 text = _("Ask %(shop)s what happens next.")
-        return text % {"shop": self.order.seller.name}
+        return text % {"shop": self.shop}
 
     @property
     def progress(self) -> list[tuple[Step, StrPromise | str]]:
