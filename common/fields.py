@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import BooleanField, F, Func, Q, TextField, Value
 from django.db.models.functions import Lower
 
+_LENGTH_OF_ID = 36
+
 
 class PlainInMigrations:
     """Migrations record it as the Django field that it extends, without the options `not_recorded`.
@@ -30,6 +32,17 @@ class CharField(PlainInMigrations, models.CharField[str, str]):
 
 class UUIDField(PlainInMigrations, models.UUIDField[UUID, UUID]):
     """A UUIDField whose default is a function of this project."""
+
+
+def parse_id(text: str) -> UUID | None:
+    """The UUID that `text` spells in its canonical form, or None. `UUID` alone would also accept braces and URNs."""
+    if len(text) != _LENGTH_OF_ID:
+        return None
+    try:
+        parsed = UUID(text)
+    except ValueError:
+        return None
+    return parsed if str(parsed) == text.lower() else None
 
 
 class CiphertextField(PlainInMigrations, models.TextField[str, str]):

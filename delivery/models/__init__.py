@@ -1,6 +1,7 @@
 """Models of area A, by subject. Imported from here by all but each other."""
 
 from common.accounts import Environment
+from common.fields import parse_id
 from common.webhooks.models import FAILING, STATE_NAMES, EventState, OffBecause
 from delivery.models.alert import (
     CHOSEN,
@@ -12,7 +13,6 @@ from delivery.models.alert import (
     ReportedTrouble,
     Trouble,
 )
-from delivery.models.bases import parse_id
 from delivery.models.call import IdempotencyRecord, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.delivery import Delivery, Transition
 from delivery.models.dispatch_rules import DispatchRules, DispatchRulesChange, Rules

@@ -15,23 +15,10 @@ from uuid_utils import compat
 from common import fields
 from delivery.geo.distance import Point
 
-_TEXT_LENGTH = 36
-
 
 def new_id() -> UUID:
     """A UUIDv7: unique, and sorted by the time it was made."""
     return compat.uuid7()
-
-
-def parse_id(text: str) -> UUID | None:
-    """The UUID that `text` spells in its canonical form, or None. `UUID` alone would also accept braces and URNs."""
-    if len(text) != _TEXT_LENGTH:
-        return None
-    try:
-        parsed = UUID(text)
-    except ValueError:
-        return None
-    return parsed if str(parsed) == text.lower() else None
 
 
 def quoted(values: Iterable[str]) -> str:
