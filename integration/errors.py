@@ -4,6 +4,8 @@
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
+from typing import ClassVar
+
 from common.errors import DomainError
 
 
@@ -78,7 +80,7 @@ class InvalidDocument(CompanyNotFound):
 
 
 class InvalidStatusReport(IntegrationError):
-    """The reason, place or moment of a change does not fit it. `field` has the name of the key."""
+    """The reason, place or moment of a change does not fit it. `fault`: a key of MESSAGES; `field`: one of a body."""
 
     code = "invalid_status_report"
     status = 422
@@ -86,9 +88,19 @@ class InvalidStatusReport(IntegrationError):
     meaning = "The code, reason, place or moment does not fit the status; 'errors' names which."
     remedy = "Correct it: only delivery_failed and returned have a reason, and OTHER needs a text."
 
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(message)
-        self.fields = (field,)
+    MESSAGES: ClassVar[dict[str, str]] = {
+        "unknown_code": "code é um destes: %(codes)s.",
+        "no_reason_here": "Um motivo só cabe em %(statuses)s.",
+        "text_missing": "O motivo OTHER precisa de um texto em reason.",
+        "too_long": "%(field)s tem no máximo %(most)s caracteres.",
+        "nul": "%(field)s tem um caractere NUL.",
+        "moment_out_of_bounds": "occurredAt fica entre 30 dias atrás e agora.",
+        "moment_before_the_last": "occurredAt é anterior ao último evento do pedido, de %(last)s.",
+    }
+
+    def __init__(self, fault: str, field: str, **values: object) -> None:
+        super().__init__(self.MESSAGES[fault], field=field, **values)
+        self.fault, self.fields = fault, (field,)
 
 
 class DuplicateOrder(IntegrationError):
@@ -113,11 +125,46 @@ class OrderNotFound(IntegrationError):
     remedy = "Check the orderId."
 
 
+class UnknownTrackingCode(IntegrationError):
+    """No order that the caller may move has the tracking code."""
+
+    code = "unknown_tracking_code"
+    status = 404
+    message = "Nenhum pedido tem o código de rastreio '%(code)s'"
+    meaning = "No order that was assigned to you has this trackingCode. The other events of the call are not affected."
+    remedy = "Check the code, and that the order was assigned to you."
+
+
+class AmbiguousTrackingCode(IntegrationError):
+    """Several orders have the tracking code. `sellers`: the reference and name of each order's seller."""
+
+    code = "ambiguous_tracking_code"
+    status = 409
+    message = "Mais de um pedido tem o código de rastreio '%(code)s'. Envie também seller: %(references)s"
+    meaning = "Orders of several sellers have this trackingCode; the message has the sellers' references."
+    remedy = "Send the seller's reference as seller, and the code as the label has it."
+
+    def __init__(self, *, code: str, sellers: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(self.message, code=code, references=", ".join(reference for reference, _name in sellers))
+        self.sellers = sellers
+
+
+class EventIdReused(IntegrationError):
+    """The source has used this id for another order or another status."""
+
+    code = "event_id_reused"
+    status = 409
+    message = "O eventId '%(event_id)s' já foi usado para outro pedido ou outro status"
+    meaning = "An earlier event had this eventId and another order or status. This one was not recorded."
+    remedy = "Give each event an id of its own, and use one again only to repeat the event."
+
+
 class MoveRefused(IntegrationError):
     """`lifecycle.TABLE` does not allow this change of status."""
 
     code = "move_refused"
     status = 422
+    message = "De %(current)s não se passa a %(target)s. Possíveis agora: %(possible)s."
 
 
 class AlreadyDelivered(MoveRefused):

@@ -42,6 +42,8 @@ _S = Status
 
 # The statuses that may have a reason.
 WITH_REASON = (_S.DELIVERY_FAILED, _S.RETURNED)
+# What carriers, and people who scan parcels, report. Sellers make and cancel orders.
+REPORTED = tuple(status for status in Status if status not in (_S.PENDING, _S.CANCELLED))
 # Of orders that have ended.
 CLOSED = (_S.DELIVERED, _S.RETURNED, _S.CANCELLED)
 # An order without an end, which many sellers never report, counts as ended after this time.
@@ -78,4 +80,4 @@ def move(current: Status, target: Status) -> Status:
     if target is Status.CANCELLED:
         raise AlreadyDelivered if current is Status.DELIVERED else AlreadyCancelled
     possible = ", ".join(TABLE[current]) or "nenhum, o pedido está encerrado"
-    raise MoveRefused(f"De {current} não se passa a {target}. Possíveis agora: {possible}.")
+    raise MoveRefused(current=current.value, target=target.value, possible=possible)

@@ -1,9 +1,15 @@
 """What pages call the codes of orders, which are the API's. One word in the panel and the admin."""
 
+from datetime import datetime
+
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 from django_stubs_ext import StrPromise
 
+from common.errors import DomainError
+from common.formats import moment
+from integration import lifecycle
+from integration.errors import InvalidStatusReport, MoveRefused
 from integration.lifecycle import Reason, Status
 
 STATUSES: dict[str, StrPromise] = {
@@ -44,3 +50,39 @@ ORDER_SERVICES: dict[str, StrPromise] = {
     "next": _("Next (express)"),
     "turbo": _("Turbo"),
 }
+
+# What pages say where the API's message, which is Portuguese, says it with the API's words. By code, and by fault.
+_REFUSALS: dict[str, StrPromise] = {
+    "unknown_tracking_code": _("No order has the tracking code %(code)s."),
+    "ambiguous_tracking_code": _("Several orders have the tracking code %(code)s. Sellers: %(references)s."),
+    "event_id_reused": _("Another event was recorded with the same id. Scan the parcel again."),
+    "unknown_code": _("There is no such reason."),
+    "no_reason_here": _("Only a failed delivery and a return have a reason."),
+    "text_missing": _("Another reason needs a text."),
+    "too_long": _("The text is too long: at most %(most)s characters."),
+    "nul": _("The text has a character that cannot be stored."),
+    "moment_out_of_bounds": _("The moment is more than 30 days ago, or in the future."),
+    "moment_before_the_last": _("The order has a later event already, of %(last)s."),
+}
+
+
+def refusal(error: DomainError) -> str:
+    """A refused movement in the reader's language."""
+    values = dict(error.values)
+    if isinstance(error, MoveRefused):
+        return _move_refused(str(values["current"]), str(values["target"]))
+    if "last" in values:
+        values["last"] = moment(datetime.fromisoformat(str(values["last"])))
+    name = error.fault if isinstance(error, InvalidStatusReport) else error.code
+    return str(_REFUSALS[name]) % values
+
+
+def _move_refused(current: str, target: str) -> str:
+    possible = [STATUSES[status] for status in lifecycle.TABLE[Status(current)] if status in lifecycle.REPORTED]
+    text = gettext("From “%(current)s” an order does not become “%(target)s”.") % {
+        "current": STATUSES[current],
+        "target": STATUSES[target],
+    }
+    if not possible:
+        return text
+    return f"{text} " + gettext("Possible now: %(possible)s.") % {"possible": ", ".join(map(str, possible))}

@@ -106,17 +106,17 @@ class Report:
     def check(self, status: Status) -> None:
         """Raises InvalidStatusReport unless it fits this status. The texts are stored as they are."""
         if self.reason_code and self.reason_code not in _REASON_CODES:
-            raise InvalidStatusReport(f"code é um destes: {', '.join(_REASON_CODES)}.", "code")
+            raise InvalidStatusReport("unknown_code", "code", codes=", ".join(_REASON_CODES))
         if (self.reason_code or self.reason) and status not in lifecycle.WITH_REASON:
             name = "code" if self.reason_code else "reason"
-            raise InvalidStatusReport(f"Um motivo só cabe em {' e '.join(lifecycle.WITH_REASON)}.", name)
+            raise InvalidStatusReport("no_reason_here", name, statuses=" e ".join(lifecycle.WITH_REASON))
         if self.reason_code == Reason.OTHER and not self.reason.strip():
-            raise InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason")
+            raise InvalidStatusReport("text_missing", "reason")
         for name, text, most in (("reason", self.reason, LONGEST_REASON), ("place", self.place, LONGEST_PLACE)):
             if len(text) > most:
-                raise InvalidStatusReport(f"{name} tem no máximo {most} caracteres.", name)
+                raise InvalidStatusReport("too_long", name, most=most)
             if "\0" in text:
-                raise InvalidStatusReport(f"{name} tem um caractere NUL.", name)
+                raise InvalidStatusReport("nul", name)
 
 
 NOTHING_MORE = Report()
@@ -230,7 +230,7 @@ def move(
     entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
     happened_at = entry.occurred_at
     if report.happened_at is not None:
-        _check_moment(locked, happened_at, at=at)
+        check_moment(happened_at, last=locked.status_log.latest("pk").occurred_at, at=at)
     if to is Status.DELIVERED:
         locked.delivered_at = happened_at
     # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.
@@ -246,15 +246,12 @@ def move(
     return locked
 
 
-def _check_moment(order: Order, happened_at: datetime, *, at: datetime) -> None:
-    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before the entry before it."""
+def check_moment(happened_at: datetime, *, last: datetime, at: datetime) -> None:
+    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before `last`, the entry before."""
     if not at - _OLDEST_REPORT <= happened_at <= at + _CLOCK_ERROR:
-        raise InvalidStatusReport("occurredAt fica entre 30 dias atrás e agora.", "occurredAt")
-    last = order.status_log.latest("pk").occurred_at
+        raise InvalidStatusReport("moment_out_of_bounds", "occurredAt")
     if happened_at < last:
-        raise InvalidStatusReport(
-            f"occurredAt é anterior ao último evento do pedido, de {last.isoformat()}.", "occurredAt"
-        )
+        raise InvalidStatusReport("moment_before_the_last", "occurredAt", last=last.isoformat())
 
 
 def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, list[Invoice]]:

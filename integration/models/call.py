@@ -1,10 +1,12 @@
 """Calls of the API that are kept: those answered under an Idempotency-Key, and refused ones."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from common.idempotency import IdempotencyRecord as AbstractRecord
 from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
+from integration.models.carrier import Carrier
 from integration.models.seller import Seller, environment_field
 
 _KEYS = Keys(
@@ -12,7 +14,7 @@ _KEYS = Keys(
         {
             "orderId", "trackingCode", "service", "orderCost", "price", "quantity", "dimensions", "state", "type",
             "weight", "height", "width", "length", "declared_amount", "status", "createdFrom", "createdTo",
-            "limit", "cursor",
+            "limit", "cursor", "eventId", "occurredAt", "code",
         }
     ),
     postcodes=frozenset({"origin", "destination", "zipCode"}),
@@ -62,4 +64,30 @@ class RefusedSellerCallCount(RefusedCallCount):
         indexes = [models.Index(fields=["hour"], name="refused_seller_count_oldest")]
 
 
+class RefusedCarrierCall(RefusedCall):
+    """A refused call with a carrier key."""
+
+    carrier = models.ForeignKey(Carrier, on_delete=models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        verbose_name = _("refused call of a carrier")
+        verbose_name_plural = _("refused calls of carriers")
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["carrier", "-created_at", "-id"], name="refused_carrier_call_newest"),
+            models.Index(fields=["created_at"], name="refused_carrier_call_oldest"),
+        ]
+
+
+class RefusedCarrierCallCount(RefusedCallCount):
+    """The number of refused calls of a carrier within an hour."""
+
+    carrier = models.ForeignKey(Carrier, on_delete=models.CASCADE, related_name="+", db_index=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["carrier", "hour"], name="refused_carrier_count_of_hour")]
+        indexes = [models.Index(fields=["hour"], name="refused_carrier_count_oldest")]
+
+
 RECORDER = Recorder(RefusedSellerCall, RefusedSellerCallCount, owner=("seller_id", "environment"), keys=_KEYS)
+CARRIER_RECORDER = Recorder(RefusedCarrierCall, RefusedCarrierCallCount, owner=("carrier_id",), keys=_KEYS)

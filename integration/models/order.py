@@ -20,6 +20,7 @@ from common.phones import phone_key
 from integration import lifecycle, words
 from integration.freight import Package, Price, package_of
 from integration.lifecycle import Reason, Status
+from integration.models.carrier import Carrier
 from integration.models.seller import Company, Seller, environment_field
 
 if TYPE_CHECKING:
@@ -45,6 +46,13 @@ _FORGOTTEN = {
 
 # What `integration.actions.orders.move` writes.
 _MOVED = ["status", "promised_on", "delivered_at"]
+# What `integration.actions.carriers.assign` writes.
+_ASSIGNED = ["carrier"]
+
+
+def compact_code(code: Any) -> Func:
+    """A code in upper case without spaces, dots and dashes, which people write or leave out."""
+    return Func(code, template="UPPER(TRANSLATE(%(expressions)s, ' .-', ''))", output_field=TextField())
 
 
 class OrderQuerySet(models.QuerySet["Order"]):
@@ -57,7 +65,7 @@ class Order(models.Model):
     """A purchase to be shipped. The integer id is the shipping id, and the `order_id` of status logs.
 
     A trigger refuses changes of all fields but the status and what is set with it, which only
-    `integration.actions.orders` writes.
+    `integration.actions.orders` writes, and the carrier.
     """
 
     seller = models.ForeignKey(
@@ -87,6 +95,15 @@ class Order(models.Model):
     created_at = models.DateTimeField(_("created at"))
     created_by = models.CharField(_("created by"), max_length=200)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
+    carrier = models.ForeignKey(
+        Carrier,
+        verbose_name=_("carrier"),
+        on_delete=models.PROTECT,
+        null=True,
+        editable=False,
+        related_name="orders",
+        db_index=False,
+    )
 
     objects = OrderQuerySet.as_manager()
 
@@ -117,6 +134,9 @@ class Order(models.Model):
             models.Index(fields=["seller", "environment", "invoice_key"], name="order_invoice_key"),
             models.Index("seller", "environment", Left("code", CUT_REFERENCE), name="order_beginning_of_code"),
             models.Index(fields=["status", "-id"], name="order_by_status"),  # the filter of the admin's list
+            models.Index(fields=["carrier", "-id"], name="order_of_carrier", condition=Q(carrier__isnull=False)),
+            # The codes that are equal when compact, and among them the one that is equal as it is.
+            models.Index(compact_code("tracking_code"), "tracking_code", name="order_scanned_code"),
             models.Index(fields=["created_at"], name="order_to_forget", condition=Q(forgotten_at__isnull=True)),
             models.Index(phone_key("receiver__phone"), name="order_phone", condition=Q(receiver__has_key="phone")),
             models.Index(
@@ -124,7 +144,7 @@ class Order(models.Model):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=[*_MOVED, *_FORGOTTEN]),
+            pgtrigger.ReadOnly(name="order_immutable", exclude=[*_MOVED, *_ASSIGNED, *_FORGOTTEN]),
             read_only_but_forgotten("order_forgotten", _FORGOTTEN),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]
@@ -254,11 +274,6 @@ class StatusLog(models.Model):
     @property
     def occurred_at(self) -> datetime:
         return self.happened_at or self.created_at
-
-
-def compact_code(code: Any) -> Func:
-    """A code in upper case without spaces, dots and dashes, which people write or leave out."""
-    return Func(code, template="UPPER(TRANSLATE(%(expressions)s, ' .-', ''))", output_field=TextField())
 
 
 class SearchCode(models.Model):

@@ -33,8 +33,6 @@ _ANSWERS = (
     answers.busy, answers.unavailable,
 )  # fmt: skip  # a table
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
-# Apart, because an error of area A has the same name, and pages translate the texts of those.
-_MOVE_REFUSED = "De pending não se passa a returned. Possíveis agora: collected, in_transit."
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
     delivery_errors.AddressNotLocated({0: [("Rua Augusta, Consolação, São Paulo", (-23.5531, -46.6559))]}),
@@ -42,8 +40,8 @@ _WITH_VALUES: list[DomainError] = [
     delivery_errors.ExternalIdInUse(_EXTERNAL_ID, _DELIVERY_ID),
     integration_errors.RateLimited(retry_after=1),
     integration_errors.DuplicateOrder("orderId"),
-    integration_errors.InvalidStatusReport("O motivo OTHER precisa de um texto em reason.", "reason"),
-    integration_errors.MoveRefused(_MOVE_REFUSED),
+    integration_errors.InvalidStatusReport("text_missing", "reason"),
+    integration_errors.MoveRefused(current="pending", target="returned", possible="collected, in_transit"),
     integration_errors.TooManyInvoices(most=5000, retry_after=120),
     integration_errors.InvoiceStorageFull(most_mb=2048),
     integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),

@@ -1,0 +1,258 @@
+"""Events of parcels that a carrier, a person who scans, or a file reports: each changes the status of one order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from common.postgresql import prepared
+from integration import lifecycle, words
+from integration.actions import orders as order_actions
+from integration.actions.orders import Report
+from integration.errors import (
+    AmbiguousTrackingCode,
+    EventIdReused,
+    IntegrationError,
+    MoveRefused,
+    UnknownTrackingCode,
+)
+from integration.lifecycle import Status
+from integration.models import MovementRecord, Order
+
+KEPT = timedelta(days=40)  # longer than the moment of an event may be back
+MOVED, ALREADY = "moved", "already"
+_MESSAGES = {MOVED: "Registrado: %(status)s", ALREADY: "O pedido já estava em %(status)s"}
+
+
+@dataclass(frozen=True)
+class Movement:
+    """An event as it was reported. `seller`: the reference of the order's seller, or empty. `status`: as it was sent.
+
+    The database can store the texts: they hold neither NUL nor surrogates. An `event_id` has 1 to 100 characters.
+    """
+
+    event_id: str
+    tracking_code: str
+    status: Status
+    seller: str = ""
+    reason_code: str = ""
+    reason: str = ""
+    place: str = ""
+    happened_at: datetime | None = None
+
+    @property
+    def report(self) -> Report:
+        return Report(self.reason_code, self.reason, self.place, self.happened_at)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What has become of an event. `code`: MOVED, ALREADY, or the code of the refusal.
+
+    `message` is the API's, in Portuguese; `text` is in the reader's language. `was_done_before`: the same event was
+    recorded by an earlier call, whose answer this is.
+    """
+
+    event_id: str
+    status: Status
+    order: Order | None = None
+    was_already: bool = False
+    was_done_before: bool = False
+    refusal: IntegrationError | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        return self.refusal is None
+
+    @property
+    def code(self) -> str:
+        if self.refusal is not None:
+            return self.refusal.code
+        return ALREADY if self.was_already else MOVED
+
+    @property
+    def message(self) -> str:
+        return str(self.refusal) if self.refusal is not None else _MESSAGES[self.code] % {"status": self.status}
+
+    @property
+    def text(self) -> str:
+        if self.refusal is not None:
+            return words.refusal(self.refusal)
+        text = _("Already: %(status)s") if self.was_already else _("Now: %(status)s")
+        return text % {"status": words.STATUSES[self.status]}
+
+    @property
+    def sellers(self) -> tuple[tuple[str, str], ...]:
+        """Reference and name of the sellers to choose from, if the tracking code is ambiguous."""
+        return self.refusal.sellers if isinstance(self.refusal, AmbiguousTrackingCode) else ()
+
+
+def record(
+    movements: Sequence[Movement], *, orders: QuerySet[Order], source: str, by: str, at: datetime
+) -> list[Outcome]:
+    """Move the orders that the events are about, one event after the other, and say what has become of each.
+
+    `orders`: those that the source may move, at the moment of this call. `source` identifies a carrier or a person
+    (`Carrier.source`), whose events have ids of their own: one that was recorded within KEPT changes nothing again. A
+    refused one has had no effect, and may be sent again under its id.
+
+    Each event is a transaction of its own, so that none undoes another; must not be called within a transaction. An
+    order that has the status already is left as it is, which is a success.
+    """
+    found = find(movements, orders)
+    ids = [movement.event_id for movement in movements]
+    records = {record.event_id: record for record in MovementRecord.objects.filter(source=source, event_id__in=ids)}
+    outcomes = []
+    for movement in movements:
+        try:
+            order = found.order_of(movement)
+            record = records.get(movement.event_id)
+            is_new = record is None
+            if record is None:
+                record, is_new = _record(movement, order, source=source, by=by, at=at)
+                records[movement.event_id] = record
+            if (record.order_id, record.status) != (order.pk, movement.status):
+                raise EventIdReused(event_id=movement.event_id)
+        except IntegrationError as refusal:
+            outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
+        else:
+            done = {"was_already": record.was_already, "was_done_before": not is_new}
+            outcomes.append(Outcome(movement.event_id, movement.status, order, **done))
+    return outcomes
+
+
+def _record(movement: Movement, order: Order, *, source: str, by: str, at: datetime) -> tuple[MovementRecord, bool]:
+    """The record of an event, and whether it is new. Raises MoveRefused or InvalidStatusReport."""
+    refused: IntegrationError | None = None
+    try:
+        new = _move(movement, order, source=source, by=by, at=at)
+    except IntegrationError as error:
+        new, refused = None, error
+    if new is not None:
+        return new, True
+    # Another call may have recorded it since, and also what makes it impossible now.
+    known = MovementRecord.objects.filter(source=source, event_id=movement.event_id).first()
+    if known is not None:
+        return known, False
+    assert refused is not None  # noqa: S101  # nosec B101  # otherwise a record was in the way
+    raise refused
+
+
+def _move(movement: Movement, order: Order, *, source: str, by: str, at: datetime) -> MovementRecord | None:
+    """Move the order and record the event. None, and nothing is written, if another call has recorded it meanwhile.
+
+    Raises MoveRefused or InvalidStatusReport.
+    """
+    if movement.status not in lifecycle.REPORTED:
+        raise MoveRefused(current=order.status, target=movement.status, possible=", ".join(lifecycle.REPORTED))
+    record = MovementRecord(
+        source=source,
+        event_id=movement.event_id,
+        order=order,
+        status=movement.status.value,
+        was_already=False,
+        recorded_at=at,
+    )
+    with transaction.atomic(durable=True):
+        try:
+            order_actions.move(order=order, to=movement.status, by=by, at=at, report=movement.report)
+        except MoveRefused as refusal:
+            if refusal.values["current"] != movement.status:
+                raise
+            record.was_already = True
+        # Last, because a call with the same event waits here for the end of this one.
+        if not _inserted(record):
+            transaction.set_rollback(True)
+            return None
+    order.status = record.status
+    return record
+
+
+_INSERT = """
+    INSERT INTO integration_movementrecord (source, event_id, order_id, status, was_already, recorded_at)
+    VALUES (%s, %s, %s, %s, %s, %s)
+    ON CONFLICT (source, event_id) DO NOTHING RETURNING id
+"""
+
+
+def _inserted(record: MovementRecord) -> bool:
+    """Whether the record was inserted. False: there is one of this event, also one that was being written."""
+    values = [
+        record.source, record.event_id, record.order_id, record.status, record.was_already, record.recorded_at,
+    ]  # fmt: skip  # in the order of the columns
+    return prepared.execute(_INSERT, values).fetchone() is not None
+
+
+class _Candidate(NamedTuple):
+    """An order with the tracking code of an event: equal, or equal when compact."""
+
+    order: int
+    is_equal: bool
+    reference: str
+    name: str
+
+
+_MOST_ALIKE = 10  # of one code; more say no more than two
+# The comparison of `tracking.find`. Few rows are read for each code, however many are equal to it when compact.
+_FIND = """
+    SELECT sent.code, sent.seller, alike.id, alike.is_equal, seller.reference, seller.name
+    FROM unnest(%s::text[], %s::text[]) AS sent (code, seller)
+    CROSS JOIN LATERAL (
+        (SELECT id, seller_id, TRUE AS is_equal FROM ({orders}) o
+         WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
+           AND o.tracking_code = sent.code AND {of_seller} LIMIT {most})
+        UNION ALL
+        (SELECT id, seller_id, FALSE FROM ({orders}) o
+         WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
+           AND o.tracking_code <> sent.code AND {of_seller} LIMIT {most})
+    ) alike
+    JOIN integration_seller seller ON seller.id = alike.seller_id
+"""
+_OF_SELLER = "(sent.seller = '' OR o.seller_id = (SELECT id FROM integration_seller WHERE reference = sent.seller))"
+
+
+class Found:
+    """The orders that events are about, each once, with their sellers."""
+
+    def __init__(self, candidates: dict[tuple[str, str], list[_Candidate]], orders: dict[int, Order]) -> None:
+        self._candidates, self._orders = candidates, orders
+
+    def order_of(self, movement: Movement) -> Order:
+        """Raises UnknownTrackingCode or AmbiguousTrackingCode."""
+        candidates = self._candidates.get((movement.tracking_code, movement.seller), [])
+        if not candidates:
+            raise UnknownTrackingCode(code=movement.tracking_code)
+        if len(candidates) > 1:
+            sellers = dict.fromkeys((each.reference, each.name) for each in candidates)
+            raise AmbiguousTrackingCode(code=movement.tracking_code, sellers=tuple(sellers))
+        return self._orders[candidates[0].order]
+
+
+def find(movements: Sequence[Movement], orders: QuerySet[Order]) -> Found:
+    """Those of `orders` that the events are about, by two statements.
+
+    An order whose tracking code is equal goes before one whose code is equal without regard to case, spaces, dots and
+    dashes.
+    """
+    sent = {(movement.tracking_code, movement.seller) for movement in movements}
+    # A code of nothing but spaces, dots and dashes is none.
+    wanted = sorted((code, seller) for code, seller in sent if code.strip(" .-"))
+    if not wanted:
+        return Found({}, {})
+    subquery, parameters = orders.order_by().values("id", "tracking_code", "seller_id").query.sql_with_params()
+    statement = _FIND.format(orders=subquery, of_seller=_OF_SELLER, most=_MOST_ALIKE)
+    codes, sellers = map(list, zip(*wanted, strict=True))
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [codes, sellers, *parameters, *parameters])
+        rows = cursor.fetchall()
+    candidates: dict[tuple[str, str], list[_Candidate]] = {}
+    for code, seller, *columns in rows:
+        candidates.setdefault((code, seller), []).append(_Candidate(*columns))
+    for sent_code, alike in candidates.items():
+        candidates[sent_code] = [each for each in alike if each.is_equal] or alike
+    single = [alike[0].order for alike in candidates.values() if len(alike) == 1]
+    return Found(candidates, orders.select_related("seller").in_bulk(single))

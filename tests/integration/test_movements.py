@@ -1,0 +1,238 @@
+"""Events that carriers and people report."""
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone, translation
+
+from integration.actions import movements
+from integration.actions.movements import Movement
+from integration.lifecycle import Status
+from integration.models import MovementRecord, Order, StatusLog
+from tests.integration.factories import BY, create_order
+from tests.overlapping import overlap
+
+HOUR = timedelta(hours=1)
+
+
+def event(code, status=Status.COLLECTED, event_id="", **values):
+    return Movement(event_id or f"{code} {status}", code, status, **values)
+
+
+def record(*events, chosen=None, source="carrier 1"):
+    found = Order.objects.filter(environment="live") if chosen is None else chosen
+    return movements.record(list(events), orders=found, source=source, by=BY, at=timezone.now())
+
+
+def codes(outcomes):
+    return [outcome.code for outcome in outcomes]
+
+
+def entries():
+    """Those after the creation."""
+    return list(StatusLog.objects.exclude(status="pending").values_list("order__tracking_code", "status"))
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller, trackingCode="AB 12-3")
+
+
+class TestRecord:
+    def test_moves_orders_in_the_sequence_of_their_events(self, order):
+        moment = timezone.now()
+
+        outcomes = record(
+            event("AB 12-3", place="Campinas", happened_at=moment),
+            event("AB 12-3", Status.DELIVERY_FAILED, reason_code="OTHER", reason="Greve"),
+            event("AB 12-3", Status.DELIVERED),
+        )
+
+        assert codes(outcomes) == ["moved", "moved", "moved"]
+        assert [outcome.order for outcome in outcomes] == [order] * 3
+        collected, failed, delivered = order.status_log.all()[1:]
+        assert (collected.place, collected.happened_at, collected.by) == ("Campinas", moment, BY)
+        assert (failed.reason_code, failed.reason, delivered.via_api) == ("OTHER", "Greve", False)
+        order.refresh_from_db()
+        assert order.status == "delivered"
+
+    @pytest.mark.parametrize("code", ["AB 12-3", "ab123", "A.B-1 2 3"])
+    def test_compares_codes_as_tracking_does(self, order, code):
+        assert codes(record(event(code))) == ["moved"]
+
+    def test_prefers_the_code_that_is_equal(self, seller, order):
+        other = create_order(seller, trackingCode="AB123", orderId="A-2")
+
+        assert [each.order for each in record(event("AB123"), event("AB 12-3"))] == [other, order]
+
+    def test_asks_for_the_seller_of_a_code_that_two_have(self, seller, other_seller, order):
+        other = create_order(other_seller, trackingCode="AB 12-3", company_document="12ABC34501DE35")
+
+        refused, done, unknown = record(
+            event("AB 12-3", event_id="1"),
+            event("AB 12-3", event_id="2", seller=other_seller.reference),
+            event("AB 12-3", event_id="3", seller="SEL-NOBODY"),
+        )
+
+        assert (refused.code, refused.order, done.order) == ("ambiguous_tracking_code", None, other)
+        assert set(refused.sellers) == {(each.reference, each.name) for each in (seller, other_seller)}
+        assert all(each.reference in refused.message for each in (seller, other_seller))
+        assert unknown.code == "unknown_tracking_code"
+        assert entries() == [("AB 12-3", "collected")]
+
+    @pytest.mark.parametrize(
+        ("refused", "code"),
+        [
+            (event("XX"), "unknown_tracking_code"),
+            (event(" -. "), "unknown_tracking_code"),
+            (event("AB 12-3", Status.PENDING), "move_refused"),
+            (event("AB 12-3", Status.CANCELLED), "move_refused"),
+            (event("AB 12-3", Status.RETURNED), "move_refused"),
+            (event("AB 12-3", Status.IN_TRANSIT, reason_code="ABSENT"), "invalid_status_report"),
+            (event("AB 12-3", happened_at=timezone.now() - 31 * 24 * HOUR), "invalid_status_report"),
+            (event("AB 12-3", happened_at=timezone.now() + HOUR), "invalid_status_report"),
+        ],
+    )
+    def test_refuses_one_event_and_records_the_others(self, seller, order, refused, code):
+        create_order(seller, trackingCode="OTHER", orderId="A-2")
+
+        first, second = record(refused, event("OTHER"))
+
+        assert (first.code, first.succeeded, second.code) == (code, False, "moved")
+        assert entries() == [("OTHER", "collected")]
+        assert MovementRecord.objects.count() == 1
+
+    def test_finds_no_other_orders_than_those_given(self, order, other_seller):
+        chosen = Order.objects.of(other_seller, "live")
+
+        assert codes(record(event("AB 12-3"), chosen=chosen)) == ["unknown_tracking_code"]
+        assert entries() == []
+
+    def test_names_both_statuses_of_an_illegal_move(self, order):
+        record(event("AB 12-3", Status.DELIVERED))
+
+        (outcome,) = record(event("AB 12-3", Status.IN_TRANSIT))
+
+        assert "De delivered não se passa a in_transit" in outcome.message
+        with translation.override("pt-br"):
+            assert "Entregue" in outcome.text
+            assert "Em trânsito" in outcome.text
+
+
+class TestRepetition:
+    def test_of_a_status_is_a_success_without_an_entry(self, order):
+        outcomes = record(event("AB 12-3", event_id="1"), event("AB 12-3", event_id="2"))
+
+        assert codes(outcomes) == ["moved", "already"]
+        assert entries() == [("AB 12-3", "collected")]
+
+    def test_of_an_event_has_the_first_answer(self, order):
+        first = record(event("AB 12-3", event_id="1"), event("AB 12-3", Status.IN_TRANSIT, event_id="2"))
+
+        again = record(event("AB 12-3", event_id="1"), event("AB 12-3", Status.IN_TRANSIT, event_id="2"))
+
+        assert [outcome.message for outcome in again] == [outcome.message for outcome in first]
+        assert [outcome.was_done_before for outcome in first + again] == [False, False, True, True]
+        assert entries() == [("AB 12-3", "collected"), ("AB 12-3", "in_transit")]
+
+    def test_of_an_id_for_something_else_is_refused(self, seller, order):
+        create_order(seller, trackingCode="OTHER", orderId="A-2")
+        record(event("AB 12-3", event_id="1"))
+
+        outcomes = record(
+            event("OTHER", event_id="1"), event("AB 12-3", Status.DELIVERED, event_id="1"),
+        )  # fmt: skip  # a list
+
+        assert codes(outcomes) == ["event_id_reused", "event_id_reused"]
+        assert entries() == [("AB 12-3", "collected")]
+
+    def test_of_an_id_by_another_source_is_another_event(self, order):
+        record(event("AB 12-3", event_id="1"))
+
+        (outcome,) = record(event("AB 12-3", Status.DELIVERED, event_id="1"), source="user 1")
+
+        assert (outcome.code, outcome.was_done_before) == ("moved", False)
+
+    def test_of_a_refused_event_is_tried_again(self, seller):
+        assert codes(record(event("LATE"))) == ["unknown_tracking_code"]
+        create_order(seller, trackingCode="LATE")
+
+        assert codes(record(event("LATE"))) == ["moved"]
+
+    def test_after_its_record_was_deleted_is_refused_by_its_moment(self, order):
+        late = event("AB 12-3", happened_at=timezone.now())
+        record(late, event("AB 12-3", Status.DELIVERED))
+        MovementRecord.objects.all().delete()
+
+        assert codes(record(late)) == ["move_refused"]
+
+
+@pytest.mark.django_db(transaction=True)
+class TestTwoCallsAtOnce:
+    def test_record_an_event_once(self, seller):
+        create_order(seller, trackingCode="AB")
+        call = partial(record, event("AB"))
+
+        (first,), (second,) = overlap(call, call)
+
+        assert (first.code, first.was_done_before) == ("moved", False)
+        assert (second.code, second.was_done_before) == ("moved", True)
+        assert entries() == [("AB", "collected")]
+
+    def test_answer_alike_although_the_order_has_moved_on(self, seller):
+        create_order(seller, trackingCode="AB")
+        call = partial(record, event("AB"), event("AB", Status.DELIVERED))
+
+        first, second = overlap(call, call)
+
+        assert codes(first) == codes(second) == ["moved", "moved"]
+        assert entries() == [("AB", "collected"), ("AB", "delivered")]
+
+    def test_give_an_id_to_one_order(self, seller):
+        for code in ("AB", "CD"):
+            create_order(seller, trackingCode=code, orderId=code)
+
+        (first,), (second,) = overlap(
+            partial(record, event("AB", event_id="1")), partial(record, event("CD", event_id="1"))
+        )
+
+        assert (first.code, second.code) == ("moved", "event_id_reused")
+        assert entries() == [("AB", "collected")]
+
+
+class TestCost:
+    def test_of_a_further_event_is_a_constant_number_of_statements(self, seller):
+        for number in range(9):
+            create_order(seller, trackingCode=f"T{number}", orderId=f"A-{number}")
+
+        def count(numbers):
+            with CaptureQueriesContext(connection) as captured:
+                record(*(event(f"T{number}", happened_at=timezone.now()) for number in numbers))
+            return len([query for query in captured if "SAVEPOINT" not in query["sql"]])
+
+        one, seven = count([0]), count(range(1, 8))
+        assert (one, seven) == (3 + 5, 3 + 5 * 7)
+
+    def test_reads_few_of_the_codes_that_are_equal_when_compact(self, seller):
+        for number in range(30):
+            create_order(seller, trackingCode="A" + "-" * number + "B", orderId=f"A-{number}")
+
+        outcomes = record(event("AB"), event("A.B"))
+
+        assert codes(outcomes) == ["moved", "ambiguous_tracking_code"]
+        assert outcomes[1].sellers == ((seller.reference, seller.name),)
+
+    def test_uses_the_index_of_scanned_codes(self, order):
+        subquery, parameters = (
+            Order.objects.filter(environment="live").values("id", "tracking_code", "seller_id").query.sql_with_params()
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            statement = movements._FIND.format(orders=subquery, of_seller=movements._OF_SELLER, most=10)
+            cursor.execute(f"EXPLAIN {statement}", [["AB"], [""], *parameters, *parameters])
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+
+        assert plan.count("order_scanned_code") == 2
