@@ -227,8 +227,8 @@ class Requests:
             kept, is_json = [("S",)], False
             client = self.browser("staff" if "/sheet/" in route else "seller")
         else:
-            (kept, person), is_json = self.of_staff(route, account), False
-            client = self.browser(person)
+            kept, person = self.of_staff(route, account)
+            client, is_json = self.browser(person), "scan/movements" in route
         if method == "POST":
             if is_json:
                 options["content_type"] = "application/json"
@@ -286,6 +286,10 @@ class Requests:
             "driver/positions": lambda: {
                 "sentAt": now,
                 "positions": [{"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "at": now}],
+            },
+            "scan/movements": lambda: {
+                "sentAt": now,
+                "movements": [{"id": str(REPORT), "code": "TRACK-1", "status": "collected", "scannedAt": now}],
             },
             "driver/duty": lambda: {"onDuty": True},
             "driver/photos": photo,

@@ -1,0 +1,19 @@
+"""A right to change the status of orders on the page Scan. Changes no table."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("integration", "0024_orders_by_carrier_and_code")]
+
+    operations = [
+        migrations.AlterModelOptions(
+            name="order",
+            options={
+                "ordering": ["-id"],
+                "permissions": [("scan_order", "Can scan the parcels of orders")],
+                "verbose_name": "order",
+                "verbose_name_plural": "orders",
+            },
+        ),
+    ]
