@@ -82,7 +82,7 @@ security: .venv/.ready
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
 	git ls-files -z | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
-	! git grep -nE '(rota_(live|test|key|testkey)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
+	! git grep -nE '(rota_(live|test|key|testkey|carrierkey)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
 	! grep -n '"resolved"' package-lock.json tests/contract/package-lock.json  # the address of a registry
 
 # Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's and npm's advisory databases.

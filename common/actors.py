@@ -16,13 +16,20 @@ def member(request: HttpRequest) -> str:
 
 
 # The kinds of actors except `user` and `member`, whose name is shown alone.
-_KINDS = {gettext_noop("token"), gettext_noop("key"), gettext_noop("command"), gettext_noop("driver")}
+_KINDS = {
+    gettext_noop("token"),
+    gettext_noop("key"),
+    gettext_noop("command"),
+    gettext_noop("driver"),
+    gettext_noop("carrier"),
+}
 DATABASE = "database"  # in `common.row_history`: a change without an actor
 _SYSTEM = {
     DATABASE: gettext_noop("Directly in the database"),
     "system: offer deadline": gettext_noop("offer deadline"),
     "system: sandbox": gettext_noop("sandbox"),
     "sandbox simulator": gettext_noop("sandbox simulator"),
+    "rule of assignment": gettext_noop("rule of assignment"),
     "simulated carrier": gettext_noop("simulated carrier"),
 }
 

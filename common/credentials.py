@@ -8,10 +8,12 @@ from functools import cache, lru_cache
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 
-# Beginnings of the credentials of both APIs: tokens of immediate delivery, and keys of order integration.
+# Beginnings of the credentials of both APIs: tokens of immediate delivery, and keys of order
+# integration, of sellers and of carriers.
 LIVE_TOKEN, SANDBOX_TOKEN = "rota_live_", "rota_test_"
 LIVE_KEY, SANDBOX_KEY = "rota_key_", "rota_testkey_"
-KEYS = (LIVE_KEY, SANDBOX_KEY)
+CARRIER_KEY = "rota_carrierkey_"
+KEYS = (LIVE_KEY, SANDBOX_KEY, CARRIER_KEY)
 _RANDOM_BYTES = 32  # 256 bits
 _HINT_TAIL = 4
 

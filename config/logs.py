@@ -27,7 +27,7 @@ REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="-")
 # What is removed, and what stands in its place. A pattern is tried only if the record has one of the words before it
 # (in lower case), because most records have none. Each takes linear time.
 _REMOVED = (
-    (("rota_",), re.compile(r"(rota_(?:live|test|key|testkey)_)[A-Za-z0-9_-]{16,}"), r"\1…"),
+    (("rota_",), re.compile(r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"), r"\1…"),
     (("whsec_",), re.compile(r"(whsec_)[A-Za-z0-9+/=_-]{8,}"), r"\1…"),
     (("bearer ", "basic "), re.compile(r"\b(Bearer|Basic) +[^\s'\"]+", re.IGNORECASE), r"\1 …"),
     (

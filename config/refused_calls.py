@@ -21,12 +21,12 @@ from delivery.api.authentication import BearerAuthentication
 from delivery.models import Token
 from delivery.models import call as with_token
 from integration.api.authentication import KeyAuthentication
-from integration.models import ApiKey
+from integration.models import ApiKey, CarrierKey
 from integration.models import call as with_key
 
 _log = logging.getLogger(__name__)
 _COUNTED_SECONDS = 1.0
-RECORDERS = {Token: with_token.RECORDER, ApiKey: with_key.RECORDER}
+RECORDERS = {Token: with_token.RECORDER, ApiKey: with_key.RECORDER, CarrierKey: with_key.CARRIER_RECORDER}
 _AUTHENTICATION = {Area.A: BearerAuthentication, Area.B: KeyAuthentication}
 
 

@@ -47,6 +47,9 @@ from delivery.models import (
 )
 from integration.models import (
     ApiKey,
+    Carrier,
+    CarrierKey,
+    CarrierRule,
     Company,
     FreightParameters,
     FreightParametersChange,
@@ -54,6 +57,7 @@ from integration.models import (
     FreightRate,
     Invoice,
     Order,
+    RefusedCarrierCall,
     Seller,
 )
 
@@ -149,6 +153,12 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
         [
             ("shopping_cart", Order), ("receipt_long", Invoice), ("store", Seller), ("apartment", Company),
             ("vpn_key", ApiKey),
+        ],
+    ),
+    (
+        _("Carriers"),
+        [
+            ("local_shipping", Carrier), ("rule", CarrierRule), ("vpn_key", CarrierKey), ("block", RefusedCarrierCall),
         ],
     ),
     (

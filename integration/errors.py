@@ -27,6 +27,40 @@ class InvalidKey(IntegrationError):
     code = "invalid_key"
     status = 401
     message = "Chave desconhecida. Copie-a inteira, sem aspas, ou peça outra a quem opera este serviço"
+    of_revoked = "Esta chave foi revogada. Use outra, ou peça uma a quem opera este serviço"
+
+
+class WrongKey(IntegrationError):
+    """A valid key of a carrier where a seller's is needed, or the other way round. A subclass says which."""
+
+    code = "wrong_key"
+    status = 401
+    meaning = "The key is valid but not for this call: a carrier's key reports events, and a seller's does not."
+    remedy = "Send a key of the kind that the message names."
+
+
+class CarrierKeySent(WrongKey):
+    message = (
+        "Esta é uma chave de transportadora, que só serve para POST /api/integration/carrier/events. Envie a chave de "
+        "um vendedor, que começa com rota_key_"
+    )
+
+
+class SellerKeySent(WrongKey):
+    message = (
+        "Esta é uma chave de vendedor. Eventos são enviados com a chave de uma transportadora, que começa com "
+        "rota_carrierkey_; peça uma a quem opera este serviço"
+    )
+
+
+class CarrierInactive(IntegrationError):
+    """The carrier is not active: its keys are refused, none is issued, and no order is assigned to it."""
+
+    code = "carrier_inactive"
+    status = 401
+    message = "Esta transportadora está inativa. Fale com quem opera este serviço"
+    meaning = "The carrier of the key is not active."
+    remedy = "Ask the operator of the service."
 
 
 class RateLimited(IntegrationError):
@@ -129,20 +163,20 @@ class UnknownTrackingCode(IntegrationError):
     """No order that the caller may move has the tracking code."""
 
     code = "unknown_tracking_code"
-    status = 404
+    status = 200  # of the call, which answers each event
     message = "Nenhum pedido tem o código de rastreio '%(code)s'"
-    meaning = "No order that was assigned to you has this trackingCode. The other events of the call are not affected."
-    remedy = "Check the code, and that the order was assigned to you."
+    meaning = "Of an event: no order that is assigned to the carrier has its trackingCode."
+    remedy = "Check the code, and ask the operator whether the order is assigned to you."
 
 
 class AmbiguousTrackingCode(IntegrationError):
     """Several orders have the tracking code. `sellers`: the reference and name of each order's seller."""
 
     code = "ambiguous_tracking_code"
-    status = 409
+    status = 200
     message = "Mais de um pedido tem o código de rastreio '%(code)s'. Envie também seller: %(references)s"
-    meaning = "Orders of several sellers have this trackingCode; the message has the sellers' references."
-    remedy = "Send the seller's reference as seller, and the code as the label has it."
+    meaning = "Of an event: several orders have its trackingCode; the message has their sellers' references."
+    remedy = "Send the reference of its seller as seller, and the code as the label has it."
 
     def __init__(self, *, code: str, sellers: tuple[tuple[str, str], ...]) -> None:
         super().__init__(self.message, code=code, references=", ".join(reference for reference, _name in sellers))
@@ -153,9 +187,9 @@ class EventIdReused(IntegrationError):
     """The source has used this id for another order or another status."""
 
     code = "event_id_reused"
-    status = 409
+    status = 200
     message = "O eventId '%(event_id)s' já foi usado para outro pedido ou outro status"
-    meaning = "An earlier event had this eventId and another order or status. This one was not recorded."
+    meaning = "Of an event: an earlier one had its eventId and another order or status. It was not recorded."
     remedy = "Give each event an id of its own, and use one again only to repeat the event."
 
 
@@ -395,6 +429,12 @@ class SellerNotFound(IntegrationError):
     """No seller has the id or reference given to a command."""
 
     code = "seller_not_found"
+
+
+class CarrierNotFound(IntegrationError):
+    """No carrier has the id given to a command."""
+
+    code = "carrier_not_found"
 
 
 class CompanyTaken(IntegrationError):

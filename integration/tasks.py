@@ -10,8 +10,8 @@ from common.clock import agreed_now
 from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
 from integration import task_names
-from integration.actions import forgetting
-from integration.models import IdempotencyRecord, call
+from integration.actions import forgetting, movements
+from integration.models import IdempotencyRecord, MovementRecord, call
 from integration.simulation import simulated_carrier
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -23,7 +23,8 @@ _simulating = BackgroundWork("simulated orders", simulated_carrier.advance_until
 @shared_task(name="integration.prune_refused_calls")
 def prune_refused_calls() -> None:
     """Delete refused calls that are older than seven days."""
-    call.RECORDER.prune(at=agreed_now())
+    for recorder in (call.RECORDER, call.CARRIER_RECORDER):
+        recorder.prune(at=agreed_now())
 
 
 @shared_task(name="integration.forget")
@@ -37,7 +38,9 @@ def forget() -> None:
 @shared_task(name="integration.prune_idempotency_records")
 def prune_idempotency_records() -> None:
     """Delete the answers that are no longer replayed."""
-    batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
+    now = agreed_now()
+    batches.prune(IdempotencyRecord, "created_at", before=now - KEPT)
+    batches.prune(MovementRecord, "recorded_at", before=now - movements.KEPT)
 
 
 @shared_task(name=task_names.ADVANCE_SIMULATIONS)

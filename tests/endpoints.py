@@ -33,6 +33,10 @@ class Endpoint:
         return self.route.startswith("api/integration/")
 
     @property
+    def is_of_carriers(self) -> bool:
+        return self.route.startswith("api/integration/carrier/")
+
+    @property
     def path(self) -> str:
         """With {} in the place of an id, B as the point, and a status of an order."""
         route = self.route.replace("<str:point>", "B").replace("<str:status>", "delivery_failed")

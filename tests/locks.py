@@ -7,6 +7,7 @@ stand here, and so do their callers, because either can be left out.
 _DELIVERY = "tests/delivery/actions/test_overlaps.py::"
 _ACCESS = "tests/access/test_overlaps.py::"
 _SELLER = "tests/integration/test_overlaps.py::"
+_CARRIERS = "tests/integration/test_carriers.py::"
 _THREADS = "tests/test_thread_locks.py::"
 _ATTEMPTS = "tests/access/test_log_in_limits.py::test_"
 _FEED = "tests/delivery/webhooks/test_feed_concurrency.py::"
@@ -231,6 +232,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "common/webhooks/settlement.py:_settle_others": (_SETTLED_MEANWHILE, _BATCHES),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
+    "integration/actions/carriers.py:assign": (f"{_CARRIERS}TestAssign::test_is_written_once_by_two_at_once",),
+    "integration/actions/carriers.py:issue_key": (f"{_CARRIERS}TestKeys::test_are_no_more_than_allowed",),
+    "integration/actions/movements.py:_INSERT": (
+        "tests/integration/test_movements.py::TestTwoCallsAtOnce::test_give_an_id_to_one_order",
+    ),
     "integration/actions/invoices.py:receive": (f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",),
     "integration/actions/keys.py:issue": (_KEYS,),
     "integration/actions/invoices.py:link": (_LINKED_BY_HAND, _LINKED_BY_HAND),

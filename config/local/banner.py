@@ -69,6 +69,7 @@ def credentials(demo: dict[str, str]) -> list[str]:
         f"  Sandbox secret  {demo['sandbox_signing_secret']}",
         f"  API key         {demo['api_key']}",
         f"  Test API key    {demo['sandbox_api_key']}",
+        f"  Carrier key     {demo['carrier_key']}",
         "",
         "They are shown only now. Both tokens are of one account, each with the secret that signs its webhooks.",
     ]

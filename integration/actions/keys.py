@@ -78,7 +78,7 @@ def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[ApiKey], 
     if key is None:
         raise InvalidKey
     if key.revoked_at is not None:
-        raise InvalidKey("Esta chave foi revogada. Use outra, ou peça uma a quem opera este serviço")
+        raise InvalidKey(InvalidKey.of_revoked)
     on_found(key)
     key.seller.check_active()
     key.record_use(at=at)

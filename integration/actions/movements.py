@@ -21,8 +21,9 @@ from integration.errors import (
     UnknownTrackingCode,
 )
 from integration.lifecycle import Status
-from integration.models import MovementRecord, Order
+from integration.models import MovementRecord, Order, StatusLog
 
+MOST_EVENTS = 100  # of a call
 KEPT = timedelta(days=40)  # longer than the moment of an event may be back
 MOVED, ALREADY = "moved", "already"
 _MESSAGES = {MOVED: "Registrado: %(status)s", ALREADY: "O pedido já estava em %(status)s"}
@@ -125,6 +126,43 @@ def record(
     return outcomes
 
 
+def foresee(movements: Sequence[Movement], *, orders: QuerySet[Order], source: str, at: datetime) -> list[Outcome]:
+    """What `record` would answer now. Writes nothing, so that it waits for nobody. The ids of the events differ."""
+    found = find(movements, orders)
+    ids = [movement.event_id for movement in movements]
+    records = {record.event_id: record for record in MovementRecord.objects.filter(source=source, event_id__in=ids)}
+    last = StatusLog.objects.filter(order__in=found.orders).order_by("order", "-pk").distinct("order")
+    states = {entry.order_id: (Status(entry.status), entry.occurred_at) for entry in last}
+    outcomes = []
+    for movement in movements:
+        try:
+            order = found.order_of(movement)
+            status, moment = states[order.pk]
+            if record := records.get(movement.event_id):
+                done = {"was_already": record.was_already, "was_done_before": True}
+            elif movement.status == status:
+                done = {"was_already": True}
+            else:
+                _check_target(movement, status)
+                lifecycle.move(status, movement.status)
+                movement.report.check(movement.status)
+                if movement.happened_at is not None:
+                    order_actions.check_moment(movement.happened_at, last=moment, at=at)
+                states[order.pk] = movement.status, movement.happened_at or at
+                done = {}
+        except IntegrationError as refusal:
+            outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
+        else:
+            outcomes.append(Outcome(movement.event_id, movement.status, order, **done))
+    return outcomes
+
+
+def _check_target(movement: Movement, current: str) -> None:
+    """Raises MoveRefused unless it is a status that is reported."""
+    if movement.status not in lifecycle.REPORTED:
+        raise MoveRefused(current=current, target=movement.status, possible=", ".join(lifecycle.REPORTED))
+
+
 def _record(movement: Movement, order: Order, *, source: str, by: str, at: datetime) -> tuple[MovementRecord, bool]:
     """The record of an event, and whether it is new. Raises MoveRefused or InvalidStatusReport."""
     refused: IntegrationError | None = None
@@ -147,8 +185,7 @@ def _move(movement: Movement, order: Order, *, source: str, by: str, at: datetim
 
     Raises MoveRefused or InvalidStatusReport.
     """
-    if movement.status not in lifecycle.REPORTED:
-        raise MoveRefused(current=order.status, target=movement.status, possible=", ".join(lifecycle.REPORTED))
+    _check_target(movement, order.status)
     record = MovementRecord(
         source=source,
         event_id=movement.event_id,
@@ -220,6 +257,7 @@ class Found:
 
     def __init__(self, candidates: dict[tuple[str, str], list[_Candidate]], orders: dict[int, Order]) -> None:
         self._candidates, self._orders = candidates, orders
+        self.orders = list(orders.values())
 
     def order_of(self, movement: Movement) -> Order:
         """Raises UnknownTrackingCode or AmbiguousTrackingCode."""

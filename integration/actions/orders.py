@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypedDict
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import Exists, Func, Q, QuerySet, TextField
+from django.db.models import Exists, Func, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -17,6 +17,7 @@ from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together
 from common.fields import any_of
 from common.postgresql import prepared
+from common.states import region_of
 from integration import business_days, freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes
 from integration.errors import (
@@ -30,6 +31,8 @@ from integration.errors import (
 from integration.freight import ORDER_SERVICES, Price
 from integration.lifecycle import Reason, Status
 from integration.models import (
+    Assignment,
+    CarrierRule,
     Company,
     Invoice,
     InvoiceReference,
@@ -47,6 +50,8 @@ from integration.simulation.steps import ACTOR
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.
 _OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
+# Who assigns a new order to a carrier, in its history.
+BY_RULE = "rule of assignment"
 # A larger freight is one of sides or a value that are mistakes.
 _MOST_CENTAVOS = 10**11
 _SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
@@ -145,6 +150,11 @@ class NewOrder:
         return (self.invoice or {}).get("number") or ""
 
     @property
+    def postcode(self) -> str:
+        """The receiver's, as the regions have it."""
+        return self.receiver["address"]["zipCode"].replace("-", "", 1)
+
+    @property
     def declared(self) -> Decimal:
         """The value in BRL that its freight insures."""
         value = (self.invoice or {}).get("value")
@@ -177,7 +187,7 @@ def create(
                 raise ForeignCompany
             raise CompanyNotFound if is_document(document) else InvalidDocument
         company_id, origin, order_id, tracking_number = numbers
-        tracking_code, naming = _checked(seller, environment, payload, tracking_number)
+        tracking_code, naming, carrier_id = _checked(seller, environment, payload, tracking_number)
         price = _freight(payload, origin) if origin else None
         order = Order(
             pk=order_id,
@@ -198,6 +208,10 @@ def create(
             freight_days=price.deadline if price else None,
             created_at=at,
             created_by=by,
+            carrier_id=carrier_id,
+        )
+        assigned = (
+            [Assignment(order=order, carrier_id=carrier_id, assigned_at=at, assigned_by=BY_RULE)] if carrier_id else []
         )
         simulation = [] if simulation_speed is None else Simulation.first_rows(order, speed=simulation_speed, at=at)
         if simulation:
@@ -205,7 +219,7 @@ def create(
                 raise TooManySimulations
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
         entry = _log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
-        insert_together(order, entry, *_search_codes(order, payload), *simulation)
+        insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned)
         invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
     return order
 
@@ -254,8 +268,12 @@ def check_moment(happened_at: datetime, *, last: datetime, at: datetime) -> None
         raise InvalidStatusReport("moment_before_the_last", "occurredAt", last=last.isoformat())
 
 
-def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, list[Invoice]]:
+def _checked(
+    seller: Seller, environment: str, payload: NewOrder, number: int | None
+) -> tuple[str, list[Invoice], int | None]:
     """The tracking code, the payload's or one made of `number` that the seller has not used, and the invoices to link.
+
+    And the carrier by the rules of assignment, which hold for live orders.
 
     An invoice's reference that is as long as the NF-e layout allows names the order too, if no other order's code
     begins like that. Of the invoices there are keys, access keys and numbers only.
@@ -264,6 +282,7 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
     lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
     personal data.
     """
+    region = region_of(payload.postcode)
     while True:
         code = payload.tracking_code if number is None else tracking_codes.encode(number)
         (found,) = _FACTS.all(
@@ -273,12 +292,16 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             tracking_code=code,
             cut=payload.code[:CUT_REFERENCE],
             invoice_key=payload.invoice_key,
+            state=region.state if region else "",
+            region=region.kind.value if region else "",
+            service=payload.service,
         )
         taken = {"orderId": found.has_code, "trackingCode": number is None and found.has_tracking_code}
         if any(taken.values()):
             raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
         if not found.has_tracking_code:
-            return code, [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in found.naming]
+            naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in found.naming]
+            return code, naming, found.carrier if environment == Environment.LIVE else None
         (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
 
 
@@ -287,9 +310,8 @@ def _freight(payload: NewOrder, origin: str) -> Price | None:
     service = _SERVICES.get(payload.service)
     if service is None:
         return None
-    destination = payload.receiver["address"]["zipCode"].replace("-", "", 1)
     package = freight.package_of(payload.items, declared=payload.declared)
-    price = quotes.of_service(origin=origin, destination=destination, service=service, package=package)
+    price = quotes.of_service(origin=origin, destination=payload.postcode, service=service, package=package)
     return price if price and price.amount <= _MOST_CENTAVOS else None
 
 
@@ -352,9 +374,18 @@ def _facts() -> QuerySet[Seller]:
             has_code=Exists(orders.filter(code=Parameter("code"))),
             has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
             naming=ArraySubquery(_naming(seller, environment, orders).values("texts")),
+            carrier=Subquery(_rules().values("carrier")[:1]),
         )
         .order_by()
     )
+
+
+def _rules() -> QuerySet[CarrierRule]:
+    """The rules of assignment that hold, the one that decides first. As specified in `CarrierRule`."""
+    rules = CarrierRule.objects.filter(carrier__active=True)
+    for name in ("state", "region", "service"):
+        rules = rules.filter(**{f"{name}__in": ["", Parameter(name)]})
+    return rules.order_by("-state", "-region", "-service")
 
 
 def _naming(seller: Parameter, environment: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:

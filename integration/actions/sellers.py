@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from integration import postcodes
-from integration.errors import CompanyTaken, InvalidDocument, SellerNotFound
-from integration.models import Company, Seller, compact_document
+from integration.errors import CompanyTaken, InvalidDocument, OrderNotFound, SellerNotFound
+from integration.models import Company, Order, Seller, compact_document
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +37,15 @@ def find(text: str) -> Seller:
     if found is None:
         raise SellerNotFound(f"No seller has the id or reference '{text}'.")
     return found
+
+
+def find_order(seller: str, environment: str, code: str) -> Order:
+    """The order with this `orderId` of the seller with this id or reference. Raises SellerNotFound or OrderNotFound."""
+    found = find(seller)
+    order = Order.objects.of(found, environment).filter(code=code).first()
+    if order is None:
+        raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.")
+    return order
 
 
 def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:

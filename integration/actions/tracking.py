@@ -44,12 +44,12 @@ def find(seller: Seller, environment: str, *, value: str, by_document: bool, doc
 
 
 def get(seller: Seller, environment: str, *, code: str) -> Order:
-    """The seller's order with this `orderId`, with its company, status log and linked invoices without their files.
+    """The seller's order with this `orderId`, with its company, carrier, status log and linked invoices.
 
-    Raises OrderNotFound.
+    The invoices are without their files. Raises OrderNotFound.
     """
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    orders = Order.objects.of(seller, environment).select_related("company")
+    orders = Order.objects.of(seller, environment).select_related("company", "carrier")
     found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(code=code)
     # Not by `first`, which sorts: PostgreSQL might then read sorted orders until one has the code.
     order = None if "\0" in code else next(iter(found.order_by()), None)  # PostgreSQL refuses NUL in a query
@@ -76,7 +76,7 @@ def several(seller: Seller, environment: str, *, codes: Sequence[str]) -> list[O
 def with_labels(orders: QuerySet[Order]) -> QuerySet[Order]:
     """The orders with what their labels say."""
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    return orders.select_related("company__seller").prefetch_related(Prefetch("invoice_links", links))
+    return orders.select_related("company__seller", "carrier").prefetch_related(Prefetch("invoice_links", links))
 
 
 def _status_logs(owner: dict[str, Any], value: str, *, by_document: bool, document: str) -> list[Any]:

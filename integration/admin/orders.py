@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
@@ -27,9 +28,11 @@ from common.admin_base import (
 )
 from common.formats import centavos, document, money
 from integration import lifecycle, words
-from integration.actions import orders
+from integration.actions import carriers, orders
+from integration.admin.carriers import AssignmentInline, CarrierForm
+from integration.admin.movement_files import MovementFiles
 from integration.admin.sellers import SELLER
-from integration.errors import MoveRefused
+from integration.errors import CarrierInactive, MoveRefused
 from integration.lifecycle import Status
 from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
@@ -102,7 +105,7 @@ _SUMMARY = [
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
     column("id", _("Shipping id"), str), column("freight_centavos", _("freight"), centavos), "freight_days",
-    "promised_on",
+    "promised_on", "carrier",
 ]  # fmt: skip  # a list of names
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,
@@ -147,14 +150,14 @@ def _list_action(status: Status) -> Any:
 
 
 @admin.register(Order)
-class OrderAdmin(LargeTable, ModelAdmin):
+class OrderAdmin(LargeTable, MovementFiles):
     list_display = [
-        column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code", COST,
-        "created_at",
+        column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code",
+        "carrier", COST, "created_at",
     ]  # fmt: skip  # a list of names
-    list_filter = ["status"]
+    list_filter = ["status", "carrier"]
     list_filter_submit = True  # the filter by seller has a field
-    list_select_related = ["seller"]
+    list_select_related = ["seller", "carrier"]
     search_fields = ["codes__value", "receiver_document"]
     search_help_text = _("Order, tracking code, invoice key or document, whole")
     fieldsets = [
@@ -165,8 +168,8 @@ class OrderAdmin(LargeTable, ModelAdmin):
     ]
     readonly_fields = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
     nothing_yet = _("No order yet. Sellers create them by the API.")
-    inlines = [StatusLogInline, LinkInline, CodeInline]
-    actions = [_list_action(status) for status in MOVES]
+    inlines = [StatusLogInline, AssignmentInline, LinkInline, CodeInline]
+    actions = [*(_list_action(status) for status in MOVES), "assign"]
     change_form_template = "admin/integration/order/change_form.html"
 
     @admin.display(description=_("receiver"))
@@ -181,6 +184,45 @@ class OrderAdmin(LargeTable, ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        may_move = self.has_change_permission(request)
+        return super().changelist_view(request, {**(extra_context or {}), "may_move": may_move})
+
+    def has_assign_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("integration.assign_order")
+
+    @admin_base.asks
+    @admin.action(description=_("Assign to a carrier"), permissions=["assign"])
+    def assign(self, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
+        chosen = list(queryset)
+        form = CarrierForm(request.POST if admin_base.is_confirmed(request) else None)
+        if not form.is_valid():
+            return admin_base.ask(
+                self,
+                request,
+                title=_("Assign to a carrier"),
+                submit=_("Assign"),
+                rows=[
+                    admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [order.carrier or _("No carrier")])
+                    for order in chosen
+                ],
+                notes=[_("The carrier sees nothing of them, and may report their events from this moment on.")],
+                form=form,
+                is_final=False,
+            )
+        carrier = form.cleaned_data["carrier"]
+        try:
+            changed = carriers.assign(orders=chosen, carrier=carrier, by=actor(request), at=clock.now())
+        except CarrierInactive:  # meanwhile
+            self.message_user(request, _("The carrier is not active: no order is assigned to it."), messages.ERROR)
+            return admin_base.back(self, request)
+        name = str(carrier or _("No carrier"))
+        for order in changed:
+            self.log_change(request, order, _("Carrier: %(carrier)s") % {"carrier": name})
+        text = ngettext("%(count)s order: %(carrier)s.", "%(count)s orders: %(carrier)s.", len(changed))
+        self.message_user(request, text % {"count": len(changed), "carrier": name}, messages.SUCCESS)
+        return admin_base.back(self, request)
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         may_look_up = request.user.has_perm("integration.view_seller")
@@ -209,6 +251,7 @@ class OrderAdmin(LargeTable, ModelAdmin):
         order: Order = context["original"]  # nobody may add one
         current = Status(order.status)
         usual = lifecycle.USUAL.get(current)
+        context["may_assign"] = self.has_assign_permission(request)
         context["may_move"] = self.has_change_permission(request, order)
         context["usual"] = usual and (usual.value, MOVES[usual])
         context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]

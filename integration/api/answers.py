@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from common.errors import DomainError
 from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
-from integration.api.bodies import Warned
+from integration.api.bodies import EventAnswer, Warned
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
@@ -119,6 +119,12 @@ def _suggestion(nearest: str) -> str:
     return f" Você quis dizer '{nearest}'?" if nearest else ""
 
 
+def invalid_event(event_id: str | None, errors: Any) -> EventAnswer:
+    """The answer to one of several events whose serializer has these errors."""
+    message = _in_words(dict(_flattened(errors)))
+    return {"eventId": event_id, "success": False, "code": "invalid_payload", "message": message}
+
+
 def refused(error: DomainError) -> Response:
     """The answer to a call that the domain refused."""
     body = refusal(str(error), error.code)
@@ -190,8 +196,12 @@ def _invalid(errors: dict[str, list[str]], status_code: int, code: str) -> Respo
         body = refusal(_INVALID, code)
         body["errors"] = errors
         return Response(body, status=status_code)
+    return Response(refusal(_in_words(errors), code), status=status_code)
+
+
+def _in_words(errors: dict[str, list[str]]) -> str:
     fields = "; ".join(f"{path}: {' '.join(messages)}" for path, messages in errors.items())
-    return Response(refusal(f"{_INVALID}: {fields}", code), status=status_code)
+    return f"{_INVALID}: {fields}"
 
 
 def _flattened(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:

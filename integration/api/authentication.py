@@ -14,34 +14,58 @@ from rest_framework.views import APIView
 
 from common import clock, credentials
 from common.authentication import LimitedAuthentication
-from integration.actions import keys
-from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited
-from integration.models import ApiKey
+from integration.actions import carriers, keys
+from integration.errors import (
+    AccountSuspended,
+    CarrierInactive,
+    CarrierKeySent,
+    IntegrationError,
+    InvalidKey,
+    KeyMissing,
+    RateLimited,
+    SellerKeySent,
+    WrongKey,
+)
+from integration.models import ApiKey, CarrierKey
 
 
 class KeyAuthentication(LimitedAuthentication):
     """`Authorization: Basic <key>`; `request.auth` is the ApiKey.
 
-    AccountSuspended is raised for a valid key of a suspended seller.
+    AccountSuspended is raised for a valid key of a suspended seller, WrongKey for one of a carrier.
     """
 
-    errors = (KeyMissing, InvalidKey, AccountSuspended, RateLimited)
+    errors: tuple[type[IntegrationError], ...] = (KeyMissing, InvalidKey, WrongKey, AccountSuspended, RateLimited)
     over_limit = RateLimited
+    # The kind of key that is accepted, and what is said about the other one.
+    kind: type[ApiKey | CarrierKey] = ApiKey
+    of_other_kind: type[WrongKey] = CarrierKeySent
 
-    def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey]:
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey | CarrierKey]:
         header = get_authorization_header(request)
         clear_text = _key_in(header)
         if not clear_text:
             raise KeyMissing(_other_credential(header))
         self.check_lately_refused(request, clear_text)
 
-        def check_limits(key: ApiKey) -> None:
-            self.check_limits(request, key, key.seller.rate_limits)
+        def check_found(key: ApiKey | CarrierKey) -> None:
+            self.check_limits(request, key, key.rate_limits)
+            if not isinstance(key, self.kind):
+                raise self.of_other_kind
 
-        return AnonymousUser(), keys.authenticate(clear_text, at=clock.now(), on_found=check_limits)
+        authenticate = carriers.authenticate if clear_text.startswith(credentials.CARRIER_KEY) else keys.authenticate
+        return AnonymousUser(), authenticate(clear_text, at=clock.now(), on_found=check_found)
 
     def authenticate_header(self, request: Request) -> str:
         return 'Basic realm="rota"'
+
+
+class CarrierKeyAuthentication(KeyAuthentication):
+    """`Authorization: Basic <key>`; `request.auth` is the CarrierKey. WrongKey is raised for a seller's key."""
+
+    errors = (KeyMissing, InvalidKey, WrongKey, CarrierInactive, RateLimited)
+    kind = CarrierKey
+    of_other_kind = SellerKeySent
 
 
 def _key_in(header: bytes) -> str:
@@ -98,8 +122,27 @@ class KeyScheme(OpenApiAuthenticationExtension):
         }
 
 
+class CarrierKeyScheme(OpenApiAuthenticationExtension):
+    target_class = CarrierKeyAuthentication
+    name = "carrierKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "basic",
+            "description": "A carrier's key, rota_carrierkey_…, as user name or bare after `Basic`.",
+        }
+
+
 class HasKey(BasePermission):
     """Allows callers that `KeyAuthentication` has authenticated."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         return isinstance(request.auth, ApiKey)
+
+
+class HasCarrierKey(BasePermission):
+    """Allows callers that `CarrierKeyAuthentication` has authenticated."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        return isinstance(request.auth, CarrierKey)

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from common.json_body import one_of
 from integration import nfe, words
+from integration.actions.movements import Outcome
 from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.freight import ORDER_SERVICES, Price, Service
@@ -188,7 +189,7 @@ class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
     `freight` is null if the company has no postcode, or the tariff had no rate. `trackingUrl` is the page for the
-    receiver, null once it no longer works.
+    receiver, null once it no longer works. `carrier`: the name of who carries it, null if nobody is assigned.
     """
 
     items: list[dict[str, Any]]
@@ -197,6 +198,7 @@ class OrderDetail(OrderSummary, TypedDict):
     freight: Freight | None
     invoices: list[LinkedInvoice]
     status_log: list[StatusReport]
+    carrier: str | None
     trackingUrl: str | None
 
 
@@ -235,10 +237,38 @@ class OrderShown(TypedDict):
     data: OrderDetail
 
 
+class EventAnswer(TypedDict):
+    """What has become of an event. `eventId` is null if the event has no valid one.
+
+    `code`: `moved`; `already`, if the order had the status; otherwise why nothing was recorded.
+    """
+
+    eventId: str | None
+    success: bool
+    code: str
+    message: str
+
+
+class EventsAnswered(TypedDict):
+    """The events in the sequence in which they were sent."""
+
+    success: Literal[True]
+    data: list[EventAnswer]
+
+
+def event_answer(outcome: Outcome) -> EventAnswer:
+    return {
+        "eventId": outcome.event_id,
+        "success": outcome.succeeded,
+        "code": outcome.code,
+        "message": outcome.message,
+    }
+
+
 class ManifestOrder(TypedDict):
     """An order of a manifest. `volumes`: one for each unit of its items. `weight` of all, in kilograms.
 
-    `orderCost` in BRL, `freight` in centavos, null as in the order.
+    `orderCost` in BRL, `freight` in centavos, null as in the order. `carrier` as in the order.
     """
 
     orderId: str
@@ -248,6 +278,7 @@ class ManifestOrder(TypedDict):
     weight: float
     orderCost: float
     freight: int | None
+    carrier: str | None
 
 
 class ManifestTotals(TypedDict):
@@ -307,6 +338,7 @@ def manifest_shown(manifest: Manifest) -> ManifestShown:
             "weight": float(order.weight),
             "orderCost": float(order.cost),
             "freight": order.freight_centavos,
+            "carrier": order.carrier.name if order.carrier else None,
         }
         for order in manifest.in_order
     ]
@@ -339,7 +371,7 @@ def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:
 
 
 def order_shown(order: Order, *, at: datetime) -> OrderShown:
-    """An order with its company, `status_log`, and `invoice_links` with their invoices."""
+    """An order with its company, carrier, `status_log`, and `invoice_links` with their invoices."""
     sent = order.invoice_data
     detail: OrderDetail = {
         **_summary(order),
@@ -349,6 +381,7 @@ def order_shown(order: Order, *, at: datetime) -> OrderShown:
         "freight": _freight(order),
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
         "status_log": [status_report(entry) for entry in order.status_log.all()],
+        "carrier": order.carrier.name if order.carrier else None,
         "trackingUrl": order.tracking_url if order.link_works(at=at) else None,
     }
     return {"success": True, "data": detail}

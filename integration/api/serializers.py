@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -18,8 +19,9 @@ from common.pagination import CREATED_FROM, CREATED_TO, MOST_ROWS, ListFilter, M
 from common.serializers import BodySerializer
 from common.simulation import pace
 from common.views import PayloadWarning, nearest
-from integration import freight, nfe, postcodes, words
+from integration import freight, lifecycle, nfe, postcodes, words
 from integration.actions.manifests import MOST_ORDERS
+from integration.actions.movements import MOST_EVENTS, Movement
 from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
     REQUIRED,
@@ -40,6 +42,7 @@ from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Reason, Status
 from integration.models import FreightParameters, Invoice, Manifest, Order, compact_document, is_document
+from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON
 from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
@@ -254,13 +257,92 @@ class ReportSerializer(BodySerializer):
 
     @property
     def report(self) -> Report:
-        data = self.validated_data
+        return self.report_of(self.validated_data)
+
+    @staticmethod
+    def report_of(data: dict[str, Any]) -> Report:
         return Report(
             reason_code=data.get("code") or "",
             reason=data.get("reason") or "",
             place=data.get("place") or "",
             happened_at=data.get("occurredAt"),
         )
+
+
+class EventSerializer(ReportSerializer):
+    """An event of a parcel."""
+
+    eventId = TextField(max_length=LONGEST_EVENT_ID, help_text="Of your own, new for each event.")
+    trackingCode = TextField()
+    seller = OptionalTextField(
+        max_length=20, help_text="The reference of the order's seller, for a code that orders of several have."
+    )
+    status = ChoiceField(choices=[status.value for status in lifecycle.REPORTED])
+
+
+@dataclass(frozen=True)
+class InvalidEvent:
+    """An event that is not valid. `event_id`: None if it has no valid one."""
+
+    event_id: str | None
+    errors: Any
+
+
+class _EachEvent(serializers.ListSerializer[Any]):
+    """Validates each event by itself: the others of a call are recorded beside an invalid one."""
+
+    def run_child_validation(self, data: Any) -> Movement | InvalidEvent:
+        try:
+            valid = self.child.run_validation(data)
+        except serializers.ValidationError as error:
+            return InvalidEvent(_event_id(data), error.detail)
+        report = ReportSerializer.report_of(valid)
+        return Movement(
+            event_id=valid["eventId"],
+            tracking_code=valid["trackingCode"],
+            status=Status(valid["status"]),
+            seller=valid.get("seller") or "",
+            **vars(report),
+        )
+
+
+def _event_id(event: Any) -> str | None:
+    """That of an event that is not valid, if it can be told from others by it."""
+    try:
+        return _EVENT_ID.run_validation(event.get("eventId")) if isinstance(event, dict) else None
+    except serializers.ValidationError:
+        return None
+
+
+_EVENT_ID = TextField(max_length=LONGEST_EVENT_ID)
+
+
+_EVENT: dict[str, Any] = {
+    "eventId": "ev-1", "trackingCode": "AA123456785BR", "status": "delivery_failed", "code": "ABSENT",
+    "place": "Salvador/BA", "occurredAt": "2026-11-20T10:00:00-03:00",
+}  # fmt: skip  # an event
+
+
+@example_body({"events": [_EVENT]})
+class EventsSerializer(BodySerializer):
+    """Body of a call with events. They take effect in their sequence, each by itself."""
+
+    events: serializers.ListSerializer[Any] = _EachEvent(
+        child=EventSerializer(),
+        min_length=1,
+        max_length=MOST_EVENTS,
+        error_messages={
+            **REQUIRED,
+            "not_a_list": "Deve ser uma lista.",
+            "min_length": "Pelo menos um evento.",
+            "max_length": "No máximo {max_length} eventos.",
+        },
+    )
+
+    @property
+    def read(self) -> list[Movement | InvalidEvent]:
+        found: list[Movement | InvalidEvent] = self.validated_data["events"]
+        return found
 
 
 @example_body({"orderId": "A-1001"})

@@ -3,6 +3,7 @@ from django.urls import path
 
 from common.views import ApiRouter
 from integration.api.viewsets import (
+    CarrierEventViewSet,
     InvoiceViewSet,
     LabelViewSet,
     ManifestViewSet,
@@ -17,6 +18,7 @@ router.register("orders", OrderViewSet, basename="order")
 router.register("sandbox/orders", SandboxOrderViewSet, basename="sandbox-order")
 router.register("invoices", InvoiceViewSet, basename="invoice")
 router.register("labels", LabelViewSet, basename="label")
+router.register("carrier/events", CarrierEventViewSet, basename="carrier-event")
 router.register("manifests", ManifestViewSet, basename="manifest")
 
 _upload = InvoiceViewSet.as_view({"post": "marketplace"}, **InvoiceViewSet.marketplace.kwargs)

@@ -21,13 +21,15 @@ from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
 from common.simulation import speed_header
 from common.views import ApiView, PayloadWarning
-from integration.actions import invoices, manifests, orders, quotes
+from integration.actions import carriers, invoices, manifests, movements, orders, quotes
 from integration.actions import tracking as trackings
+from integration.actions.movements import Movement
 from integration.api import answers, bodies
-from integration.api.authentication import HasKey, KeyAuthentication
+from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
     CancelSerializer,
+    EventsSerializer,
     InvoiceFilter,
     LabelSerializer,
     LabelsSerializer,
@@ -45,9 +47,11 @@ from integration.errors import (
     AccountSuspended,
     AlreadyCancelled,
     AlreadyDelivered,
+    AmbiguousTrackingCode,
     CallInProgress,
     CompanyNotFound,
     DuplicateOrder,
+    EventIdReused,
     ForeignCompany,
     IdempotencyKeyReused,
     InOpenManifest,
@@ -77,9 +81,20 @@ from integration.errors import (
     TooManyInvoices,
     TooManyLabels,
     TooManySimulations,
+    UnknownTrackingCode,
+    WrongKey,
 )
 from integration.lifecycle import Status
-from integration.models import ApiKey, IdempotencyRecord, Invoice, InvoiceLink, Manifest, ManifestEntry, Order
+from integration.models import (
+    ApiKey,
+    CarrierKey,
+    IdempotencyRecord,
+    Invoice,
+    InvoiceLink,
+    Manifest,
+    ManifestEntry,
+    Order,
+)
 from integration.models.manifest import ManifestQuerySet
 from integration.models.order import OrderQuerySet
 from integration.papers import files
@@ -103,21 +118,28 @@ _LABELS = {
     (200, "application/pdf"): Answer(_FILE, "The labels."),
     (200, "text/plain"): Answer(str, "The labels."),
 }
+# What an event can be answered with, beside `move_refused`. The call itself is answered with 200.
+_EVENT_ERRORS = (UnknownTrackingCode, AmbiguousTrackingCode, EventIdReused, InvalidStatusReport)
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
-@extend_schema(tags=["Order integration"])
-class SellerViewSet(ApiView, ViewSet):
-    """Base of the endpoints: authentication by API key, JSON bodies, and errors in the shape of area B."""
+class _IntegrationViewSet(ApiView, ViewSet):
+    """JSON bodies, and errors in the shape of area B."""
 
-    authentication_classes = [KeyAuthentication]
-    permission_classes = [HasKey]
     parser_classes = [BoundedJSONParser]
     invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
     refusal, refusal_media_type, invalid_query = answers.Refusal, "application/json", "invalid_payload"
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return answers.exception_handler
+
+
+@extend_schema(tags=["Order integration"])
+class SellerViewSet(_IntegrationViewSet):
+    """Base of the endpoints of sellers, who authenticate by API key."""
+
+    authentication_classes = [KeyAuthentication]
+    permission_classes = [HasKey]
 
     @property
     def key(self) -> ApiKey:
@@ -621,11 +643,62 @@ class ManifestViewSet(SellerViewSet):
         return Response(bodies.manifest_shown(self._found(manifest.pk)), status=status)
 
 
+@extend_schema(tags=["Carriers"])
+class CarrierEventViewSet(_IntegrationViewSet):
+    """What carriers report of the orders that are assigned to them."""
+
+    authentication_classes = [CarrierKeyAuthentication]
+    permission_classes = [HasCarrierKey]
+
+    @extend_schema(
+        operation_id="report-events",
+        request=EventsSerializer,
+        responses={
+            200: Answer(
+                bodies.EventsAnswered,
+                "An answer to each event. " + " ".join(f"`{error.code}`: {error.meaning}" for error in _EVENT_ERRORS),
+                example={
+                    "success": True,
+                    "data": [
+                        {"eventId": "ev-1", "success": True, "code": "moved", "message": "Registrado: delivery_failed"}
+                    ],
+                },
+            )
+        },
+    )
+    def create(self, request: Request) -> Response:
+        """Report events of parcels.
+
+        At most 100, which take effect in their sequence, each by itself: one that is refused changes nothing of the
+        others. An event that was recorded changes nothing when it is sent again. Only live orders that are assigned
+        to the carrier are found.
+        """
+        assert isinstance(request.auth, CarrierKey)  # noqa: S101  # nosec B101  # HasCarrierKey has checked it
+        carrier = request.auth.carrier
+        events = self.read_body(EventsSerializer(data=request.data)).read
+        outcomes = iter(
+            movements.record(
+                [event for event in events if isinstance(event, Movement)],
+                orders=carriers.orders_of(carrier),
+                source=carrier.source,
+                by=carrier.actor,
+                at=clock.now(),
+            )
+        )
+        data = [
+            bodies.event_answer(next(outcomes))
+            if isinstance(event, Movement)
+            else answers.invalid_event(event.event_id, event.errors)
+            for event in events
+        ]
+        return Response(bodies.EventsAnswered(success=True, data=data))
+
+
 def unknown_path(request: HttpRequest) -> HttpResponse:
     """404, with and without a key; 429 over the limit of a valid one. A call with a valid key can be recorded."""
     call = Request(request, parsers=[BoundedJSONParser()], authenticators=[KeyAuthentication()])
     try:
-        with suppress(KeyMissing, InvalidKey, AccountSuspended):
+        with suppress(KeyMissing, InvalidKey, WrongKey, AccountSuspended):
             _authenticated = call.auth
     except RateLimited as error:
         return JsonResponse(answers.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False})

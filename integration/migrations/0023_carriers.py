@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('rate_limit_per_second', models.PositiveIntegerField(blank=True, help_text="Of each token or key. Empty: this installation's RATE_LIMIT_PER_SECOND. 0: no limit.", null=True, validators=[django.core.validators.MaxValueValidator(1000000000)], verbose_name='calls per second')),
                 ('rate_limit_per_hour', models.PositiveIntegerField(blank=True, help_text="Of each token or key. Empty: this installation's RATE_LIMIT_PER_HOUR. 0: no limit.", null=True, validators=[django.core.validators.MaxValueValidator(1000000000)], verbose_name='calls per hour')),
-                ('name', models.CharField(max_length=120, unique=True, verbose_name='name')),
+                ('name', models.CharField(max_length=120, verbose_name='name')),
                 ('active', models.BooleanField(default=True, help_text='If not, its keys are refused and no order is assigned to it. It keeps the orders that it has.', verbose_name='active')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
             ],
@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ('status', models.PositiveSmallIntegerField()),
                 ('code', models.CharField(blank=True, max_length=60)),
                 ('request_id', models.CharField(max_length=128)),
-                ('credential', models.CharField(max_length=20)),
+                ('credential', models.CharField(max_length=24)),
                 ('query', models.TextField(blank=True)),
                 ('content_type', models.CharField(blank=True, max_length=101)),
                 ('size', models.PositiveIntegerField()),
@@ -123,6 +123,10 @@ class Migration(migrations.Migration):
                 'ordering': ['id'],
             },
         ),
+        migrations.AlterModelOptions(
+            name='order',
+            options={'ordering': ['-id'], 'permissions': [('assign_order', 'Can assign orders to carriers')], 'verbose_name': 'order', 'verbose_name_plural': 'orders'},
+        ),
         migrations.AddField(
             model_name='order',
             name='carrier',
@@ -156,6 +160,10 @@ class Migration(migrations.Migration):
         pgtrigger.migrations.AddTrigger(
             model_name='assignment',
             trigger=pgtrigger.compiler.Trigger(name='assignment_append_only', sql=pgtrigger.compiler.UpsertTriggerSql(func="RAISE EXCEPTION 'pgtrigger: Cannot update or delete rows from % table', TG_TABLE_NAME;", hash='cdef332562cbccb5b7d590be1b5cd47d81907fc8', operation='UPDATE OR DELETE', pgid='pgtrigger_assignment_append_only_737b7', table='integration_assignment', when='BEFORE')),  # pragma: allowlist secret
+        ),
+        migrations.AddConstraint(
+            model_name='carrier',
+            constraint=models.UniqueConstraint(fields=('name',), name='carrier_has_a_name_of_its_own', violation_error_message='Another carrier has this name.'),
         ),
         migrations.AddConstraint(
             model_name='carrierrule',

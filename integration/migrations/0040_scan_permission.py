@@ -11,7 +11,10 @@ class Migration(migrations.Migration):
             name="order",
             options={
                 "ordering": ["-id"],
-                "permissions": [("scan_order", "Can scan the parcels of orders")],
+                "permissions": [
+                    ("assign_order", "Can assign orders to carriers"),
+                    ("scan_order", "Can scan the parcels of orders"),
+                ],
                 "verbose_name": "order",
                 "verbose_name_plural": "orders",
             },

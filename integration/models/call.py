@@ -67,6 +67,7 @@ class RefusedSellerCallCount(RefusedCallCount):
 class RefusedCarrierCall(RefusedCall):
     """A refused call with a carrier key."""
 
+    credential = models.CharField(max_length=24)  # the hint of a carrier key is longer than others
     carrier = models.ForeignKey(Carrier, on_delete=models.CASCADE, related_name="+", db_index=False)
 
     class Meta:

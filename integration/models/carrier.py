@@ -8,6 +8,7 @@ from common.accounts import LimitedAccount, validate_name
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
+from common.rate_limit import Limits
 from common.states import STATES, Kind
 from integration import words
 
@@ -15,7 +16,7 @@ from integration import words
 class Carrier(LimitedAccount):
     """A company that collects, carries and delivers the orders that are assigned to it."""
 
-    name = models.CharField(_("name"), max_length=120, unique=True)
+    name = models.CharField(_("name"), max_length=120)
     active = models.BooleanField(
         _("active"),
         default=True,
@@ -27,6 +28,13 @@ class Carrier(LimitedAccount):
         verbose_name = _("carrier")
         verbose_name_plural = _("carriers")
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["name"],
+                name="carrier_has_a_name_of_its_own",
+                violation_error_message=_("Another carrier has this name."),
+            )
+        ]
 
     def clean(self) -> None:
         super().clean()
@@ -60,6 +68,10 @@ class CarrierKey(Credential):
     @property
     def account(self) -> str:
         return self.carrier.source
+
+    @property
+    def rate_limits(self) -> Limits:
+        return self.carrier.rate_limits
 
     @staticmethod
     def find(text: str) -> "CarrierKey | None":

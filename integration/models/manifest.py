@@ -43,7 +43,7 @@ class ManifestQuerySet(models.QuerySet["Manifest"]):
 
     def with_orders(self) -> Self:
         """With what their totals, and pages and papers about them, read."""
-        entries = ManifestEntry.objects.select_related("order__company").order_by("pk")
+        entries = ManifestEntry.objects.select_related("order__company", "order__carrier").order_by("pk")
         return self.select_related("seller").prefetch_related(Prefetch("entries", entries))
 
 

@@ -24,6 +24,7 @@ from common.accounts import (
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
+from common.rate_limit import Limits
 from common.states import region_of
 from integration.errors import AccountSuspended
 
@@ -212,6 +213,10 @@ class ApiKey(Credential):
     @property
     def account(self) -> str:
         return self.seller.reference
+
+    @property
+    def rate_limits(self) -> Limits:
+        return self.seller.rate_limits
 
     @staticmethod
     def find(text: str) -> "ApiKey | None":

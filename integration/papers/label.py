@@ -48,6 +48,7 @@ class Label:
     address: tuple[str, str, str]
     postcode: str
     deadline: str
+    carrier: str
     invoice_key: str
     tracking_url: str
     is_test: bool
@@ -59,7 +60,7 @@ class Label:
 
 
 def of_orders(orders: Iterable[Order]) -> list[Label]:
-    """The labels of orders with their company, its seller, and `invoice_links` with their invoices.
+    """The labels of orders with their company, its seller, their carrier, and `invoice_links` with their invoices.
 
     Raises OrderCancelled, OrderForgotten or TooManyLabels.
     """
@@ -102,6 +103,7 @@ def _of_order(order: Order) -> Iterator[Label]:
             ),
             postcode=address["zipCode"].replace("-", "", 1),
             deadline=_deadline(order),
+            carrier=clean(order.carrier.name) if order.carrier else "",
             invoice_key=_invoice_key(order),
             tracking_url=order.tracking_url,
             is_test=order.environment != Environment.LIVE,
@@ -163,6 +165,8 @@ def _head(label: Label, inner: float) -> Iterator[Mark]:
     volume = f"VOL {label.number}/{label.of}"
     x = _MARGIN + inner - width_of(volume, size=14, bold=True)
     yield Text(x, _MARGIN + 1.5, 14, volume, bold=True)
+    left = _MARGIN + width_of(label.service, size=20, bold=True) + 3
+    yield from _lines(label.carrier, x=left, y=_MARGIN + 1, width=x - left - 2, size=9, smallest=6, lines=2)[0]
     yield Block(_MARGIN, _MARGIN + _HEAD, inner, _RULE)
 
 

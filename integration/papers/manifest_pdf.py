@@ -94,7 +94,7 @@ class _Paper:
 
 
 def write(manifest: Manifest) -> bytes:
-    """A manifest with its seller, and `entries` with their orders and companies."""
+    """A manifest with its seller, and `entries` with their orders, companies and carriers."""
     with translation.override("pt-br"):
         return _written(manifest)
 
@@ -120,9 +120,11 @@ def _head(paper: _Paper, manifest: Manifest) -> None:
     if manifest.environment != Environment.LIVE:
         paper.y += paper.text(TEST, size=14, bold=True) + 1
     companies = {order.company_id: str(order.company) for order in manifest.in_order}
+    carriers = sorted({order.carrier.name for order in manifest.in_order if order.carrier})
     facts = [
         ("Vendedor", f"{manifest.seller.name} ({manifest.seller.reference})"),
         ("Empresa", ", ".join(companies.values())),
+        *([("Transportadora", ", ".join(carriers))] if carriers else []),
         ("Aberto em", formats.moment(manifest.created_at)),
         (
             "Fechado em",
@@ -153,7 +155,7 @@ def _cells(number: int, order: Order) -> Iterator[str]:
     address = order.receiver["address"]
     yield str(number)
     yield order.code
-    yield order.tracking_code
+    yield " ".join(filter(None, (order.tracking_code, order.carrier and order.carrier.name)))
     yield " ".join(filter(None, (order.receiver_name, "/".join(filter(None, map(address.get, ("city", "state")))))))
     yield str(order.volumes)
     yield kilograms(order.weight)

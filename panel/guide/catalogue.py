@@ -205,7 +205,7 @@ _SHARED = (
     ErrorCode(
         "move_refused",
         422,
-        "The state of the delivery or order does not allow this move now (sandbox).",
+        "The state of the delivery or order does not allow this move now (sandbox, events of carriers).",
         "Read its status and make the moves in their order.",
         BOTH,
     ),

@@ -33,6 +33,8 @@ _ANSWERS = (
     answers.busy, answers.unavailable,
 )  # fmt: skip  # a table
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
+# Apart, because an error of area A has the same name, and pages translate the texts of those.
+_MOVE = {"current": "pending", "target": "returned", "possible": "collected, in_transit"}
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
     delivery_errors.AddressNotLocated({0: [("Rua Augusta, Consolação, São Paulo", (-23.5531, -46.6559))]}),
@@ -41,7 +43,10 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.RateLimited(retry_after=1),
     integration_errors.DuplicateOrder("orderId"),
     integration_errors.InvalidStatusReport("text_missing", "reason"),
-    integration_errors.MoveRefused(current="pending", target="returned", possible="collected, in_transit"),
+    integration_errors.MoveRefused(**_MOVE),
+    integration_errors.UnknownTrackingCode(code="AA123456785BR"),
+    integration_errors.AmbiguousTrackingCode(code="P-1", sellers=(("SEL-2345678ABC", "A"), ("SEL-2345678ABD", "B"))),
+    integration_errors.EventIdReused(event_id="ev-1"),
     integration_errors.TooManyInvoices(most=5000, retry_after=120),
     integration_errors.InvoiceStorageFull(most_mb=2048),
     integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),

@@ -25,6 +25,7 @@ from integration.simulation import by_hand
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import OrderMoveForm
 from panel.views.base import SellerView
+from panel.views.seller_carriers import assignable
 from panel.views.seller_invoices import keep_uploaded
 from panel.views.seller_manifests import LabelForm
 
@@ -44,7 +45,7 @@ class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
-        prefetch_related_objects(shown["rows"], "company", _links())
+        prefetch_related_objects(shown["rows"], "company", "carrier", _links())
         return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), **shown)
 
 
@@ -56,13 +57,13 @@ class OrdersExport(SellerView):
         header = [
             "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
             _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"), _("freight"),
-            _("deadline (business days)"), _("promised for"), _("delivered at"),
+            _("deadline (business days)"), _("promised for"), _("delivered at"), _("carrier"),
         ]  # fmt: skip  # a list of names
         return csv_files.response(self.file_name("orders"), header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[csv_files.Cell]]:
         for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, scope=self.scope):
-            prefetch_related_objects(found, "company")
+            prefetch_related_objects(found, "company", "carrier")
             yield from map(_row, found)
 
 
@@ -72,6 +73,7 @@ def _row(order: Order) -> list[csv_files.Cell]:
         order.code, order.tracking_code, order.get_status_display(), order.service, order.cost, order.company.document,
         order.receiver_name, order.receiver_document, address.get("city"), address.get("state"), order.invoice_key,
         order.created_at, order.freight_reais, order.freight_days, order.promised_on, order.delivered_at,
+        order.carrier and order.carrier.name,
     ]  # fmt: skip  # in the order of the header
 
 
@@ -103,7 +105,7 @@ class OrderPage(SellerView):
     """One order: its way as tracking shows it, freight, parcels, receiver and invoices, and what can be done now."""
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
-        rows = self.orders.select_related("company").prefetch_related("status_log", _links())
+        rows = self.orders.select_related("company", "carrier").prefetch_related("status_log", _links())
         found = get_object_or_404(rows, pk=order)
         searched = request.GET.get("invoice", "").strip()
         return self.page(
@@ -114,6 +116,7 @@ class OrderPage(SellerView):
             steps=_steps(found),
             simulator=_shipment(found),
             label_form=LabelForm(),
+            carriers=assignable(request, found),
             link=found.tracking_url if found.link_works(at=clock.now()) else None,
             may_cancel=Status.CANCELLED in TABLE[Status(found.status)] and not self.seller.suspended_at,
             words=searched,

@@ -93,6 +93,7 @@ _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
     # Members and staff in the sandbox; the order of this table is live. See tests/panel/test_seller_sandbox.py.
     "orders/<int:order>/sandbox/": ("LNNMMNM", "LNNNNNN"),
+    "orders/<int:order>/carrier/": ("LNNMMNM", "LNNF+N+"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
@@ -171,6 +172,10 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.seller": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _NONE),
     "integration.company": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _SUPERUSER),
     "integration.apikey": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
+    "integration.carrier": (_ALL, _STAFF_ONLY, _STAFF_ONLY, _NONE),
+    "integration.carrierkey": (_STAFF_ONLY, _STAFF_ONLY, _NONE, _NONE),
+    "integration.carrierrule": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
+    "integration.refusedcarriercall": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "integration.freightrate": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "integration.freightparameters": (_STAFF_ONLY, _NONE, _STAFF_ONLY, _NONE),
     "integration.freightpricechange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
@@ -195,6 +200,8 @@ ACTIONS: dict[str, dict[str, str]] = {
     "integration.seller": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
     "integration.company": {"delete_selected": _SUPERUSER},
     "integration.apikey": {"revoke": _STAFF_ONLY},
+    "integration.carrierkey": {"revoke": _STAFF_ONLY},
+    "integration.carrierrule": {"delete_selected": _STAFF_ONLY},
     "integration.freightrate": {"delete_selected": _STAFF_ONLY},
     "integration.order": dict.fromkeys(
         (
@@ -204,7 +211,7 @@ ACTIONS: dict[str, dict[str, str]] = {
             )
         ),
         _DISPATCHERS,
-    ),
+    ) | {"assign": _ALL},
 }  # fmt: skip  # a table
 _TARIFF: dict[str, Row] = {
     "import/": (_STAFF_ONLY, _STAFF_ONLY),
@@ -229,6 +236,8 @@ _ADMIN: dict[str, Row] = {
     "delivery/delivery/drivers/": (_DISPATCHERS, "MMM"),
     "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
     "integration/invoice/<int:pk>/file/": (_ALL, _ALL),
+    "integration/order/movements/": (_DISPATCHERS, _DISPATCHERS),
+    "integration/order/movements/template/": (_DISPATCHERS, _DISPATCHERS),
     **{
         f"{table}/{name}": row
         for table in ("integration/freightrate", "delivery/tariff")

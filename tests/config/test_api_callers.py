@@ -9,11 +9,11 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from delivery.actions import integrators, tokens
-from integration.actions import keys, sellers
+from integration.actions import carriers, keys, sellers
 from integration.models import Order
 from tests.endpoints import ENDPOINTS, Endpoint
 from tests.factories import BY, TokenFactory
-from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, nfe_xml, order_body
+from tests.integration.factories import OTHER_COMPANY, SellerFactory, key_of, make_carrier, nfe_xml, order_body
 from tests.panel.conftest import address
 
 
@@ -67,7 +67,7 @@ NOBODY = ["none", "unknown", "revoked", "suspended", "of the other area"]
 
 @pytest.fixture
 def headers(world, with_url):
-    """The Authorization header of every caller, for area A and area B."""
+    """The Authorization header of every caller, for area A, for area B, and for carriers."""
     own, revoked, other = (
         TokenFactory.create(integrator=with_url.integrator),
         TokenFactory.create(),
@@ -81,8 +81,22 @@ def headers(world, with_url):
     integrators.suspend(integrator=suspended.integrator, reason="unpaid", by=BY, at=timezone.now())
     sellers.suspend(seller=suspended_seller, reason="unpaid", by=BY, at=timezone.now())
     other_key = key_of(SellerFactory.create(documents=(OTHER_COMPANY,)))
+    (carrier, own_carrier_key), (inactive, inactive_key) = make_carrier(), make_carrier("Inactive")
+    dead_carrier_key, dead_text = carriers.issue_key(carrier=carrier, by=BY, at=timezone.now())
+    carriers.revoke_key(key=dead_carrier_key, by=BY, at=timezone.now())
+    inactive.active = False
+    inactive.save()
     return {
-        False: {
+        "carriers": {
+            "none": "",
+            "unknown": "Basic rota_carrierkey_unknown",
+            "revoked": f"Basic {dead_text}",
+            "suspended": f"Basic {inactive_key}",
+            "of the other area": f"Basic {key}",
+            "own": f"Basic {own_carrier_key}",
+            "another account's": f"Basic {make_carrier('Other')[1]}",
+        },
+        "A": {
             "none": "",
             "unknown": "Bearer rota_live_unknown",
             "revoked": f"Bearer {revoked.clear_text}",
@@ -91,7 +105,7 @@ def headers(world, with_url):
             "own": f"Bearer {own.clear_text}",
             "another account's": f"Bearer {other.clear_text}",
         },
-        True: {
+        "B": {
             "none": "",
             "unknown": "Basic rota_key_unknown",
             "revoked": f"Basic {dead_key.clear_text}",
@@ -112,7 +126,8 @@ def status_of(call, world, header):
 
 @pytest.mark.parametrize("call", CALLS, ids=[str(call.endpoint) for call in CALLS])
 def test_callers(call, world, headers):
-    of_area = headers[call.endpoint.is_of_sellers]
+    endpoint = call.endpoint
+    of_area = headers["carriers" if endpoint.is_of_carriers else "B" if endpoint.is_of_sellers else "A"]
 
     found = {caller: status_of(call, world, header) for caller, header in of_area.items() if caller != "own"}
     assert Order.objects.get().status == "pending"
@@ -126,7 +141,7 @@ def test_tracking_does_not_reveal_orders_to_another_seller(world, headers):
     path = "/api/integration/orders/tracking?type=order_number&value=A-1"
 
     answers = {
-        caller: APIClient(HTTP_AUTHORIZATION=headers[True][caller]).get(path).json()["success"]
+        caller: APIClient(HTTP_AUTHORIZATION=headers["B"][caller]).get(path).json()["success"]
         for caller in ("own", "another account's")
     }
 

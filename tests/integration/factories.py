@@ -12,9 +12,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
-from integration.actions import invoices, keys, orders, sellers
+from integration.actions import carriers, invoices, keys, orders, sellers
 from integration.api.serializers import OrderSerializer
-from integration.models import Invoice, Order, Seller
+from integration.models import Carrier, Invoice, Order, Seller
 
 COMPANY = "11222333000181"
 OTHER_COMPANY = "12ABC34501DE35"  # pragma: allowlist secret  # a company's number
@@ -146,3 +146,14 @@ def nfe_xml(
 
 def _whole_items() -> list[dict[str, Any]]:
     return [{"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 2, "price": 75}]
+
+
+def make_carrier(name: str = "Jadlog") -> tuple[Carrier, str]:
+    """A carrier with a key."""
+    carrier = carriers.open_(name=name, by=BY)
+    _key, clear_text = carriers.issue_key(carrier=carrier, by=BY, at=timezone.now())
+    return carrier, clear_text
+
+
+def assign(carrier: Carrier | None, *orders: Order) -> list[Order]:
+    return carriers.assign(orders=orders, carrier=carrier, by=BY, at=timezone.now())

@@ -3,8 +3,8 @@ import json
 import pytest
 from django.core.management import call_command
 
-from integration.models import ApiKey, Company, Seller, StatusLog
-from tests.integration.factories import create_order
+from integration.models import ApiKey, Assignment, Carrier, CarrierKey, Company, Seller, StatusLog
+from tests.integration.factories import create_order, make_carrier
 
 
 def run(capsys, *arguments):
@@ -86,3 +86,46 @@ class TestOrder:
         printed, _code = run(capsys, "order", code, f"--seller={seller.pk if who is None else who}", "collected")
 
         assert printed["error"] == error
+
+
+class TestCreateCarrier:
+    def test_prints_the_carrier_and_its_key(self, db, capsys):
+        printed, _code = run(capsys, "create_carrier", "Jadlog")
+
+        key = CarrierKey.find(printed["api_key"])
+        assert key is not None
+        assert printed == {"carrier": str(key.carrier.pk), "api_key": printed["api_key"]}
+
+    def test_refuses_a_name_that_is_taken(self, db, capsys):
+        run(capsys, "create_carrier", "Jadlog")
+
+        printed, code = run(capsys, "create_carrier", "Jadlog")
+
+        assert (code, printed["error"]) == (1, "invalid")
+        assert (Carrier.objects.count(), CarrierKey.objects.count()) == (1, 1)
+
+
+class TestAssignCarrier:
+    @pytest.mark.parametrize("environment", ["live", "sandbox"])
+    def test_assigns_the_order_of_the_environment(self, seller, capsys, environment):
+        carrier, _key = make_carrier()
+        order = {each: create_order(seller, each) for each in ("live", "sandbox")}[environment]
+        chosen = ["--sandbox"] if environment == "sandbox" else []
+
+        printed, code = run(
+            capsys, "assign_carrier", "A-1", f"--seller={seller.reference}", f"--carrier={carrier.pk}", *chosen
+        )
+
+        assert (printed, code) == ({"order": "A-1", "carrier": str(carrier.pk)}, 0)
+        assert Assignment.objects.get().order == order
+        assert Assignment.objects.get().assigned_by == "command assign_carrier"
+
+    def test_refuses_what_does_not_exist(self, seller, capsys):
+        carrier, _key = make_carrier()
+        create_order(seller)
+        for order, chosen, error in (
+            ("A-2", carrier.pk, "order_not_found"), ("A-1", carrier.pk + 1, "carrier_not_found"),
+        ):  # fmt: skip  # a table
+            printed, code = run(capsys, "assign_carrier", order, f"--seller={seller.pk}", f"--carrier={chosen}")
+            assert (code, printed["error"]) == (1, error)
+        assert not Assignment.objects.exists()

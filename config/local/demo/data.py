@@ -1,8 +1,8 @@
 """The demo's accounts, drivers and tariffs, and their credentials.
 
 Credentials have the keys "login", "password", "token", "signing_secret", "sandbox_token", "sandbox_signing_secret",
-"api_key" and "sandbox_api_key". Each token stands with the signing secret of its environment; both environments are of
-one account.
+"api_key", "sandbox_api_key" and "carrier_key". Each token stands with the signing secret of its environment; both
+environments are of one account.
 """
 
 import secrets
@@ -13,10 +13,10 @@ from common import clock
 from config.local.demo.client import command
 from delivery.actions import dispatch_rules, endpoints, tariffs, tokens
 from delivery.models import Environment, Integrator, Tariff, VehicleType
-from integration.actions import keys
-from integration.models import Seller
+from integration.actions import carriers, keys
+from integration.models import Carrier, CarrierRule, Seller
 
-SHOP, SELLER, LOGIN = "Demo shop", "Demo seller", "admin"
+SHOP, SELLER, CARRIER, LOGIN = "Demo shop", "Demo seller", "Demo carrier", "admin"
 # Avenida Paulista, São Paulo.
 PICKUP = "-23.561414,-46.655881"
 # Made up, with correct check digits, and none of those that people type for a test.
@@ -53,6 +53,8 @@ def seed() -> dict[str, str] | None:
             "create_driver", name, f"--vehicle={vehicle}", f"--phone=+55 11 98888-{number:04}", f"--position={PICKUP}"
         )
     seller = command("create_seller", SELLER, f"--company={COMPANY}", f"--origin={ORIGIN}")
+    carrier = command("create_carrier", CARRIER)
+    CarrierRule.objects.create(carrier_id=int(carrier["carrier"]), service="next")
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser(LOGIN, "", password)
     shop = Integrator.objects.get(pk=created["integrator"])
@@ -65,6 +67,7 @@ def seed() -> dict[str, str] | None:
         "sandbox_signing_secret": shop.endpoints.first_ones().get(environment=Environment.SANDBOX).secret,
         "api_key": seller["api_key"],
         "sandbox_api_key": _issue_key(Seller.objects.get(pk=seller["seller"]), Environment.SANDBOX),
+        "carrier_key": carrier["api_key"],
     }
 
 
@@ -89,6 +92,7 @@ def renew_credentials() -> dict[str, str]:
         "sandbox_signing_secret": _show_secret(shop, Environment.SANDBOX),
         "api_key": _renew_key(seller, Environment.LIVE),
         "sandbox_api_key": _renew_key(seller, Environment.SANDBOX),
+        "carrier_key": _renew_carrier_key(),
     }
 
 
@@ -113,6 +117,16 @@ def _renew_key(seller: Seller, environment: Environment) -> str:
     for key in seller.keys.filter(environment=environment, revoked_at=None):
         keys.revoke(key=key, by=_BY, at=now)
     return _issue_key(seller, environment)
+
+
+def _renew_carrier_key() -> str:
+    now = clock.now()
+    # A database that was filled by an earlier version has none.
+    carrier = Carrier.objects.filter(name=CARRIER).first() or carriers.open_(name=CARRIER, by=_BY)
+    for key in carrier.keys.filter(revoked_at=None):
+        carriers.revoke_key(key=key, by=_BY, at=now)
+    _key, clear_text = carriers.issue_key(carrier=carrier, by=_BY, at=now)
+    return clear_text
 
 
 def _issue_key(seller: Seller, environment: Environment) -> str:

@@ -5,9 +5,8 @@ from common import clock
 from common.accounts import Environment
 from common.commands import JSONCommand
 from integration.actions import orders, sellers
-from integration.errors import MoveRefused, OrderNotFound
+from integration.errors import MoveRefused
 from integration.lifecycle import Reason, Status
-from integration.models import Order
 
 
 class Command(JSONCommand):
@@ -27,7 +26,7 @@ class Command(JSONCommand):
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
-        order = _find(options["seller"], environment, options["order"])
+        order = sellers.find_order(options["seller"], environment, options["order"])
         report = orders.Report(reason_code=options["code"], reason=options["reason"], place=options["place"])
         status = _status(options["status"])
         moved = orders.move(order=order, to=status, by="command order", at=clock.now(), report=report)
@@ -39,11 +38,3 @@ def _status(text: str) -> Status:
         return Status(text)
     except ValueError as error:
         raise MoveRefused(f"There is no status '{text}'. Possible: {', '.join(Status)}.") from error
-
-
-def _find(seller: str, environment: Environment, code: str) -> Order:
-    found = sellers.find(seller)
-    order = Order.objects.of(found, environment).filter(code=code).first()
-    if order is None:
-        raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.")
-    return order

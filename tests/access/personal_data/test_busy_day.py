@@ -35,13 +35,13 @@ from delivery.actions import deliveries, receivers
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
 from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
+from integration.models import CarrierRule, Order
 from integration.models import IdempotencyRecord as RecordOfSeller
-from integration.models import Order
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.config.test_log_contents import log
 from tests.delivery.driver_app.phones import Phone, now
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
-from tests.integration.factories import SellerFactory, key_of, nfe_xml, order_body
+from tests.integration.factories import SellerFactory, assign, key_of, make_carrier, nfe_xml, order_body
 from tests.overlapping import _transaction
 from tests.photos import photo
 from tests.scope.world import World
@@ -162,7 +162,27 @@ def order() -> None:
     ]
 
     assert [answer.status_code for answer in answers] == [201, 400, 422, 200]
+    carry(Order.objects.get(seller=seller))
     orders.move(order=Order.objects.get(seller=seller), to=OrderStatus.DELIVERED, by=BY, at=timezone.now())
+
+
+def carry(order: Order) -> None:
+    """A carrier by a rule fails to deliver the order, and says so wrongly too."""
+    carrier, key = make_carrier()
+    CarrierRule.objects.create(carrier=carrier)
+    assign(carrier, order)
+    reason = f"{RECEIVER} não estava"
+    event = {"eventId": "1", "trackingCode": order.tracking_code, "status": "collected"}
+    failed = {**event, "eventId": "2", "status": "delivery_failed", "code": "OTHER", "reason": reason}
+    client = APIClient(HTTP_AUTHORIZATION=f"Basic {key}")
+
+    answers = [
+        client.post("/api/integration/carrier/events", {"events": sent}, format="json")
+        for sent in ([event, failed], [failed] * 101)
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 422]
+    assert all(each["success"] for each in answers[0].json()["data"])
 
 
 def found(forms: list[str]) -> set[str]:

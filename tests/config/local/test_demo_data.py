@@ -89,7 +89,7 @@ class TestDemoCredentials:
         renewed = data.renew_credentials()
 
         changed = {name for name in seeded if renewed[name] != seeded[name]}
-        assert changed == {"password", "token", "sandbox_token", "api_key", "sandbox_api_key"}
+        assert changed == {"password", "token", "sandbox_token", "api_key", "sandbox_api_key", "carrier_key"}
         for name in ("token", "sandbox_token"):
             assert authenticate(renewed[name]).integrator == Integrator.objects.get()
             with pytest.raises(InvalidToken):

@@ -10,9 +10,30 @@ from django.utils import timezone
 
 from integration.actions import keys, sellers
 from integration.freight import Parameters
-from integration.models import ApiKey, Company, FreightParameters, Invoice, Seller, StatusLog
+from integration.models import (
+    ApiKey,
+    Assignment,
+    Carrier,
+    CarrierKey,
+    CarrierRule,
+    Company,
+    FreightParameters,
+    Invoice,
+    Order,
+    Seller,
+    StatusLog,
+)
 from integration.models.freight import _RANGES
-from tests.integration.factories import ACCESS_KEY, BY, SellerFactory, create_order, key_of, nfe_xml, send_invoice
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    SellerFactory,
+    create_order,
+    key_of,
+    make_carrier,
+    nfe_xml,
+    send_invoice,
+)
 from tests.previews import save
 
 
@@ -244,3 +265,42 @@ class TestParameters:
             response = self.change(admin_client, **changes)
             assert response.context["adminform"].form.errors.keys() == {field}
         assert FreightParameters.current() == Parameters()
+
+
+class TestCarriers:
+    def test_get_keys_that_are_shown_once_and_revoked(self, admin_client, db):
+        admin_client.post(url("carrier_add"), {"name": "Jadlog", "active": "on"})
+        carrier = Carrier.objects.get()
+
+        response = admin_client.post(url("carrierkey_add"), {"carrier": carrier.pk})
+        (text,) = set(re.findall(r"rota_carrierkey_[\w-]{43}", response.content.decode()))
+        key = CarrierKey.objects.get()
+        chosen = {"action": "revoke", "_selected_action": [key.pk], "confirmed": "yes"}
+        admin_client.post(url("carrierkey_changelist"), chosen)
+
+        assert CarrierKey.find(text) == key
+        assert text not in admin_client.get(url("carrierkey_change", key.pk)).content.decode()
+        assert CarrierKey.objects.get().revoked_by == "user admin"
+
+    def test_get_orders_that_are_selected(self, admin_client, order, seller):
+        carrier, _text = make_carrier()
+        other = create_order(seller, orderId="A-2")
+        chosen: dict[str, Any] = {"action": "assign", "_selected_action": [order.pk, other.pk]}
+
+        asked = admin_client.post(url("order_changelist"), chosen).content.decode()
+        unassigned = Order.objects.filter(carrier=None).count()
+        admin_client.post(url("order_changelist"), {**chosen, "confirmed": "yes", "carrier": carrier.pk})
+
+        assert f'<option value="{carrier.pk}">Jadlog</option>' in asked
+        assert unassigned == 2
+        assert [(row.carrier, row.assigned_by) for row in Assignment.objects.all()] == [(carrier, "user admin")] * 2
+        listed = admin_client.get(url("order_changelist"), {"carrier__id__exact": carrier.pk})
+        assert len(listed.context["cl"].result_list) == 2
+
+    def test_have_rules_of_which_no_two_are_the_same(self, admin_client, db):
+        carrier, _text = make_carrier()
+        sent = {"carrier": carrier.pk, "state": "SP", "region": "", "service": "base"}
+
+        first, second = (admin_client.post(url("carrierrule_add"), sent).status_code for _time in range(2))
+
+        assert (first, second, str(CarrierRule.objects.get())) == (302, 200, "SP · Base (economy)")

@@ -28,7 +28,7 @@ OF_PEOPLE = {
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
         "photo_required",
     },
-    B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken"},
+    B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found"},
 }  # fmt: skip  # a table
 MODULES = {A: [delivery_errors, delivery_api_errors], B: [integration_errors]}
 FILES = {A: "delivery/api/problems.py", B: "integration/api/answers.py"}

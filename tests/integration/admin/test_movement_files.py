@@ -1,0 +1,166 @@
+"""Files of events in the admin: what they say, their preview, and that nothing is written before it is confirmed."""
+
+import re
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile as File
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from common.csv_files import MOST_BYTES, MOST_IMPORTED
+from integration.actions import orders
+from integration.lifecycle import Status
+from integration.models import StatusLog
+from tests.integration.factories import BY, create_order
+
+PAGE = reverse("admin:integration_order_movements")
+PORTUGUESE = "código de rastreio;status;ocorreu em;código do motivo;motivo em palavras;local;vendedor\n"
+API = "trackingCode,status,occurredAt,code,reason,place,seller\n"
+
+
+def upload(client, text, *, encoding="utf-8"):
+    raw = text if isinstance(text, bytes) else text.encode(encoding)
+    return client.post(PAGE, {"file": File("eventos.csv", raw)}, headers={"Accept-Language": "pt-BR"})
+
+
+def confirm(client, page):
+    fields = dict(re.findall(r'name="(upload|digest)" value="(\w+)"', page.content.decode()))
+    return client.post(PAGE, fields, follow=True)
+
+
+def text_of(page):
+    return " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split())
+
+
+def entries():
+    return list(StatusLog.objects.exclude(status="pending").values_list("order__tracking_code", "status"))
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller, trackingCode="AA1")
+
+
+class TestFile:
+    @pytest.mark.parametrize(
+        ("text", "encoding"),
+        [
+            (PORTUGUESE + "aa-1;Entrega não realizada;;Ausente;;Campinas;\n", "windows-1252"),
+            (PORTUGUESE + "AA1;delivery_failed;;absent;;Campinas;\n", "utf-8"),
+            (API + 'AA1,"delivery_failed",,ABSENT,,Campinas,\n', "utf-8"),
+        ],
+        ids=["labels", "codes", "the API's keys"],
+    )
+    def test_is_what_spreadsheets_write(self, admin_client, order, text, encoding):
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        preview = upload(admin_client, text, encoding=encoding)
+        during = entries()
+        done = confirm(admin_client, preview)
+
+        assert during == [("AA1", "collected")]
+        assert "Events recorded: 1" in done.content.decode()
+        entry = StatusLog.objects.latest("pk")
+        assert (entry.status, entry.reason_code, entry.place) == ("delivery_failed", "ABSENT", "Campinas")
+        assert entry.by == "user admin"
+        assert LogEntry.objects.get().object_id == str(order.pk)
+
+    def test_moves_an_order_through_several_statuses(self, admin_client, order):
+        confirm(
+            admin_client, upload(admin_client, API + "AA1,collected,,,,,\nAA1,in_transit,,,,,\nAA1,delivered,,,,,\n")
+        )
+
+        assert [status for _code, status in entries()] == ["collected", "in_transit", "delivered"]
+
+    def test_does_nothing_when_it_is_sent_again(self, admin_client, order):
+        text = API + "AA1,collected,,,,,\nAA1,in_transit,,,,,\n"
+        first = upload(admin_client, text)
+        confirm(admin_client, first)
+
+        again = upload(admin_client, text)
+        confirm(admin_client, first)  # pressed twice
+
+        assert "Tudo já está registrado" in text_of(again)
+        assert 'name="upload"' not in again.content.decode()
+        assert [status for _code, status in entries()] == ["collected", "in_transit"]
+
+    def test_has_its_faults_named_by_line_and_column(self, admin_client, seller, other_seller, order):
+        for owner, document in ((seller, "11222333000181"), (other_seller, "12ABC34501DE35")):
+            create_order(owner, trackingCode="BB1", orderId="B-1", company_document=document)
+        text = PORTUGUESE + (
+            "AA1;collected;;;;;\n"
+            "AA1;returned;ontem;;;;\n"
+            "AA1;cancelled;;;;;\n"
+            ";collected;;;;;\n"
+            "AA1;delivered;;;;;\n"
+            "AA1;in_transit;;;;;\n"
+            "XX;collected;;;;;\n"
+            "BB1;collected;;;;;\n"
+            "AA1;delivered;;;;;;x\n"
+        )
+
+        page = text_of(upload(admin_client, text))
+
+        for fault in (
+            "Linha 3, ocorreu em: Informe uma data/hora válida",
+            "Linha 4, status: 'cancelled' não é nenhum destes",
+            "Linha 5, código de rastreio: Este campo é obrigatório",
+            "Linha 7, status: De “Entregue” um pedido não passa a “Em trânsito”",
+            "Linha 8, código de rastreio: Nenhum pedido tem o código de rastreio XX",
+            "Linha 9, vendedor: Mais de um pedido tem o código de rastreio BB1",
+            "Linha 10: mais células do que títulos",
+        ):
+            assert fault in page
+        assert (seller.reference in page, 'name="upload"' in page, entries()) == (True, False, [])
+
+    def test_is_previewed_anew_when_an_order_has_moved(self, admin_client, order):
+        preview = upload(admin_client, API + "AA1,collected,,,,,\n")
+        orders.move(order=order, to=Status.DELIVERED, by=BY, at=timezone.now())
+
+        page = text_of(confirm(admin_client, preview))
+
+        assert "Orders have changed since the preview" in page
+        assert entries() == [("AA1", "delivered")]
+
+    @pytest.mark.parametrize(
+        ("raw", "told"),
+        [
+            (b"trackingCode\nAA1\n", "Faltam colunas: status"),
+            (b"trackingCode,status,x\nAA1,collected,1\n", "Coluna desconhecida 'x'"),
+            (b"trackingCode,status,status\nAA1,collected,1\n", "A coluna 'status' aparece duas vezes"),
+            (b"PK\x03\x04", "planilha"),
+            (b"x" * (MOST_BYTES + 1), "No máximo"),
+            (API.encode() + b"AA1,collected,,,,,\n" * (MOST_IMPORTED + 1), "No máximo"),
+        ],
+    )
+    def test_that_cannot_be_read_is_refused(self, admin_client, order, raw, told):
+        page = upload(admin_client, raw)
+
+        assert page.status_code == 422
+        assert told in text_of(page)
+
+    def test_moves_no_test_order(self, admin_client, seller):
+        create_order(seller, "sandbox", trackingCode="TEST")
+
+        assert "Linha 2, código de rastreio" in text_of(upload(admin_client, API + "TEST,collected,,,,,\n"))
+
+    def test_is_for_who_may_move_orders(self, db, order):
+        user = User.objects.create_user("viewer", is_staff=True)
+        user.user_permissions.add(Permission.objects.get(codename="view_order"))
+        client = Client()
+        client.force_login(user)
+
+        assert [client.get(PAGE).status_code, upload(client, API).status_code] == [403, 403]
+        assert client.get(reverse("admin:integration_order_movements_template")).status_code == 403
+
+
+class TestTemplate:
+    def test_is_a_file_that_can_be_read(self, admin_client, seller):
+        create_order(seller, trackingCode="AA123456785BR")
+
+        file = b"".join(admin_client.get(reverse("admin:integration_order_movements_template")))
+
+        assert 'name="upload"' in upload(admin_client, file).content.decode()
