@@ -123,4 +123,4 @@ def _body(codes: Iterator[str], size: int) -> dict[str, Any]:
     scanned = [
         {"id": str(uuid4()), "code": next(codes), "status": "collected", "scannedAt": now} for _number in range(size)
     ]
-    return {"sentAt": now, "movements": scanned}
+    return {"sentAt": now, "person": User.objects.get(username="scanner").pk, "movements": scanned}

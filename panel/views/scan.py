@@ -79,8 +79,11 @@ class _Call(ScanView):
 
     def handle_no_permission(self) -> Any:
         if not self.request.user.is_authenticated:
-            return error(401, "logged_out", _("You are logged out."))
+            return self.logged_out()
         return error(403, "forbidden", _("You may not scan."))
+
+    def logged_out(self) -> HttpResponse:
+        return error(401, "logged_out", _("You are logged out."))
 
     def answer(self, **more: Any) -> JsonResponse:
         """With who is logged in, and the token that the next call has to send."""
@@ -98,18 +101,21 @@ class State(_Call):
 
 
 class Movements(_Call):
-    """Scans in the order in which they were made. Each has an outcome; a repetition changes nothing."""
+    """Scans of one person in the order in which they were made. Each has an outcome; a repetition changes nothing."""
 
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
         body = read_body(request)
+        person = user_of(request)
+        if body.get("person") != person.pk:  # somebody else has logged in beside the page
+            return self.logged_out()
         read = partial(_movement, sent_at=moment(body, "sentAt"), at=now)
         outcomes = movements.record(
             items(body, "movements", MOST_AT_ONCE, read),
             orders=Order.objects.filter(environment=Environment.LIVE),
-            source=f"user {user_of(request).pk}",
+            source=f"user {person.pk}",
             by=actor(request),
             at=now,
         )

@@ -22,7 +22,8 @@ def scan(code, status="collected", **changes):
 
 
 def send(client, *scans, **body):
-    sent = {"sentAt": timezone.now().isoformat(), "movements": list(scans), **body}
+    person = int(client.session.get("_auth_user_id", 0))
+    sent = {"sentAt": timezone.now().isoformat(), "person": person, "movements": list(scans), **body}
     return client.post(MOVEMENTS, sent, content_type="application/json", headers={"accept-language": "en"})
 
 
@@ -179,6 +180,10 @@ class TestMovements:
 
     def test_are_for_who_may_scan(self, client, member, order):
         assert [send(each, scan("TRACK-1")).status_code for each in (client, member)] == [401, 403]
+        assert entries() == []
+
+    def test_of_somebody_else_are_not_made(self, depot, order):
+        assert send(depot, scan("TRACK-1"), person=0).status_code == 401
         assert entries() == []
 
     def test_need_the_token_of_the_page(self, depot, order):

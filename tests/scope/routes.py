@@ -289,6 +289,7 @@ class Requests:
             },
             "scan/movements": lambda: {
                 "sentAt": now,
+                "person": self.world.staff.pk,
                 "movements": [{"id": str(REPORT), "code": "TRACK-1", "status": "collected", "scannedAt": now}],
             },
             "driver/duty": lambda: {"onDuty": True},

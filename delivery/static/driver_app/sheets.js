@@ -1,6 +1,6 @@
 // The sheets of a route: navigation, each move, proof and failure.
 import { part, text } from "../offline/dom.js";
-import { openSheet } from "../offline/sheets.js";
+import { isSheetOpen, openSheet } from "../offline/sheets.js";
 import { navigation, place } from "./format.js";
 import { photoPart } from "./photos.js";
 import { draft, keepDraft } from "./proofs.js";

@@ -16,23 +16,26 @@ const OTHER = "OTHER"; // the reason that needs a text
 
 const FAULTS_OF_CAMERA = { NotAllowedError: "error.camera_denied", NetworkError: "error.unreachable" }; // of the library
 
-let turn = Promise.resolve();
-
-/** Do this after what was begun before, and say what went wrong: the next scan comes before the last one is written. */
-function inTurn(act) {
-  turn = turn.then(act).catch((error) => {
+/** Do this, and say what went wrong. */
+async function attempt(act) {
+  try {
+    await act();
+  } catch (error) {
     if (error instanceof Unreachable) update({ problem: text("error.unreachable") });
-    else if (error instanceof DOMException) update({ problem: text("error.kept") });
-    else throw error;
-  });
-  return turn;
+    else if (error instanceof DOMException) {
+      update({ problem: text("error.kept") });
+      scans.tellRefused();
+    } else {
+      throw error;
+    }
+  }
 }
 
-export const take = (code) => inTurn(() => scans.take(code));
-export const dismiss = (scan) => inTurn(() => scans.dismiss(scan));
-export const choose = (scan, seller) => inTurn(() => scans.choose(scan, seller));
+export const take = (code) => attempt(() => scans.take(code));
+export const dismiss = (scan) => attempt(() => scans.dismiss(scan));
+export const choose = (scan, seller) => attempt(() => scans.choose(scan, seller));
 
-export const undo = () => inTurn(async () => {
+export const undo = () => attempt(async () => {
   if (await scans.undo()) return;
   const last = store.scans.findLast((scan) => scan.id === store.last?.id);
   const now = last?.outcome?.now;
@@ -82,7 +85,7 @@ export function chooseMove() {
       const move = scans.chosen({ status, reasonCode, reason, place: form.get("place").trim() });
       update({ move });
       close();
-      await inTurn(() => keep("move", move));
+      await attempt(() => keep("move", move));
     },
   });
   const form = sheet.querySelector("form");
@@ -107,11 +110,11 @@ export function menu() {
     language: (close, event) => {
       const language = event.currentTarget.value;
       close();
-      return inTurn(() => speak(language, "/panel/scan/"));
+      return attempt(() => speak(language, "/panel/scan/"));
     },
     logOut: (close) => {
       close();
-      return inTurn(async () => {
+      return attempt(async () => {
         await submit("/account/logout/", {});
         stopCamera();
         await forget();

@@ -33,9 +33,29 @@ export const listed = () => mine().slice(-LISTED).reverse();
 export const unsentOfAll = () => store.scans.filter((scan) => !scan.outcome).length;
 export const unsentOfOthers = () => unsentOfAll() - waiting().length;
 
-export async function refresh() {
+// By id: scans that are being written, which `store.scans` has already.
+const adding = new Map();
+let current = null;
+let next = null;
+
+async function readAll() {
   const [scans, done] = [await read("scans", (all) => all.getAll()), await read("kept", (all) => all.get("done"))];
-  update({ scans, done: done && done.person === person() && done.day === today() ? done.count : 0 });
+  const known = new Set(scans.map(({ id }) => id));
+  const unwritten = [...adding.values()].map(({ scan }) => scan).filter(({ id }) => !known.has(id));
+  update({ scans: [...scans, ...unwritten], done: done && done.person === person() && done.day === today() ? done.count : 0 });
+}
+
+/** Show what the device keeps. Calls during another one are one call after it. */
+export function refresh() {
+  if (current) {
+    next ??= current.catch(() => null).then(() => {
+      next = null;
+      return refresh();
+    });
+    return next;
+  }
+  current = readAll().finally(() => { current = null; });
+  return current;
 }
 
 function tell(tones, pattern) {
@@ -43,17 +63,24 @@ function tell(tones, pattern) {
   vibrate(pattern);
 }
 
-const tellRefused = () => tell(NOT_TAKEN, [200, 100, 200]);
+export const tellRefused = () => tell(NOT_TAKEN, [200, 100, 200]);
 
 /** Whether the move that was chosen still holds: of this person, today. */
 export const hasMove = () => Boolean(store.move) && store.move.person === person() && store.move.day === today();
 
 export const chosen = (values) => ({ ...values, person: person(), day: today() });
 
-/** Take what a reader has read. Rejects when the device cannot keep it. */
+/**
+ * Take what a reader has read: it is written at once, in the order of the calls. Rejects when the device cannot keep it.
+ */
 export async function take(text) {
   const code = text.replaceAll(/\p{Cc}/gu, "").trim();
-  if (!code || !hasMove()) return;
+  if (!code) return;
+  if (!hasMove()) { // logged out, or a new day: the page says which
+    update({});
+    tellRefused();
+    return;
+  }
   if (code.length > LONGEST) {
     update({ last: { kind: "long", code: `${code.slice(0, 30)}…` } });
     tellRefused();
@@ -67,10 +94,16 @@ export async function take(text) {
     return;
   }
   const scan = { id: crypto.randomUUID(), person: person(), code, status, reasonCode, reason, place, seller: "", madeAt: now() };
-  await write("scans", (scans) => scans.add(scan));
-  update({ last: { kind: "scan", id: scan.id, code } });
+  const written = write("scans", (scans) => scans.add(scan));
+  adding.set(scan.id, { scan, written });
+  update({ scans: [...store.scans, scan], last: { kind: "scan", id: scan.id, code } });
   tell(TAKEN, 60);
-  await refresh();
+  try {
+    await written;
+  } finally {
+    adding.delete(scan.id);
+    await refresh();
+  }
   sendAgain(); // those before it
   setTimeout(send, HELD);
 }
@@ -87,6 +120,8 @@ export function undoable() {
 
 /** Take the last scan back. Resolves to whether it had not been sent. */
 export async function undo() {
+  await Promise.all([...adding.values()].map(({ written }) => written));
+  await refresh();
   const last = undoable();
   if (!last) return false;
   let isGone = false;
@@ -121,7 +156,7 @@ export async function choose(scan, seller) {
 }
 
 function ready() {
-  const found = waiting();
+  const found = waiting().filter(({ order }) => order !== undefined); // that are written
   if (found.length && isHeld(found.at(-1))) found.pop();
   return found.slice(0, MOST_AT_ONCE);
 }
@@ -140,7 +175,7 @@ export function sendAgain() {
 async function sendSome(scans) {
   const present = await marked(scans);
   if (present.length) {
-    const answer = await post("movements/", { sentAt: now(), movements: present.map(reported) });
+    const answer = await post("movements/", { sentAt: now(), person: person(), movements: present.map(reported) });
     await settle(answer.outcomes, present);
   } else {
     await refresh();
