@@ -36,6 +36,7 @@ from common.admin_base import LAST_USED, ModelAdmin, Row, Unchangeable, ask_abou
 # The names of `ROLES`.
 gettext_noop("Account staff")
 gettext_noop("Dispatchers")
+gettext_noop("Depot staff")
 
 _VERBS = {
     "view": gettext_noop("view"),

@@ -27,6 +27,11 @@ def is_account_staff(user: User | AnonymousUser, account: Account | type[Account
     return user.has_perm(f"{account._meta.app_label}.change_{account._meta.model_name}")
 
 
+def is_of_depot(user: User | AnonymousUser) -> bool:
+    """Whether the user scans parcels, and belongs neither to the account staff nor to the dispatchers."""
+    return user.has_perm("integration.scan_order") and not user.has_perm("integration.view_order")
+
+
 def has_privileges(user: User) -> bool:
     """Whether the user has more rights than membership gives, active or not.
 

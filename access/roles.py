@@ -1,7 +1,7 @@
-"""Permissions of the two roles, which are groups in the database.
+"""Permissions of the roles, which are groups in the database.
 
 The groups belong to the code: `synchronise` runs after each `migrate` and resets their permissions to those of ROLES.
-Members of accounts and sellers are in neither group; what they see follows from their membership (`access.rights`).
+Members of accounts and sellers are in none of them; what they see follows from their membership (`access.rights`).
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ from django.contrib.auth.management import create_permissions
 
 ACCOUNT_STAFF = "Account staff"
 DISPATCHERS = "Dispatchers"
+DEPOT_STAFF = "Depot staff"
 
 _ALL = ("view", "add", "change", "delete")
 _NO_DELETE = ("view", "add", "change")  # other rows refer to it
@@ -52,7 +53,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "carrierrule": _ALL,
             "refusedcarriercall": _VIEW,
             "assignment": _VIEW,
-            "order": ("view", "assign"),
+            "order": ("view", "assign", "scan"),
             "statuslog": _VIEW,
             "searchcode": _VIEW,
             "invoice": ("view", "change"),  # to change one is to link it to an order
@@ -78,7 +79,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "dispatchruleschange": _VIEW,
         },
         "integration": {
-            "order": ("view", "change", "assign"),
+            "order": ("view", "change", "assign", "scan"),
             "carrier": _VIEW,
             "assignment": _VIEW,
             "invoice": _VIEW,
@@ -92,6 +93,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "webhookattempt": _VIEW,
         },
     },
+    # They scan parcels, and see no other page.
+    DEPOT_STAFF: {"integration": {"order": ("scan",)}},
 }
 
 

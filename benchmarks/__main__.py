@@ -23,6 +23,7 @@ _RUNS = {
     "position-reports": "position_reports:run",
     "arrival-times": "arrival_times:run",
     "reports": "reports:run",
+    "scans": "scans:run",
     "verify": "verify:run",
 }
 

@@ -11,6 +11,7 @@ from config.env import BASE_DIR, StartRefused
 _FOLDER = BASE_DIR / "node_modules"
 # What pages load; nothing else of the packages is served. Below /static/npm/.
 FILES = (
+    "@zxing/library/umd/index.min.js",
     "htmx.org/dist/htmx.min.js",
     "leaflet/dist/leaflet.css",
     "leaflet/dist/leaflet.js",

@@ -23,7 +23,7 @@ from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
 
@@ -192,6 +192,7 @@ _NAMES: dict[type[Model], Any] = {
 _PANEL = [
     ("board", _("Dispatch board"), "board", "delivery.dispatch_delivery"),
     ("drivers", _("Drivers"), "drivers", "delivery.dispatch_delivery"),
+    ("scan", pgettext_lazy("page", "Scan"), "scan", "integration.scan_order"),
     ("home", _("Accounts"), "accounts", ""),
     ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
     ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),

@@ -396,13 +396,6 @@ class RouteStillOpen(DeliveryError):
     status = 409
 
 
-class InvalidReport(DeliveryError):
-    """A report whose form the service does not understand."""
-
-    code = "invalid_report"
-    title = "The report is not valid"
-
-
 class PhotoTooLarge(DeliveryError):
     """Sending a photo over the limit of bytes."""
 

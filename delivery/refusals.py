@@ -5,7 +5,7 @@ from django.utils.translation import gettext, gettext_noop
 from common import refusals
 from common.errors import DomainError
 from delivery import words
-from delivery.errors import DeliveryError, MoveRefused, StopNotOpen
+from delivery.errors import MoveRefused, StopNotOpen
 
 # Why a move is refused, as drivers are told it, by the status of the route.
 _TO_DRIVERS = {
@@ -17,7 +17,7 @@ _TO_DRIVERS = {
 }
 
 
-def refusal_to_driver(error: DeliveryError) -> str:
+def refusal_to_driver(error: DomainError) -> str:
     """The message of a refusal to a driver, in the driver's words and language."""
     if isinstance(error, StopNotOpen):
         return gettext("This point is done already.")

@@ -18,7 +18,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
@@ -77,6 +77,7 @@ _PAGES_OF_SELLER = {
 _PAGES: dict[str, tuple[Any, str]] = {
     "panel:board": (gettext_lazy("Dispatch board"), "delivery.dispatch_delivery"),
     "panel:drivers": (gettext_lazy("Drivers"), "delivery.dispatch_delivery"),
+    "panel:scan": (pgettext_lazy("page", "Scan"), "integration.scan_order"),
     "panel:home": (gettext_lazy("Accounts"), ""),
     "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
     "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),

@@ -13,13 +13,13 @@ from django.db.models import F
 from prometheus_client import Counter as Metric
 
 from common import credentials, web_push
+from common.device_reports import wrong
 from common.metrics import REGISTRY
 from common.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from delivery import page_updates
 from delivery.actions import drivers
 from delivery.errors import (
-    InvalidReport,
     LogInLinkUnknown,
     LogInLinkUnusable,
     NotOnDuty,
@@ -192,7 +192,7 @@ def subscribe(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at
         check_url(endpoint, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
         web_push.Recipient.read(p256dh, auth)
     except (InvalidWebhookUrl, web_push.InvalidKey) as error:
-        raise InvalidReport("'%(name)s' is not what it should be.", name="subscription") from error
+        raise wrong("subscription") from error
     subscription = {"endpoint": endpoint, "keys": {"p256dh": p256dh, "auth": auth}}
     PushSubscription.objects.update_or_create(
         device=device,

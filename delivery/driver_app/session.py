@@ -4,18 +4,18 @@ Bodies and answers of the views that require it are JSON, errors `{"code", "deta
 """
 
 from datetime import datetime
-from io import BytesIO
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
 from common import clock
-from common.json_body import BodyTooDeep, BodyTooLarge, InvalidJSON, NotAnObject, read_object
+from common.device_reports import error, read_body
+from common.errors import DomainError
+from common.json_body import BodyTooLarge
 from delivery.actions import driver_devices
-from delivery.errors import DeliveryError, InvalidReport
 from delivery.models import DriverDevice
 from delivery.refusals import refusal_to_driver
 
@@ -43,10 +43,6 @@ def end(response: HttpResponse) -> None:
     response.delete_cookie(settings.DRIVER_COOKIE_NAME, samesite="Lax")
 
 
-_MOST_BYTES = 128 * 1024
-_MOST_LEVELS = 6
-
-
 class PhoneView(View):
     """Requires the session of a driver's phone; without one 401 `logged_out`."""
 
@@ -61,16 +57,9 @@ class PhoneView(View):
             return super().dispatch(request, *args, **kwargs)
         except BodyTooLarge:
             return error(413, "body_too_large", _("The report is too large."))
-        except DeliveryError as refused:
+        except DomainError as refused:
             return error(refused.status, refused.code, refusal_to_driver(refused))
 
     def body(self) -> dict[str, Any]:
         """The request's JSON object. Raises BodyTooLarge and InvalidReport."""
-        try:
-            return read_object(BytesIO(self.request.body), most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
-        except (BodyTooDeep, InvalidJSON, NotAnObject) as fault:
-            raise InvalidReport("The report is no JSON object.") from fault
-
-
-def error(status: int, code: str, detail: str) -> JsonResponse:
-    return JsonResponse({"code": code, "detail": detail}, status=status)
+        return read_body(self.request)

@@ -1,11 +1,7 @@
 """The page of the app, its manifest and its service worker. They hold nothing of a driver, so phones may keep them."""
 
-import json
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 
-from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.templatetags.static import static
@@ -14,17 +10,12 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
+from common.offline_pages import OfflinePage
 from delivery import lifecycle, words
 from delivery.models.driver import REPORTED
 
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#115e59"
-_NAME = "driver_app"
-_FOLDER = Path(__file__).parents[1] / "static" / _NAME
-# Colours, which the panel has too.
-_SHARED = ("panel/colours.css", "panel/theme.js")
-# Loaded by the service worker itself, which the browser keeps.
-_WORKER = f"{_NAME}/worker.js"
 
 
 class Shell(View):
@@ -33,7 +24,7 @@ class Shell(View):
     http_method_names = ["get"]
 
     def get(self, _request: HttpRequest) -> HttpResponse:
-        return HttpResponse(_shell())
+        return APP.shell()
 
 
 class Manifest(View):
@@ -61,30 +52,12 @@ class Manifest(View):
 
 
 class Worker(View):
-    """The service worker. Its text, and so its version, changes with each file of the app and with the language."""
+    """The service worker."""
 
     http_method_names = ["get"]
 
     def get(self, _request: HttpRequest) -> HttpResponse:
-        shell = _shell()
-        settings = {
-            "version": sha256(digest() + shell.encode()).hexdigest()[:16],
-            "shell": reverse("driver_app:shell"),
-            "files": _addresses(),
-            "icon": static("driver_app/icon-192.png"),
-        }
-        script = render_to_string(
-            "driver_app/sw.js",
-            {"settings": json.dumps(settings), "worker": static(_WORKER)},
-        )
-        return HttpResponse(script, content_type="text/javascript; charset=utf-8")
-
-
-def _shell() -> str:
-    modules = [static(name) for name in _files() if name.startswith(_NAME) and name.endswith(".js") and name != _WORKER]
-    return render_to_string(
-        "driver_app/shell.html", {"modules": modules, "texts": _texts(), "failures": words.FAILURES.items()}
-    )
+        return APP.service_worker()
 
 
 def _icon(name: str) -> dict[str, str]:
@@ -120,18 +93,15 @@ def _texts() -> dict[str, str]:
     }
 
 
-def _addresses() -> list[str]:
-    """Where the page loads its files from."""
-    return [static(name) for name in _files() if name != _WORKER]
+def _render(modules: list[str]) -> str:
+    return render_to_string(
+        "driver_app/shell.html", {"modules": modules, "texts": _texts(), "failures": words.FAILURES.items()}
+    )
 
 
-@cache
-def digest() -> bytes:
-    """A digest of the files. Computed once: they change with a new start of the service only."""
-    return sha256(b"".join(name.encode() + path.read_bytes() for name, path in _files().items())).digest()
-
-
-def _files() -> dict[str, Path]:
-    """The app's files, by the names that they are served by."""
-    own = {f"{_NAME}/{path.name}": path for path in sorted(_FOLDER.iterdir())}
-    return own | {name: Path(str(finders.find(name))) for name in _SHARED}
+APP = OfflinePage(
+    folder=Path(__file__).parents[1] / "static" / "driver_app",
+    url="driver_app:shell",
+    render=_render,
+    others=("panel/colours.css", "panel/theme.js"),  # colours, which the panel has too
+)

@@ -10,13 +10,15 @@ from django.utils.translation import gettext as _
 
 from common import attempts, clock
 from common.attempts import Limit, TooManyAttempts
+from common.device_reports import error, wrong
+from common.errors import DomainError
 from common.page_updates import stream
 from delivery import page_updates
 from delivery.actions import deliveries, driver_devices, driver_moves, drivers, proofs
 from delivery.driver_app import reports
-from delivery.driver_app.session import PhoneView, error
+from delivery.driver_app.session import PhoneView
 from delivery.driver_app.state import state
-from delivery.errors import DeliveryError, DeliveryNotFound, InvalidPhoto, InvalidReport, PhotosBusy
+from delivery.errors import DeliveryNotFound, InvalidPhoto, PhotosBusy
 from delivery.models import Delivery, DriverMove, parse_id
 from delivery.photos import MOST_BYTES
 
@@ -52,7 +54,7 @@ class Duty(WithState):
             case False:
                 driver_devices.go_off_duty(driver=self.device.driver)
             case _other:
-                raise InvalidReport("'%(name)s' is not what it should be.", name="onDuty")
+                raise wrong("onDuty")
         self.device.refresh_from_db()
         return self.answer()
 
@@ -173,7 +175,7 @@ class Photos(PhoneView):
             )
         try:
             answer = self._keep(request)
-        except DeliveryError as refusal:
+        except DomainError as refusal:
             if not isinstance(refusal, InvalidPhoto):
                 refused.forgive()
             raise

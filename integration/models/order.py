@@ -115,7 +115,10 @@ class Order(models.Model):
         verbose_name = _("order")
         verbose_name_plural = _("orders")
         ordering = ["-id"]
-        permissions = [("assign_order", "Can assign orders to carriers")]
+        permissions = [
+            ("assign_order", "Can assign orders to carriers"),
+            ("scan_order", _("Can scan the parcels of orders")),
+        ]
         constraints = [
             # Of expressions, so that they are indexes alone, which a migration can make while the table is in use.
             models.UniqueConstraint("seller", "environment", "code", name="one_order_of_environment_per_code"),

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from access.rights import accounts_of, sellers_of
+from access.rights import accounts_of, is_of_depot, sellers_of
 from common import clock
 from delivery.lifecycle import Status
 from delivery.models import Delivery, Environment, WebhookEndpoint
@@ -81,13 +81,18 @@ Numbers = dict[Any, dict[str, int]]  # by account or seller, and the name of the
 
 
 class Home(LoggedInView):
-    """The accounts and sellers that the user may see, each with the numbers of today, by which they can be sorted."""
+    """The accounts and sellers that the user may see, each with the numbers of today, by which they can be sorted.
+
+    Leads depot staff, who see none, to the page Scan.
+    """
 
     def handle_no_permission(self) -> Any:
         """Who has to log in first is led to their work afterwards, not to the choice."""
         return redirect_to_login(reverse("panel:work"))
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        if is_of_depot(request.user) and not (accounts_of(request.user) or sellers_of(request.user)):
+            return redirect("panel:scan")
         now = clock.now()
         accounts, sellers = (
             HomeFilter(request.GET, queryset=rows) for rows in (accounts_of(request.user), sellers_of(request.user))

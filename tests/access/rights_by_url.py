@@ -52,6 +52,11 @@ _PANEL: dict[str, Row] = {
     "board/<uuid:delivery>/drivers/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/way/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/<str:move>/": (_DISPATCH, _DISPATCH),
+    # Depot staff too: see `test_depot_staff_see_no_other_page`.
+    "scan/": ("LFFF+++", "LFFFMMM"),
+    "scan/sw.js": ("LFFF+++", "LFFFMMM"),
+    "scan/state/": ("TFFF+++", "TFFFMMM"),
+    "scan/movements/": ("TFFFMMM", "TFFF+++"),
     "drivers/": (_DISPATCH, "LFFFFMM"),
     "drivers/<uuid:driver>/": (_DISPATCH, "LFFFFMM"),
     "drivers/<uuid:driver>/link/": ("LFFFFMM", _DISPATCH),

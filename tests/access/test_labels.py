@@ -12,7 +12,7 @@ class TestRoleName:
         with translation.override("pt-br"):
             names = [role_name(group) for group in Group.objects.filter(name__in=ROLES).order_by("name")]
 
-            assert names == ["Equipe de contas", "Despachantes"]
+            assert names == ["Equipe de contas", "Equipe do depósito", "Despachantes"]
             assert role_name(Group(name="Dispatchers of Bahia")) == "Dispatchers of Bahia"
 
 

@@ -98,6 +98,18 @@ def test_every_url_is_in_the_table():
     assert sorted(routes(get_resolver())) == sorted(ROUTES)
 
 
+def test_depot_staff_see_no_other_page(world, browser, as_role):
+    """They are answered as somebody without any right, but for the page Scan."""
+    session = as_role("depot staff").cookies.output(attrs=[], header="")
+    pages = [route for route in ROUTES if route.startswith(("panel/", "admin/"))]
+
+    found = {route: ask_route(browser, session, "GET", route, world) for route in pages}
+
+    nobody = ROLES.index("nobody")
+    differing = {route for route in pages if found[route] != ROUTES[route][0][nobody]}
+    assert differing == {"panel/scan/", "panel/scan/sw.js", "panel/scan/state/", "panel/scan/movements/"}
+
+
 @pytest.mark.timeout(300)  # the panel has hundreds of pages for each role
 @pytest.mark.parametrize("name", GROUPS)
 def test_urls(name, world, browser, sessions):

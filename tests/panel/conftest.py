@@ -60,6 +60,7 @@ from tests.integration.factories import (
     send_invoice,
 )
 
+GROUPS = {"account staff": "Account staff", "dispatcher": "Dispatchers", "depot staff": "Depot staff"}
 ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
 
 
@@ -243,7 +244,7 @@ def address(route: str, world: dict[str, Any]) -> str:
 
 @pytest.fixture
 def person(shop):
-    """Make a person of a role, by its name in `ROLES`."""
+    """Make a person of a role, by its name in `ROLES` or `GROUPS`."""
 
     def make(role: str) -> User:
         user = User.objects.create(username=role.replace(" ", "-"))
@@ -252,9 +253,9 @@ def person(shop):
             shop.seller.members.add(user)
         elif role == "stranger":
             IntegratorFactory.create().members.add(user)
-        elif role in {"account staff", "dispatcher"}:
-            user.groups.add(Group.objects.get(name={"account staff": "Account staff"}.get(role, "Dispatchers")))
-            User.objects.filter(pk=user.pk).update(is_staff=True)
+        elif role in GROUPS:
+            user.groups.add(Group.objects.get(name=GROUPS[role]))
+            User.objects.filter(pk=user.pk).update(is_staff=role != "depot staff")
         elif role == "superuser":
             User.objects.filter(pk=user.pk).update(is_staff=True, is_superuser=True)
         return User.objects.get(pk=user.pk)

@@ -236,8 +236,8 @@ class Requests:
             kept, is_json = [("S",)], False
             client = self.browser("staff" if re.search("/(sheet|carrier)/", route) else "seller")
         else:
-            (kept, person), is_json = self.of_staff(route, account), False
-            client = self.browser(person)
+            kept, person = self.of_staff(route, account)
+            client, is_json = self.browser(person), "scan/movements" in route
         if method == "POST":
             if is_json:
                 options["content_type"] = "application/json"
@@ -303,6 +303,11 @@ class Requests:
             "driver/positions": lambda: {
                 "sentAt": now,
                 "positions": [{"latitude": PICKUP.latitude, "longitude": PICKUP.longitude, "at": now}],
+            },
+            "scan/movements": lambda: {
+                "sentAt": now,
+                "person": self.world.staff.pk,
+                "movements": [{"id": str(REPORT), "code": "TRACK-1", "status": "collected", "scannedAt": now}],
             },
             "driver/duty": lambda: {"onDuty": True},
             "driver/photos": photo,

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
+from common import device_reports
 from common.errors import DomainError
 from common.webhooks import address_guard
 from common.webhooks import errors as webhook_errors
@@ -52,7 +53,7 @@ _KEYWORDS: dict[str, Any] = {
     # Pages translate the messages of refusals, see `delivery.refusals`.
     **{
         name: None
-        for module in (errors, address_guard, webhook_errors)
+        for module in (errors, address_guard, webhook_errors, device_reports)
         for name, kind in vars(module).items()
         if isinstance(kind, type) and issubclass(kind, DomainError)
     },

@@ -1,9 +1,12 @@
 // What the buttons do.
-import { text } from "./dom.js";
+import { text } from "../offline/dom.js";
+import { speak } from "../offline/kept_page.js";
+import { Refused, Unreachable, submit } from "../offline/server.js";
+import { openSheet } from "../offline/sheets.js";
 import { allowPush, stopPush } from "./push.js";
 import * as queue from "./queue.js";
-import { Refused, Unreachable, accept as show, forget, forgetFinished, forgetGone, load, post } from "./server.js";
-import { openFailure, openNavigation, openProof, openSheet, openStep } from "./sheets.js";
+import { accept as show, forget, forgetFinished, forgetGone, load, post } from "./server.js";
+import { openFailure, openNavigation, openProof, openStep } from "./sheets.js";
 import { store, update } from "./store.js";
 
 let underWay = ""; // the press whose call is under way
@@ -73,16 +76,6 @@ export const ofRoute = (route, next) => ({
   fail: () => openFailure(route, next.point),
 });
 
-async function submit(path, fields) {
-  const body = new URLSearchParams({ csrfmiddlewaretoken: store.state.csrf, ...fields });
-  try {
-    const { ok } = await fetch(path, { method: "POST", body, signal: AbortSignal.timeout(15_000) });
-    if (!ok) throw new Unreachable("");
-  } catch (error) {
-    throw error instanceof Unreachable ? error : new Unreachable("", { cause: error });
-  }
-}
-
 const isIPhone = () => /iPhone|iPad/u.test(navigator.userAgent) && !navigator.standalone;
 
 export function menu() {
@@ -105,12 +98,7 @@ export function menu() {
     language: (close, event) => {
       const language = event.currentTarget.value;
       close();
-      inTurn("language", async () => {
-        await submit("/language/", { language, next: "/driver/" });
-        // The kept page is in the other language.
-        for (const name of await caches.keys()) await (await caches.open(name)).delete("/driver/");
-        location.reload();
-      });
+      inTurn("language", () => speak(language, "/driver/"));
     },
     logOut: (close) => {
       close();

@@ -1,15 +1,16 @@
 // Starts the app: first what the phone has kept, then what the service says.
-import { announceOffers, keepScreenOn } from "./alerts.js";
+import { text } from "../offline/dom.js";
+import { keepPage } from "../offline/kept_page.js";
+import { Refused, Unreachable } from "../offline/server.js";
+import { announceOffers, keepScreenOnDuringRoute } from "./alerts.js";
 import { setClock } from "./clock.js";
 import { kept } from "./database.js";
-import { text } from "./dom.js";
 import { startPositions, watchOnDuty } from "./positions.js";
 import { tidy } from "./proofs.js";
 import { startPush } from "./push.js";
 import { send } from "./queue.js";
 import { draw } from "./screens.js";
-import { Refused, Unreachable, load } from "./server.js";
-import { isSheetOpen } from "./sheets.js";
+import { load } from "./server.js";
 import { onUpdate, store, update } from "./store.js";
 import { startUpdates } from "./updates.js";
 
@@ -23,26 +24,14 @@ async function look() {
   if (store.state && store.isReachable) await startPush();
 }
 
-// A new version of the app is there: it is shown when the driver comes back to the page, and loses nothing.
-function registerWorker() {
-  if (!navigator.serviceWorker) return;
-  let isOld = false;
-  const hadOne = Boolean(navigator.serviceWorker.controller);
-  navigator.serviceWorker.register("/driver/sw.js", { scope: "/driver/" });
-  navigator.serviceWorker.addEventListener("controllerchange", () => { isOld = hadOne; });
-  document.addEventListener("visibilitychange", () => {
-    if (isOld && document.hidden && !isSheetOpen()) location.reload();
-  });
-}
-
 async function start() {
   onUpdate(() => {
     draw();
     announceOffers();
     watchOnDuty();
-    keepScreenOn();
+    keepScreenOnDuringRoute();
   });
-  registerWorker();
+  keepPage("/driver/");
   try {
     const last = await kept("state");
     if (last) {

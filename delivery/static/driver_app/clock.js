@@ -1,5 +1,5 @@
 // Times by the clock of the service: the phone's may be wrong.
-import { text } from "./dom.js";
+import { text } from "../offline/dom.js";
 
 const MINUTE = 60_000;
 const language = document.documentElement.lang;

@@ -1,5 +1,5 @@
 // Photos: taken with the phone's camera, made small, kept.
-import { part, text } from "./dom.js";
+import { part, text } from "../offline/dom.js";
 
 // A photo that does not get through in time is made smaller for the next try. Longest edge in pixels, JPEG quality, and
 // the milliseconds that a try has: the smaller ones get through 16 kbit/s, which is what the service accepts.

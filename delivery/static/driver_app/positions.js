@@ -1,6 +1,7 @@
 // Where the phone is: watched while the driver is on duty with this phone, and sent every five seconds.
+import { Refused, Unreachable } from "../offline/server.js";
 import { keep, kept } from "./database.js";
-import { Refused, Unreachable, load, post } from "./server.js";
+import { load, post } from "./server.js";
 import { store, update } from "./store.js";
 
 // Milliseconds and metres.

@@ -1,7 +1,8 @@
 // Web Push: notifications of new offers while the page is closed. The service worker shows them, see `worker.js`.
+import { text } from "../offline/dom.js";
+import { Refused, Unreachable } from "../offline/server.js";
 import { keep, kept } from "./database.js";
-import { text } from "./dom.js";
-import { Refused, Unreachable, get, post } from "./server.js";
+import { get, post } from "./server.js";
 import { store, update } from "./store.js";
 
 let key = null; // the service's public key, in base64url

@@ -4,20 +4,17 @@
 //
 // A move: { order, id, driver, deliveryId, trigger, point, code, reason, receivedBy, pin, photos, madeAt } and, once the
 // service has refused it, { refused: { code, detail } }. `photos` are ids in the store of photos.
+import { MOST_AT_ONCE, repeated, sendTogether } from "../offline/sending.js";
+import { Refused, Unreachable } from "../offline/server.js";
 import { read, write } from "./database.js";
 import { deadlineOf, smaller } from "./photos.js";
 import { draftKey } from "./proofs.js";
-import { Refused, Unreachable, accept, post, upload } from "./server.js";
+import { accept, post, upload } from "./server.js";
 import { onUpdate, store, update } from "./store.js";
 
-const MOST_AT_ONCE = 50;
 // Milliseconds.
 const ANSWERED = 5_000;
 const PIN_CHECKED = 20_000; // with photos on a slow line: whether it is right, decides whether the order is handed over
-const FIRST_PAUSE = 2_000;
-const LONGEST_PAUSE = 30_000;
-const LONGEST_PAUSE_OF_FAULTS = 300_000;
-const MOST_FAULTS = 12; // in a row: in about 20 minutes
 const SLOW = 10_000; // a photo that failed after more than this was too large for the line
 
 const now = () => new Date().toISOString();
@@ -75,52 +72,13 @@ export async function dismiss(move) {
   await refresh();
 }
 
-/**
- * A function that does this work, now and again until it succeeds. Of several tabs one does it. Without a signal it is
- * tried for ever. When the service fails at it, the pauses grow, and in the end the driver is told and decides.
- */
-function repeated(name, work) {
-  let pause = FIRST_PAUSE;
-  let faults = 0;
-  let rests = false; // after a fault nothing but the end of the pause begins it again
-  let timer = null;
-  const again = (isFault) => {
-    faults += isFault ? 1 : 0;
-    if (faults === MOST_FAULTS) {
-      faults = 0;
-      pause = FIRST_PAUSE;
-      update({ isStuck: true });
-      return;
-    }
-    rests = isFault;
-    clearTimeout(timer);
-    timer = setTimeout(() => { rests = false; run(); }, pause);
-    pause = Math.min(2 * pause, isFault ? LONGEST_PAUSE_OF_FAULTS : LONGEST_PAUSE);
-  };
-  const run = () => {
-    if (rests || store.isStuck) return null;
-    clearTimeout(timer);
-    return navigator.locks.request(name, async () => {
-      try {
-        await refresh();
-        await work();
-        pause = FIRST_PAUSE;
-        faults = 0;
-      } catch (error) {
-        if (error instanceof Refused) return; // logged out: what waits is sent after the next log-in
-        if (!(error instanceof Unreachable)) throw error;
-        again(error.isFault);
-      }
-    });
-  };
-  return run;
-}
-
 const sendMoves = repeated("driver-moves", async () => {
-  for (let moves = await ready(); moves.length; moves = await ready()) await sendSome(moves);
+  await refresh();
+  for (let moves = await ready(); moves.length; moves = await ready()) await sendTogether(moves, sendSome, refuse);
 });
 
 const sendPhotos = repeated("driver-photos", async () => {
+  await refresh();
   for (const move of waiting()) {
     if (move.photos.length && await sendPhotosOf(move)) sendMoves();
   }
@@ -156,19 +114,12 @@ async function unsentPhotos(move) {
 }
 
 async function sendSome(moves) {
-  let answer;
-  try {
-    answer = await post("moves/", { sentAt: now(), moves: moves.map(reported) });
-  } catch (error) {
-    if (!(error instanceof Refused) || error.status === 401) throw error;
-    // One of them cannot be understood: which one, shows when each is sent alone.
-    if (moves.length === 1) await settle([{ ...error, id: moves[0].id, detail: error.message }], moves);
-    else for (const move of moves) await sendSome([move]);
-    return;
-  }
+  const answer = await post("moves/", { sentAt: now(), moves: moves.map(reported) });
   await settle(answer.outcomes, moves);
   await accept(answer);
 }
+
+const refuse = (move, { code, detail }) => settle([{ id: move.id, code, detail }], [move]);
 
 function reported({ id, deliveryId, trigger, point, code, reason, receivedBy, pin, photos, madeAt }) {
   return { id, deliveryId, trigger, point, code, reason, receivedBy, pin, photos, madeAt };
@@ -187,7 +138,7 @@ async function sendPhotosOf(move) {
       if (!(error instanceof Refused) || error.status === 401) throw error;
       move.photos = move.photos.filter((each) => each !== photo.id);
       await write("photos", (photos) => { photos.delete(photo.id); });
-      await settle([{ id: move.id, code: error.code, detail: error.message }], [move]);
+      await refuse(move, { code: error.code, detail: error.message });
       return false;
     }
     await keepPhoto({ ...photo, isSent: true });

@@ -1,13 +1,13 @@
 // Draws the page from the store: bar, notices, one screen, and the actions at the bottom.
+import { part, show, text, whenFree } from "../offline/dom.js";
+import { closeSheets } from "../offline/sheets.js";
 import * as actions from "./actions.js";
 import { clockTime, countDown } from "./clock.js";
-import { part, show, text, whenFree } from "./dom.js";
 import { area, km, moment, money, parcels, phone, place, street } from "./format.js";
 import { sketch } from "./map.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
 import { ofOthers, refused, sendAgain, waiting } from "./queue.js";
-import { closeSheets } from "./sheets.js";
 import { store, update } from "./store.js";
 
 const moveName = ({ trigger, point }) => [text(`move.${trigger}`), point].filter(Boolean).join(" ");

@@ -1,67 +1,14 @@
-// Calls of the service. Nothing waits for ever, and every answer with a state becomes what the page shows.
+// Calls of the service. Every answer with a state becomes what the page shows.
+import { service } from "../offline/server.js";
 import { setClock } from "./clock.js";
 import { keep } from "./database.js";
 import { store, update } from "./store.js";
 
-const DEADLINE = 15_000; // milliseconds
-const RETRYABLE = new Set([408, 425, 429]);
-
-/**
- * Without an answer of the service: no signal, a server that restarts, the page of a network's log-in. `isFault`: the
- * service, or what stands before it, has failed at what it was sent (5xx).
- */
-export class Unreachable extends Error {
-  isFault = false;
-}
-
-/** The service's answer is no. `message` says why, in the driver's language. */
-export class Refused extends Error {
-  constructor(status, { code, detail }) {
-    super(detail);
-    Object.assign(this, { status, code });
-  }
-}
-
-async function request(method, path, { json, bytes, deadline = DEADLINE }) {
-  const headers = { Accept: "application/json" };
-  if (json) headers["Content-Type"] = "application/json";
-  if (bytes) headers["Content-Type"] = "image/jpeg";
-  if (store.state?.route) headers["Rota-Route"] = store.state.route.deliveryId;
-  if (store.state) headers["X-CSRFToken"] = store.state.csrf;
-  const signal = AbortSignal.timeout(deadline);
-  try {
-    const body = json ? JSON.stringify(json) : bytes;
-    const response = await fetch(`/driver/${path}`, { method, headers, body, signal, redirect: "error", cache: "no-store" });
-    const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
-    return { status: response.status, answer: isJson ? await response.json() : null };
-  } catch (error) {
-    throw new Unreachable("", { cause: error });
-  }
-}
-
-/** The answer, a JSON object, or null if it is empty. Throws Unreachable and Refused. */
-async function call(method, path, content = {}) {
-  let result;
-  try {
-    result = await request(method, path, content);
-    if (result.status === 403 && !result.answer && method !== "GET") {
-      await load(); // for a new token: cookies may have been deleted
-      result = await request(method, path, content);
-    }
-    const { status, answer } = result;
-    if ((!answer && status !== 204) || status >= 500 || RETRYABLE.has(status)) {
-      throw Object.assign(new Unreachable(`${status}`), { isFault: status >= 500 });
-    }
-  } catch (error) {
-    if (error instanceof Unreachable) update({ isReachable: false });
-    throw error;
-  }
-  update({ isReachable: true });
-  const { status, answer } = result;
-  if (status === 401) await forget();
-  if (status >= 400) throw new Refused(status, answer);
-  return answer;
-}
+const call = service("/driver/", {
+  headers: () => (store.state?.route ? { "Rota-Route": store.state.route.deliveryId } : {}),
+  renew: () => load(),
+  loggedOut: () => forget(),
+});
 
 /** Somebody else may have the phone now: nothing of the route stays on it but what the driver did. */
 export async function forget() {

@@ -1,51 +1,14 @@
-// Sheets: what covers the page until it is closed. The action of each is at the bottom, in reach of the thumb.
-import { part, text } from "./dom.js";
+// The sheets of a route: navigation, each move, proof and failure.
+import { part, text } from "../offline/dom.js";
+import { isSheetOpen, openSheet } from "../offline/sheets.js";
 import { navigation, place } from "./format.js";
 import { photoPart } from "./photos.js";
 import { draft, keepDraft } from "./proofs.js";
 import { add, dismiss, outcome } from "./queue.js";
 
 const PIN = /^[0-9]{4}$/u;
-// A second tap of the finger that opened a sheet does not confirm it.
-const UNTOUCHED = 400; // milliseconds
 const OTHER = "OTHER"; // the code of a failure that needs a text
 const OF_PIN = new Set(["pin", "wrong_pin", "pin_locked"]); // codes of what is wrong with it
-
-export const isSheetOpen = () => document.querySelector("dialog[open]") !== null;
-
-/** Close what is about a route that has changed under the driver's hands. */
-export function closeSheets() {
-  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
-}
-
-/** Show a sheet: the part with this name. `actions` get a function that closes it. Returns the part. */
-export function openSheet(name, values, actions = {}) {
-  const dialog = document.createElement("dialog");
-  const opened = performance.now();
-  let isBusy = false; // a second tap while the first one's action is under way does nothing
-  const close = () => dialog.close();
-  const guarded = Object.entries(actions).map(([key, act]) => [key, async (event) => {
-    if (isBusy || performance.now() - opened < UNTOUCHED) return;
-    isBusy = true;
-    try {
-      await act(close, event);
-    } finally {
-      isBusy = false;
-    }
-  }]);
-  const sheet = part(name, values, { close, ...Object.fromEntries(guarded) });
-  const heading = sheet.querySelector("h1");
-  heading.id = "sheet-title";
-  heading.tabIndex = -1;
-  heading.autofocus = true; // not the first field, which would open the keyboard
-  dialog.setAttribute("aria-labelledby", heading.id);
-  dialog.append(sheet);
-  dialog.addEventListener("close", () => dialog.remove());
-  sheet.addEventListener("submit", (event) => event.preventDefault()); // Enter in a field
-  document.body.append(dialog);
-  dialog.showModal();
-  return sheet;
-}
 
 export function openNavigation(point) {
   openSheet("navigate", navigation(point.coordinates));

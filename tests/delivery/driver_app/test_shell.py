@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 from django.conf import settings
@@ -11,6 +12,7 @@ from delivery.driver_app import shell
 from tests.delivery.driver_app.phones import phone
 
 FOLDER = settings.BASE_DIR / "delivery" / "static" / "driver_app"
+COMMON = settings.BASE_DIR / "common" / "static" / "offline"
 
 
 def worker(client, language="en"):
@@ -29,8 +31,9 @@ class TestShell:
     def test_loads_every_module_at_once(self, client):
         page = client.get("/driver/").content.decode()
 
-        modules = {path.name for path in FOLDER.glob("*.js")} - {"worker.js"}
-        assert set(re.findall(r'modulepreload" href="/static/driver_app/([^"]+)"', page)) == modules
+        modules = {f"{folder.name}/{path.name}" for folder in (FOLDER, COMMON) for path in folder.glob("*.js")}
+        preloaded = set(re.findall(r'modulepreload" href="/static/([^"]+)"', page))
+        assert preloaded == modules - {"driver_app/worker.js", "offline/worker.js"}
 
     @pytest.mark.parametrize(
         ("language", "heading"), [("en", "You are off duty"), ("pt-br", "Você está fora de serviço")]
@@ -63,9 +66,9 @@ class TestWorker:
         told = worker(client)
 
         assert told["shell"] == "/driver/"
-        names = {path.name for path in FOLDER.iterdir()} - {"worker.js"}
-        shared = {"/static/panel/colours.css", "/static/panel/theme.js"}
-        assert set(told["files"]) == {f"/static/driver_app/{name}" for name in names} | shared
+        own = {f"{folder.name}/{path.name}" for folder in (FOLDER, COMMON) for path in folder.iterdir()}
+        kept = own - {"driver_app/worker.js", "offline/worker.js"} | {"panel/colours.css", "panel/theme.js"}
+        assert set(told["files"]) == {f"/static/{name}" for name in kept}
 
     def test_has_a_version_of_each_language(self, client):
         english, portuguese = worker(client)["version"], worker(client, "pt-br")["version"]
@@ -79,10 +82,6 @@ class TestWorker:
         copy = shutil.copytree(FOLDER, tmp_path / "driver_app")
         with (copy / name).open("a") as file:
             file.write("\n")
-        monkeypatch.setattr(shell, "_FOLDER", copy)
-        shell.digest.cache_clear()
+        monkeypatch.setattr(shell, "APP", replace(shell.APP, folder=copy))
 
-        changed = worker(client)["version"]
-
-        shell.digest.cache_clear()
-        assert changed != before
+        assert worker(client)["version"] != before

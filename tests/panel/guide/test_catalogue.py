@@ -25,7 +25,7 @@ OF_PEOPLE = {
         "form_in_progress", "form_sent_already", "too_many_pickup_points", "point_changed",
         # Of phones.
         "log_in_link_unusable", "not_on_duty", "other_phone_reports", "not_your_route", "route_still_open",
-        "invalid_report", "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
+        "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
         "photo_required",
     },
     B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found"},

@@ -1,3 +1,3 @@
 {% autoescape off %}self.rota = {{ settings }};
-importScripts("{{ worker }}");
+importScripts({{ scripts }});
 {% endautoescape %}

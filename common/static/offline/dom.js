@@ -1,4 +1,4 @@
-// Fills parts of the page: copies of the <template> elements of templates/driver_app/, which hold the texts. In them
+// Fills parts of the page: copies of its <template> elements, which hold the texts. In them
 //
 //   data-if="name"     is left out unless the value is true; "!name" unless it is false
 //   data-text="name"   has the value as its text
@@ -9,7 +9,7 @@
 
 const TEXTS = JSON.parse(document.getElementById("texts").textContent);
 
-/** A text of delivery/driver_app/shell.py; %s in it is replaced. */
+/** A text that the page has by this name; %s in it is replaced. */
 export function text(name, value = "") {
   return TEXTS[name].replace("%s", value);
 }

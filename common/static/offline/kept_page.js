@@ -1,0 +1,24 @@
+// The page as the device keeps it, see `worker.js`.
+import { isSheetOpen } from "./sheets.js";
+import { submit } from "./server.js";
+
+/** Keep the page, whose service worker is `sw.js` below its address. */
+export function keepPage(address) {
+  if (!navigator.serviceWorker) return;
+  let isOld = false;
+  const hadOne = Boolean(navigator.serviceWorker.controller);
+  navigator.serviceWorker.register(`${address}sw.js`, { scope: address });
+  // A new version is there: it is shown when somebody comes back to the page, and loses nothing.
+  navigator.serviceWorker.addEventListener("controllerchange", () => { isOld = hadOne; });
+  document.addEventListener("visibilitychange", () => {
+    if (isOld && document.hidden && !isSheetOpen()) location.reload();
+  });
+}
+
+/** Show the page in another language. Throws Unreachable. */
+export async function speak(language, address) {
+  await submit("/language/", { language, next: address });
+  // The kept page is in the other language.
+  for (const name of await caches.keys()) await (await caches.open(name)).delete(address);
+  location.reload();
+}

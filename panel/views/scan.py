@@ -1,0 +1,207 @@
+"""The page Scan, with which depot staff move orders by scanning their parcels. It opens without a connection.
+
+Bodies and answers of its calls are JSON, errors `{"code", "detail"}`.
+"""
+
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.middleware.csrf import get_token
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.utils.translation import gettext as _
+
+from access.rights import is_of_depot
+from common import clock
+from common.accounts import Environment
+from common.actors import actor
+from common.device_reports import (
+    MOST_AT_ONCE,
+    InvalidReport,
+    error,
+    identifier,
+    items,
+    moment,
+    read_body,
+    text,
+    wrong,
+)
+from common.json_body import BodyTooLarge
+from common.offline_pages import OfflinePage
+from delivery.refusals import refusal
+from integration import words
+from integration.actions import movements
+from integration.actions.movements import Movement, Outcome
+from integration.lifecycle import REPORTED, TABLE, Reason, Status
+from integration.models import Order
+from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
+from panel.views.base import LoggedInView, user_of
+
+_LIBRARY = "npm/@zxing/library/umd/index.min.js"
+_RECENT = timedelta(seconds=30)
+_LONGEST_WORD = 36  # of statuses, codes of reasons, and references of sellers
+
+
+class ScanView(LoggedInView, PermissionRequiredMixin):
+    permission_required = "integration.scan_order"
+
+
+class Shell(ScanView):
+    """The same page for everybody who may scan: what it shows is in its scripts and on the device."""
+
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        return PAGE.shell()
+
+
+class Worker(ScanView):
+    """The service worker."""
+
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        return PAGE.service_worker()
+
+
+class _Call(ScanView):
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        except BodyTooLarge:
+            return error(413, "body_too_large", _("The report is too large."))
+        except InvalidReport as refused:
+            return error(refused.status, refused.code, refusal(refused))
+
+    def handle_no_permission(self) -> Any:
+        if not self.request.user.is_authenticated:
+            return self.logged_out()
+        return error(403, "forbidden", _("You may not scan."))
+
+    def logged_out(self) -> HttpResponse:
+        return error(401, "logged_out", _("You are logged out."))
+
+    def answer(self, **more: Any) -> JsonResponse:
+        """With who is logged in, and the token that the next call has to send."""
+        user = user_of(self.request)
+        name = user.get_full_name() or user.get_username()
+        person = {"id": user.pk, "name": name, "hasPanel": not is_of_depot(user)}
+        return JsonResponse({**more, "csrf": get_token(self.request), "person": person})
+
+
+class State(_Call):
+    http_method_names = ["get"]
+
+    def get(self, _request: HttpRequest) -> HttpResponse:
+        return self.answer()
+
+
+class Movements(_Call):
+    """Scans of one person in the order in which they were made. Each has an outcome; a repetition changes nothing."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        now = clock.now()
+        body = read_body(request)
+        person = user_of(request)
+        if body.get("person") != person.pk:  # somebody else has logged in beside the page
+            return self.logged_out()
+        read = partial(_movement, sent_at=moment(body, "sentAt"), at=now)
+        outcomes = movements.record(
+            items(body, "movements", MOST_AT_ONCE, read),
+            orders=Order.objects.filter(environment=Environment.LIVE),
+            source=f"user {person.pk}",
+            by=actor(request),
+            at=now,
+        )
+        return self.answer(outcomes=[_answered(outcome) for outcome in outcomes])
+
+
+def _movement(item: dict[str, Any], *, sent_at: datetime, at: datetime) -> Movement:
+    """How old a scan is, is known by the device's clock, whatever its error. That of a recent one is left out.
+
+    Calls take different times to arrive: of two scans of a parcel the later one might seem to be the earlier one.
+    """
+    age = sent_at - moment(item, "scannedAt")
+    status, reason_code = text(item, "status", _LONGEST_WORD), text(item, "reasonCode", _LONGEST_WORD)
+    if status not in REPORTED:
+        raise wrong("status")
+    if reason_code not in ["", *Reason] or (status == Status.DELIVERY_FAILED and not reason_code):
+        raise wrong("reasonCode")
+    code = text(item, "code", LONGEST_CODE)
+    if not code:
+        raise wrong("code")
+    return Movement(
+        event_id=str(identifier(item, "id")),
+        tracking_code=code,
+        status=Status(status),
+        seller=text(item, "seller", _LONGEST_WORD),
+        reason_code=reason_code,
+        reason=text(item, "reason", LONGEST_REASON),
+        place=text(item, "place", LONGEST_PLACE),
+        happened_at=None if age < _RECENT else at - age,
+    )
+
+
+def _answered(outcome: Outcome) -> dict[str, Any]:
+    order = outcome.order
+    return {
+        "id": outcome.event_id,
+        "kind": _kind(outcome),
+        "code": outcome.code,
+        "detail": outcome.text,
+        "orderId": order.code if order else "",
+        "sellerName": order.seller.name if order else "",
+        "now": outcome.status if outcome.succeeded else "",
+        "sellers": [{"reference": reference, "name": name} for reference, name in outcome.sellers],
+    }
+
+
+def _kind(outcome: Outcome) -> str:
+    if not outcome.succeeded:
+        return "refused"
+    return "already" if outcome.was_already else "done"
+
+
+def _texts() -> dict[str, str]:
+    """The texts in the language of the request, by the names that the modules use."""
+    moves = {current: [words.STATUSES[to] for to in to_each if to in REPORTED] for current, to_each in TABLE.items()}
+    return {
+        **{f"status.{status}": str(name) for status, name in words.STATUSES.items()},
+        **{f"reason.{code}": str(name) for code, name in words.REASONS.items()},
+        **{f"next.{current}": ", ".join(map(str, names)) for current, names in moves.items()},
+        "error.unreachable": _("No connection. Try again when you have signal."),
+        "error.kept": _("This device cannot keep anything: its storage is full or switched off."),
+        "error.camera": _("This device has no camera that the page can use."),
+        "error.camera_denied": _("The camera is blocked for this page. Allow it in the browser's settings."),
+        "error.move": _("Choose what you scan for."),
+        "error.reason": _("Choose the reason."),
+        "error.other": _("Write the reason."),
+    }
+
+
+def _render(modules: list[str]) -> str:
+    return render_to_string(
+        "scan/shell.html",
+        {
+            "modules": modules,
+            "texts": _texts(),
+            "statuses": [(status.value, words.STATUSES[status]) for status in REPORTED],
+            "reasons": [(code.value, name) for code, name in words.REASONS.items()],
+            "library": static(_LIBRARY),
+        },
+    )
+
+
+PAGE = OfflinePage(
+    folder=Path(__file__).parents[1] / "static" / "scan",
+    url="panel:scan",
+    render=_render,
+    others=("panel/colours.css", "panel/theme.js", "panel/icon.svg"),
+    later=(_LIBRARY,),
+)

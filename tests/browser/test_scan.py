@@ -1,0 +1,134 @@
+"""The page Scan on a device: a keyboard reader, without a signal, and what is asked of the person who scans."""
+
+import pytest
+from playwright.sync_api import expect
+
+from integration.models import StatusLog
+from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order
+
+SCAN = "/panel/scan/"
+
+
+@pytest.fixture
+def depot(tab, people):
+    """The browser of somebody of the depot, who has chosen to scan parcels that were collected."""
+    people("davi", group="Depot staff")
+    browser = tab(width="390")
+    browser.log_in("davi")
+    browser.go(SCAN)
+    choose(browser.page, "Collected")
+    return browser
+
+
+def choose(page, status):
+    page.get_by_role("button", name="Choose", exact=True).or_(page.get_by_role("button", name="Change")).click()
+    page.get_by_label(status, exact=True).check()
+    page.wait_for_timeout(450)  # a sheet takes no tap before, see offline/sheets.js
+    page.get_by_role("button", name="Scan", exact=True).click()
+    expect(page.locator("#code")).to_be_focused()
+
+
+def read(page, *codes, end="Enter"):
+    """What a keyboard reader does."""
+    for code in codes:
+        page.keyboard.type(code)
+        page.keyboard.press(end)
+
+
+def count(page, name, number):
+    expect(page.locator(".counts div", has_text=name).locator("dd")).to_have_text(str(number))
+
+
+def entries():
+    """Those after the creation."""
+    return list(StatusLog.objects.exclude(status="pending").values_list("order__tracking_code", "status"))
+
+
+class TestKeyboardReader:
+    def test_records_each_parcel_once_and_keeps_what_is_refused_on_top(self, depot, seller):
+        page = depot.page
+        codes = [create_order(seller, orderId=f"A-{number}").tracking_code for number in range(20)]
+
+        read(page, *codes[:10])
+        read(page, codes[9].lower(), "UNKNOWN-1")
+        page.get_by_role("heading", name="Last scans").click()  # the focus returns
+        read(page, *codes[10:], end="Tab")
+
+        count(page, "Done today", 20)
+        count(page, "Refused", 1)
+        refusal = page.locator(".notice.bad", has_text="UNKNOWN-1")
+        assert entries() == [(code, "collected") for code in codes]
+        assert depot.findings("scan") == []
+        refusal.get_by_role("button", name="I have read it").click()
+        expect(refusal).to_have_count(0)
+        assert page.locator("#list li").count() == 20
+
+    def test_says_already_for_the_same_code_under_the_same_move(self, depot, seller):
+        code = create_order(seller).tracking_code
+
+        read(depot.page, code, code)
+
+        expect(depot.page.locator(".last")).to_contain_text("It was scanned before.")
+        count(depot.page, "Done today", 1)
+        assert depot.page.locator("#list li").count() == 1
+
+
+class TestUndo:
+    def test_takes_the_last_scan_back_before_it_is_sent_and_says_what_to_do_later(self, depot, seller):
+        page = depot.page
+        codes = [create_order(seller, orderId=f"A-{number}").tracking_code for number in range(2)]
+        undo = page.get_by_role("button", name="Undo the last")
+
+        read(page, *codes)
+        undo.click()
+        expect(page.locator(".last")).to_contain_text("Taken back")
+        count(page, "Done today", 1)
+        read(page, codes[1])
+        count(page, "Done today", 2)
+        undo.click()
+
+        expect(page.locator("dialog")).to_contain_text("In transit, Out for delivery, Delivered")
+        assert entries() == [(code, "collected") for code in codes]
+
+
+class TestCodeOfTwoSellers:
+    def test_is_sent_for_the_one_that_is_chosen(self, depot, seller):
+        create_order(seller, trackingCode="TWICE")
+        other = SellerFactory.create(name="Papelaria Sol", documents=(OTHER_COMPANY,))
+        create_order(other, trackingCode="TWICE", company_document=OTHER_COMPANY)
+
+        read(depot.page, "TWICE")
+        depot.page.get_by_role("button", name="Papelaria Sol").click()
+
+        count(depot.page, "Done today", 1)
+        count(depot.page, "Refused", 0)
+        assert list(StatusLog.objects.filter(status="collected").values_list("order__seller__name", flat=True)) == [
+            "Papelaria Sol"
+        ]
+
+
+class TestWithoutSignal:
+    def test_what_is_scanned_outlives_the_page_and_is_sent_in_order(self, depot, seller):
+        page, context = depot.page, depot.page.context
+        codes = [create_order(seller, orderId=f"A-{number}").tracking_code for number in range(3)]
+        page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+        context.set_offline(True)
+        read(page, *codes[:2])
+        count(page, "Waiting", 2)
+        page.close()
+
+        depot.page = page = context.new_page()
+        page.goto(f"{depot.base}{SCAN}")
+        count(page, "Waiting", 2)
+        expect(page.locator("#code")).to_be_focused()
+        read(page, codes[2])
+        page.get_by_text("What you scan is kept on this device").wait_for()
+        page.get_by_role("button", name="Menu").click()
+        expect(page.locator("dialog")).to_contain_text("Scans not sent yet: 3.")
+        page.keyboard.press("Escape")
+        assert entries() == []
+
+        context.set_offline(False)
+        count(page, "Done today", 3)
+        assert entries() == [(code, "collected") for code in codes]
