@@ -18,7 +18,7 @@ class Sink(ThreadingHTTPServer):
     """Records requests as (headers by lower-case name, body).
 
     `answers` are (status, headers, body) of the next requests, the last for all that follow.
-    Each answer is sent `delay_seconds` after its request.
+    Each answer is sent `delay_seconds` after its request. Each event is first answered with 500, `refused_first` times.
     """
 
     daemon_threads = True
@@ -27,6 +27,7 @@ class Sink(ThreadingHTTPServer):
         self.received: list[tuple[dict[str, str], str]] = []
         self.answers: list[tuple[int, dict[str, str], bytes]] = [(204, {}, b"")]
         self.delay_seconds = 0.0
+        self.refused_first = 0
         self.open_requests = self.most_open_requests = 0
         super().__init__(("127.0.0.1", 0), _Handler)
 
@@ -45,6 +46,9 @@ class _Handler(BaseHTTPRequestHandler):
         answers = self.server.answers
         status, headers, answer = answers.pop(0) if len(answers) > 1 else answers[0]
         self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        ids = [received["webhook-id"] for received, _body in self.server.received]
+        if ids.count(self.headers["webhook-id"]) <= self.server.refused_first:
+            status, headers, answer = 500, {}, b""
         time.sleep(self.server.delay_seconds)
         self.server.open_requests -= 1
         self.send_response(status)
