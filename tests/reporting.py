@@ -1,11 +1,14 @@
 """What a run of the tests prints beside pytest's own output: failures at once, the time of each part, what was not run.
 
-Loaded with `-p`. Under pytest-xdist it works in the controller.
+Loaded with `-p`. Under pytest-xdist it works in the controller, and in the workers it ends what hangs.
 """
 
+import faulthandler
+import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -14,6 +17,8 @@ from _pytest.terminal import TerminalReporter
 
 # Folders of the parts that run after the unit tests, in this order.
 _LATER_PARTS = ("contract", "browser", "faults")
+# The longest one is that of the first browser test, which makes a database and starts servers.
+_LONGEST_FIXTURES = 420  # seconds
 
 
 def part_of(path: str) -> str:
@@ -54,6 +59,7 @@ _parts: dict[str, _Part] = {}
 _files: defaultdict[str, float] = defaultdict(float)  # seconds
 _not_run: Counter[str] = Counter()
 _terminal: TerminalReporter | None = None
+_stderr = os.dup(2)  # pytest captures the one of the process
 
 
 @pytest.hookimpl(trylast=True)
@@ -65,6 +71,39 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items[:] = in_order(items, getattr(config, "workerinput", {}).get("workercount", 1))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup() -> Generator[None, None, None]:
+    with _deadline(_LONGEST_FIXTURES):
+        yield
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    timeout = item.get_closest_marker("timeout")
+    with _deadline(60 + float(timeout.args[0] if timeout else item.config.getini("timeout"))):
+        yield
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None, None, None]:
+    with _deadline(_LONGEST_FIXTURES):
+        yield
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """End the process, with the stack of each thread, if a test or its fixtures do not return.
+
+    pytest-timeout interrupts no fixtures (see `timeout_func_only`), and no test that catches its exception.
+    pytest-xdist reports the test and goes on in another process.
+    """
+    faulthandler.dump_traceback_later(seconds, file=_stderr, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

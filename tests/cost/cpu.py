@@ -90,7 +90,7 @@ def _serve(function: Function, pipe: Connection, other_end: Connection) -> NoRet
             # Python has no handler for the signal: it would be called only after, for example, the match of a pattern.
             signal.setitimer(signal.ITIMER_PROF, KILLED_AFTER)
             started = time.process_time()
-            failure = _failure(function, argument)
+            failure = undone(function, argument)
             spent = time.process_time() - started
             signal.setitimer(signal.ITIMER_PROF, 0)
             pipe.send((spent, failure))
@@ -98,14 +98,15 @@ def _serve(function: Function, pipe: Connection, other_end: Connection) -> NoRet
         os._exit(0)
 
 
-def _failure(function: Function, argument: object) -> str:
+def undone(function: Function, argument: object) -> str:
+    """Call the function, and undo what it writes to the database. Returns what it raised, or an empty text."""
     try:
         if not connection.in_atomic_block:
             function(argument)
             return ""
-        undone = transaction.atomic()
-        undone._from_testcase = True  # type: ignore[attr-defined]  # a durable block may be in it, as in a test case
-        with undone:
+        block = transaction.atomic()
+        block._from_testcase = True  # type: ignore[attr-defined]  # a durable block may be in it, as in a test case
+        with block:
             function(argument)
             transaction.set_rollback(True)
     except BaseException:  # noqa: BLE001  # reported to the parent
