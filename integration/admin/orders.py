@@ -207,10 +207,6 @@ class OrderAdmin(LargeTable, MovementFiles):
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
 
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        may_move = self.has_change_permission(request)
-        return super().changelist_view(request, {**(extra_context or {}), "may_move": may_move})
-
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("integration.assign_order")
 
