@@ -63,7 +63,9 @@ def revoke_key(*, key: CarrierKey, by: str, at: datetime) -> bool:
     return revoked
 
 
-def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[CarrierKey], None]) -> CarrierKey:
+def authenticate(
+    clear_text: str, *, at: datetime, on_found: Callable[[CarrierKey], None] = lambda _key: None
+) -> CarrierKey:
     """The valid key with this clear text, as `keys.authenticate` finds those of sellers.
 
     Raises InvalidKey or CarrierInactive.

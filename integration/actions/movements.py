@@ -131,7 +131,7 @@ def foresee(movements: Sequence[Movement], *, orders: QuerySet[Order], source: s
     found = find(movements, orders)
     ids = [movement.event_id for movement in movements]
     records = {record.event_id: record for record in MovementRecord.objects.filter(source=source, event_id__in=ids)}
-    last = StatusLog.objects.filter(order__in=found.orders).order_by("order", "-pk").distinct("order")
+    last = StatusLog.objects.filter(order__in=found.orders).order_by("order_id", "-pk").distinct("order_id")
     states = {entry.order_id: (Status(entry.status), entry.occurred_at) for entry in last}
     outcomes = []
     for movement in movements:

@@ -55,6 +55,9 @@ class CarrierAdmin(ModelAdmin):
         (_("Limits"), {"classes": ["collapse"], "fields": ["rate_limit_per_second", "rate_limit_per_hour"]}),
     ]
 
+    def get_inlines(self, request: HttpRequest, obj: Carrier | None) -> Any:
+        return self.inlines if obj else []
+
     def has_delete_permission(self, request: HttpRequest, obj: Carrier | None = None) -> bool:
         return False  # orders refer to it
 

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from import_export.tmp_storages import CacheStorage
 from import_export.widgets import Widget
+from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from common import clock, csv_files
 from common.accounts import Environment
@@ -32,7 +33,7 @@ from integration import lifecycle, words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome
 from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused
-from integration.lifecycle import Status
+from integration.lifecycle import Reason, Status
 from integration.models import Order
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 
@@ -82,6 +83,12 @@ class Line:
     number: int
     movement: Movement
     outcome: Outcome
+
+    @property
+    def reason(self) -> str:
+        """Code and text, in the reader's language."""
+        code = self.movement.reason_code
+        return " · ".join(filter(None, (str(words.REASONS[Reason(code)]) if code else "", self.movement.reason)))
 
 
 @dataclass(frozen=True)
@@ -187,7 +194,11 @@ def _values(columns: list[Column], row: csv_files.Row) -> tuple[dict[str, Any], 
 class UploadForm(forms.Form):
     """The file, or the name of the one that was previewed, with what the preview showed."""
 
-    file = forms.FileField(label=gettext_lazy("CSV file"), required=False)
+    file = forms.FileField(
+        label=gettext_lazy("CSV file"),
+        required=False,
+        widget=UnfoldAdminFileFieldWidget({"accept": ".csv,text/csv,text/plain"}),
+    )
     upload = forms.CharField(required=False, max_length=32)
     digest = forms.CharField(required=False, max_length=64)
 
@@ -272,6 +283,7 @@ class MovementFiles(ModelAdmin):
             **self.admin_site.each_context(request),
             "title": _("Events from a file"),
             "opts": self.opts,
+            "form": UploadForm(),
             "columns": [column.heading for column in COLUMNS],
             **values,
         }

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
@@ -202,7 +202,7 @@ class OrderAdmin(LargeTable, MovementFiles):
                 self,
                 request,
                 title=_("Assign to a carrier"),
-                submit=_("Assign"),
+                submit=pgettext("to a carrier", "Assign"),
                 rows=[
                     admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [order.carrier or _("No carrier")])
                     for order in chosen

@@ -60,7 +60,7 @@ class OptionalTextField(TextField):
 class ChoiceField(serializers.ChoiceField):
     """One of a few values. The message lists them."""
 
-    default_error_messages = {"null": "Campo obrigatório.", "invalid_choice": "Deve ser um destes: {names}."}
+    default_error_messages = {**REQUIRED, "invalid_choice": "Deve ser um destes: {names}."}
 
     def fail(self, key: str, **values: Any) -> NoReturn:
         super().fail(key, names=", ".join(map(str, self.choices)), **values)

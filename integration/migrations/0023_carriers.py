@@ -55,9 +55,9 @@ class Migration(migrations.Migration):
             name='CarrierRule',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(blank=True, choices=[('AC', 'AC'), ('AL', 'AL'), ('AM', 'AM'), ('AP', 'AP'), ('BA', 'BA'), ('CE', 'CE'), ('DF', 'DF'), ('ES', 'ES'), ('GO', 'GO'), ('MA', 'MA'), ('MG', 'MG'), ('MS', 'MS'), ('MT', 'MT'), ('PA', 'PA'), ('PB', 'PB'), ('PE', 'PE'), ('PI', 'PI'), ('PR', 'PR'), ('RJ', 'RJ'), ('RN', 'RN'), ('RO', 'RO'), ('RR', 'RR'), ('RS', 'RS'), ('SC', 'SC'), ('SE', 'SE'), ('SP', 'SP'), ('TO', 'TO')], max_length=2, verbose_name='destination state')),
-                ('region', models.CharField(blank=True, choices=[('capital', 'Capital'), ('interior', 'Interior')], max_length=8, verbose_name='destination')),
-                ('service', models.CharField(blank=True, choices=[('base', 'Base (economy)'), ('next', 'Next (express)'), ('turbo', 'Turbo')], max_length=5, verbose_name='service')),
+                ('state', models.CharField(blank=True, choices=[('', 'any'), ('AC', 'AC'), ('AL', 'AL'), ('AM', 'AM'), ('AP', 'AP'), ('BA', 'BA'), ('CE', 'CE'), ('DF', 'DF'), ('ES', 'ES'), ('GO', 'GO'), ('MA', 'MA'), ('MG', 'MG'), ('MS', 'MS'), ('MT', 'MT'), ('PA', 'PA'), ('PB', 'PB'), ('PE', 'PE'), ('PI', 'PI'), ('PR', 'PR'), ('RJ', 'RJ'), ('RN', 'RN'), ('RO', 'RO'), ('RR', 'RR'), ('RS', 'RS'), ('SC', 'SC'), ('SE', 'SE'), ('SP', 'SP'), ('TO', 'TO')], max_length=2, verbose_name='destination state')),
+                ('region', models.CharField(blank=True, choices=[('', 'any'), ('capital', 'Capital'), ('interior', 'Interior')], max_length=8, verbose_name='capital or interior')),
+                ('service', models.CharField(blank=True, choices=[('', 'any'), ('base', 'Base (economy)'), ('next', 'Next (express)'), ('turbo', 'Turbo')], max_length=5, verbose_name='service')),
             ],
             options={
                 'verbose_name': 'rule of assignment',

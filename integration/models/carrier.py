@@ -92,15 +92,20 @@ class CarrierRule(models.Model):
 
     carrier = models.ForeignKey(Carrier, verbose_name=_("carrier"), on_delete=models.PROTECT, related_name="rules")
     state = models.CharField(
-        _("destination state"), max_length=2, blank=True, choices=[(state, state) for state in sorted(STATES)]
+        _("destination state"),
+        max_length=2,
+        blank=True,
+        choices=[("", _("any")), *((state, state) for state in sorted(STATES))],
     )
     region = models.CharField(
-        _("destination"),
+        _("capital or interior"),
         max_length=8,
         blank=True,
-        choices=[(Kind.CAPITAL.value, _("Capital")), (Kind.INTERIOR.value, _("Interior"))],
+        choices=[("", _("any")), (Kind.CAPITAL.value, _("Capital")), (Kind.INTERIOR.value, _("Interior"))],
     )
-    service = models.CharField(_("service"), max_length=5, blank=True, choices=list(words.ORDER_SERVICES.items()))
+    service = models.CharField(
+        _("service"), max_length=5, blank=True, choices=[("", _("any")), *words.ORDER_SERVICES.items()]
+    )
 
     class Meta:
         verbose_name = _("rule of assignment")

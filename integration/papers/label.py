@@ -165,9 +165,11 @@ def _head(label: Label, inner: float) -> Iterator[Mark]:
     volume = f"VOL {label.number}/{label.of}"
     x = _MARGIN + inner - width_of(volume, size=14, bold=True)
     yield Text(x, _MARGIN + 1.5, 14, volume, bold=True)
+    yield Block(_MARGIN, _MARGIN + _HEAD, inner, _RULE)
+    if not label.carrier:
+        return
     left = _MARGIN + width_of(label.service, size=20, bold=True) + 3
     yield from _lines(label.carrier, x=left, y=_MARGIN + 1, width=x - left - 2, size=9, smallest=6, lines=2)[0]
-    yield Block(_MARGIN, _MARGIN + _HEAD, inner, _RULE)
 
 
 def _receiver(label: Label, y: float, inner: float) -> Iterator[Mark]:

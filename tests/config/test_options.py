@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 
 from tests.endpoints import ENDPOINTS
 from tests.factories import TokenFactory
-from tests.integration.factories import key_of
+from tests.integration.factories import key_of, make_carrier
 from tests.panel.conftest import address
 
 ALL_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
@@ -31,8 +31,15 @@ ROUTES = sorted({each.route for each in ENDPOINTS})
 def client_of(with_url):
     """A client with the credentials that an endpoint takes."""
     token, key = TokenFactory.create(integrator=with_url.integrator), key_of(with_url.seller)
-    of_a, of_b = (APIClient(HTTP_AUTHORIZATION=header) for header in (f"Bearer {token.clear_text}", f"Basic {key}"))
-    return lambda route: of_b if "integration" in route else of_a
+    clients = {
+        part: APIClient(HTTP_AUTHORIZATION=header)
+        for part, header in (
+            ("integration/carrier", f"Basic {make_carrier()[1]}"),
+            ("integration", f"Basic {key}"),
+            ("", f"Bearer {token.clear_text}"),
+        )
+    }
+    return lambda route: next(client for part, client in clients.items() if part in route)
 
 
 class TestEveryEndpoint:

@@ -1,7 +1,7 @@
 """Makes every call of both APIs once with the client that openapi-generator makes of the OpenAPI description.
 
 `run.sh` generates the package `rota_client`. Its models refuse an answer that differs from the description.
-Usage: client.py INVOICE_XML URL TEST_TOKEN API_KEY
+Usage: client.py INVOICE_XML URL TEST_TOKEN API_KEY CARRIER_KEY
 """
 
 import inspect
@@ -181,6 +181,12 @@ def order(order_id: str) -> rota.SellerOrderRequest:
     )
 
 
+def report(carriers: Any) -> None:
+    event = {"eventId": str(uuid4()), "trackingCode": "NONE", "status": "collected"}
+    (answer,) = carriers.report_events(rota.SellerEventsRequest.from_dict({"events": [event]})).data
+    assert (answer.event_id, answer.success, answer.code) == (event["eventId"], False, "unknown_tracking_code")
+
+
 def send_invoice(orders: Any, xml: bytes) -> None:
     assert orders.upload_invoice(("nfe.xml", xml)).message == "Nota fiscal salva com sucesso"
     assert refusal(orders.upload_invoice, ("nfe.xml", b"<x/>")) == "invalid_invoice"
@@ -211,7 +217,7 @@ def _noted(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     return noted
 
 
-def main(invoice: str, url: str, token: str, key: str) -> None:
+def main(invoice: str, url: str, token: str, key: str, carrier_key: str) -> None:
     of_seller = {"username": key, "password": ""}
     of_shop: dict[str, Any] = {"access_token": token, **of_seller}  # the sandbox has calls of both areas
     apis = [rota.ImmediateDeliveryApi, rota.FindAndReadApi, rota.SandboxApi]
@@ -223,7 +229,8 @@ def main(invoice: str, url: str, token: str, key: str) -> None:
     move(deliveries, sandbox)
     ship(orders, sandbox)
     send_invoice(orders, Path(invoice).read_bytes())
-    left = {name for api in (*apis, rota.OrderIntegrationApi) for name in calls_of(api)} - _called
+    report(connect(rota.CarriersApi, url, username=carrier_key, password=""))
+    left = {name for api in (*apis, rota.OrderIntegrationApi, rota.CarriersApi) for name in calls_of(api)} - _called
     assert not left, f"not called: {left}"
 
 

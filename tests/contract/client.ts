@@ -15,7 +15,7 @@ import {
   type SellerOrderRequest,
 } from "../../var/contract/typescript/index.ts";
 
-const [invoice, basePath, token, apiKey] = process.argv.slice(2);
+const [invoice, basePath, token, apiKey] = process.argv.slice(2); // the carrier's key is for the client of Python
 assert(invoice && basePath && token && apiKey, "usage: tsx client.ts INVOICE_XML URL TEST_TOKEN API_KEY");
 
 const fetchApi: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(10_000) });

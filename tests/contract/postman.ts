@@ -11,6 +11,7 @@ type Operation = {
   operationId: string;
   summary: string;
   parameters?: Parameter[];
+  security?: Record<string, string[]>[];
   requestBody?: { content: Record<string, { examples?: Examples<Record<string, unknown>> }> };
   responses: Record<string, Answer>;
 };
@@ -40,7 +41,7 @@ const VALUES: Record<string, Record<string, unknown>> = {
   "remove-from-manifest": ORDERS,
   "sandbox-move-order": { status: "delivery_failed" }, // which its reason is for
 };
-const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", deliveryId: "", orderId: "", manifestId: "" };
+const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", carrierKey: "", deliveryId: "", orderId: "", manifestId: "" };
 // The converter's own names of variables.
 const CREDENTIALS = {
   "{{bearerToken}}": "{{token}}",
@@ -93,6 +94,9 @@ function finish(items: Item[], operations: Operation[]) {
       continue;
     }
     const operation = operations.find(({ summary }) => summary === item.name);
+    if (operation?.security?.some((each) => "carrierKey" in each)) {
+      item.request = JSON.parse(JSON.stringify(item.request).replaceAll("{{apiKey}}", "{{carrierKey}}"));
+    }
     if (!operation) throw new Error(`No operation has the summary "${item.name}".`);
     item.event = [{ listen: "test", script: { type: "text/javascript", exec: script(operation) } }];
     for (const header of item.request?.header ?? []) {

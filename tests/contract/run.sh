@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Checks a running service against the OpenAPI description, with the tools that integrators use.
-# Usage: tests/contract/run.sh CHECK URL TEST_TOKEN API_KEY, where CHECK is one of the functions below.
+# Usage: tests/contract/run.sh CHECK URL TEST_TOKEN API_KEY CARRIER_KEY, where CHECK is one of the functions below.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-check=$1 url=$2 token=$3 key=$4
+check=$1 url=$2 token=$3 key=$4 carrier=$5
 SCHEMATHESIS_VERSION=4.32.5
 OPENAPI_GENERATOR_VERSION=7.26.0
 described=panel/guide/openapi.json
@@ -43,13 +43,13 @@ typescript() {
     client typescript typescript-fetch
     echo '{"type": "module"}' >"$generated/package.json"
     tool 180 tsc --project tests/contract
-    tool 180 tsx tests/contract/client.ts "$invoice" "$url" "$token" "$key"
+    tool 180 tsx tests/contract/client.ts "$invoice" "$url" "$token" "$key" "$carrier"
 }
 
 # Every call with the client for Python.
 python() {
     client python python --package-name rota_client
-    PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py "$invoice" "$url" "$token" "$key"
+    PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py "$invoice" "$url" "$token" "$key" "$carrier"
 }
 
 # The compilers of the other languages accept their clients, with Debian's packages of what these import.
@@ -79,11 +79,12 @@ java() {
 postman() {
     tool 180 tsx tests/contract/postman.ts "$described" "$generated/postman.json"
     diff -u panel/guide/postman.json "$generated/postman.json" || { echo "Run: make postman"; return 1; }
-    tool 240 tsx tests/contract/run_postman.ts panel/guide/postman.json "$invoice" "$url" "$token" "$key"
+    tool 240 tsx tests/contract/run_postman.ts panel/guide/postman.json "$invoice" "$url" "$token" "$key" "$carrier"
 }
 
 fuzz_immediate_delivery() { fuzz '^/api/(?!integration)' "Authorization: Bearer $token"; }
-fuzz_order_integration() { fuzz '^/api/integration' "Authorization: Basic $key"; }
+fuzz_order_integration() { fuzz '^/api/integration/(?!carrier)' "Authorization: Basic $key"; }
+fuzz_carriers() { fuzz '^/api/integration/carrier' "Authorization: Basic $carrier"; }
 
 mkdir -p "$generated"
 timeout 180 make --silent tests/contract/node_modules/.ready

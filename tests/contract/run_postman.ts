@@ -1,5 +1,5 @@
 // Sends every request of the Postman collection in an order in which each one succeeds.
-// Usage: tsx run_postman.ts POSTMAN_JSON INVOICE_XML URL TEST_TOKEN API_KEY
+// Usage: tsx run_postman.ts POSTMAN_JSON INVOICE_XML URL TEST_TOKEN API_KEY CARRIER_KEY
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import newman from "newman";
@@ -22,8 +22,8 @@ const LAST = "Cancel an order";
 // Its address comes with a delivery whose driver took a photo, and is opened without a token.
 const ADDRESS_FROM_AN_ANSWER = "Read a photo";
 
-const [file, invoice, baseUrl, token, apiKey] = process.argv.slice(2);
-assert(file && invoice && baseUrl && token && apiKey, "see the usage above");
+const [file, invoice, baseUrl, token, apiKey, carrierKey] = process.argv.slice(2);
+assert(file && invoice && baseUrl && token && apiKey && carrierKey, "see the usage above");
 const collection: { item: Item[] } = JSON.parse(readFileSync(file, "utf8"));
 const requests = new Map(collection.item.flatMap((folder) => folder.item ?? []).map((item) => [item.name, item]));
 // Requests that succeed at any time after these.
@@ -35,7 +35,7 @@ for (const { request } of requests.values()) {
 
 const options = {
   collection: { ...collection, item: sent.map((name) => requests.get(name) ?? assert.fail(name)) },
-  envVar: Object.entries({ baseUrl, token, apiKey }).map(([key, value]) => ({ key, value })),
+  envVar: Object.entries({ baseUrl, token, apiKey, carrierKey }).map(([key, value]) => ({ key, value })),
   timeout: 60_000,
   timeoutRequest: 10_000,
 };

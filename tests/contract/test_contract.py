@@ -22,8 +22,8 @@ _LIBRARIES = {"go": "/usr/share/gocode/", "java": "/usr/share/java/"}
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[tuple[str, str, str]]:
-    """What `make run` starts, without limits of calls: its address, a test token and a key of area B."""
+def service() -> Iterator[tuple[str, str, str, str]]:
+    """What `make run` starts, without limits of calls: its address, a test token, a key of area B and a carrier's."""
     folder, port = data_dir() / "contract", free_port()
     folder.mkdir()
     log = folder / "run.log"
@@ -41,10 +41,12 @@ def service() -> Iterator[tuple[str, str, str]]:
         )
         text = log.read_text()
         assert run.poll() is None, text
-        token, key = (re.search(rf"{kind}[A-Za-z0-9_-]*", text) for kind in ("rota_test_", "rota_testkey_"))
+        kinds = ("rota_test_", "rota_testkey_", "rota_carrierkey_")
+        token, key, carrier = (re.search(rf"{kind}[A-Za-z0-9_-]*", text) for kind in kinds)
         assert token, text
         assert key, text
-        yield f"http://127.0.0.1:{port}", token[0], key[0]
+        assert carrier, text
+        yield f"http://127.0.0.1:{port}", token[0], key[0], carrier[0]
     finally:
         run.send_signal(signal.SIGTERM)
         run.wait(60)
@@ -71,6 +73,7 @@ def test_the_demo_plays_a_delivery_and_an_order(service):
         "postman",
         "fuzz_immediate_delivery",
         "fuzz_order_integration",
+        "fuzz_carriers",
     ],
 )
 def test_the_service_does_what_its_description_says(check, service, program):

@@ -9,7 +9,7 @@ from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.conftest import seller, tariff
-from tests.integration.factories import create_order, key_of
+from tests.integration.factories import create_order, key_of, make_carrier
 from tests.panel.conftest import person, shop, with_url, world
 
 __all__ = ["person", "seller", "shop", "tariff", "with_url", "world"]
@@ -36,6 +36,7 @@ def headers_for(token, test_token, seller, tariff):
     """Headers of a JSON body for a path of either area."""
     others = {
         "/api/integration/sandbox/": f"Basic {key_of(seller, Environment.SANDBOX)}",
+        "/api/integration/carrier/": f"Basic {make_carrier()[1]}",
         "/api/integration/": f"Basic {key_of(seller)}",
         "/api/sandbox/": f"Bearer {test_token.clear_text}",
     }

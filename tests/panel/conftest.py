@@ -31,7 +31,14 @@ from delivery.models import (
     WebhookEvent,
 )
 from integration.actions import keys, manifests, sellers
-from integration.models import ApiKey, FreightParameters, RefusedSellerCall, Seller
+from integration.models import (
+    ApiKey,
+    CarrierRule,
+    FreightParameters,
+    RefusedCarrierCall,
+    RefusedSellerCall,
+    Seller,
+)
 from tests.factories import (
     BY,
     PICKUP,
@@ -41,7 +48,15 @@ from tests.factories import (
     TariffFactory,
     TokenFactory,
 )
-from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
+from tests.integration.factories import (
+    OTHER_COMPANY,
+    SellerFactory,
+    create_order,
+    load_tariff,
+    make_carrier,
+    nfe_xml,
+    send_invoice,
+)
 
 GROUPS = {"account staff": "Account staff", "dispatcher": "Dispatchers", "depot staff": "Depot staff"}
 ROLES = ["anonymous", "nobody", "stranger", "member", "account staff", "dispatcher", "superuser"]
@@ -150,6 +165,9 @@ def world(with_url):
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
     DispatchRules.objects.get_or_create()
     order = create_order(with_url.seller)
+    carrier, _text = make_carrier()
+    CarrierRule.objects.create(carrier=carrier)
+    refused_call(RefusedCarrierCall, carrier=carrier)
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})

@@ -40,6 +40,8 @@ from delivery.models import (
 )
 from delivery.pricing import Quote
 from delivery.webhooks.outbox import OUTBOX
+from integration.actions import carriers
+from integration.actions.movements import Movement
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
 from tests.delivery.driver_app.browsers import Browser
@@ -74,7 +76,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 # Parameters whose values belong to somebody. Two of them have to belong together.
 NAMES_A_ROW = {
-    "account", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice", "key",
+    "account", "carrier", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice", "key",
     "membership", "order", "pairs", "pickup", "quote_id", "report", "seller", "stop", "token", "upload",
 }  # fmt: skip  # a list of names
 
@@ -175,6 +177,7 @@ class Party:
             "order": lambda: list(seller["orders"].values()),
             "invoice": lambda: [seller["invoice"]],
             "manifest": lambda: [seller["manifest"]],
+            "carrier": lambda: [seller["carrier"]],
             "orders": lambda: [[each] for each in seller["orders"].values()],
             "codes": lambda: [["A-1"]],
             "invitation": lambda: [Invitation.objects.filter(integrator=account.integrator).first()],
@@ -258,6 +261,12 @@ class Party:
             quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0), (60, 900))
             return quotes.issue(quote, token=account.token, payload=payload(), at=world.now)
 
+        def events() -> dict[str, list[Any]]:
+            """Of the seller's carrier, also about a code that is another's."""
+            sent = [Movement(f"event-{code}", code, OrderStatus.COLLECTED) for code in ("TRACK-1", "T-8")]
+            found = Late(lambda: carriers.orders_of(seller["carrier"]))
+            return {"movements": [sent], "orders": [found], "source": [seller["carrier"].source]}
+
         def member() -> dict[str, list[Any]]:
             other = integrator.memberships.exclude(user=account.user).get()
             return {"membership": [other.pk], "account": [integrator], "role": [Role.OWNER]}
@@ -311,6 +320,9 @@ class Party:
             "delivery.actions.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},
             "delivery.simulation.by_hand.perform": lambda: {"name": ["collect", "position", "deliver"]},
             "delivery.simulation.simulated_driver.accept": lambda: offered,
+            "integration.actions.carriers.authenticate": lambda: {"clear_text": [seller["carrier_text"]]},
+            "integration.actions.carriers.revoke_key": lambda: {"key": [seller["carrier_key"]]},
+            **{f"integration.actions.movements.{name}": events for name in ("record", "foresee", "find")},
             "integration.actions.invoices.link": lambda: {"pairs": [[(seller["invoice"], seller["orders"]["sent"])]]},
             "integration.actions.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},

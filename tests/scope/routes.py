@@ -85,7 +85,7 @@ class Requests:
 
     @staticmethod
     def is_for_staff(route: str) -> bool:
-        is_of_one = re.search("(accounts|sellers)/<", route) and not re.search("/(setup|sheet)/", route)
+        is_of_one = re.search("(accounts|sellers)/<", route) and not re.search("/(setup|sheet|carrier)/", route)
         return route.startswith("panel/") and not is_of_one
 
     def key_of(self, route: str, name: str) -> str:
@@ -200,7 +200,8 @@ class Requests:
         data: Any = partial(self.data, route, values) if method == "POST" else values.get("query", {})
         options: dict[str, Any] = {}
         if route.startswith("api/"):
-            key = seller["test_text" if "integration/sandbox/" in route else "text"]
+            texts = {"integration/sandbox/": "test_text", "integration/carrier/": "carrier_text"}
+            key = seller[next((text for part, text in texts.items() if part in route), "text")]
             text = f"Basic {key}" if "integration/" in route else f"Bearer {account.token.clear_text}"
             options["headers"] = {"authorization": text, "idempotency-key": f"other-{IDEMPOTENCY_KEY}"}
             kept: list[Owner] = [("S",)] if "integration/" in route else [account.owner]
@@ -225,7 +226,7 @@ class Requests:
             client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
         elif "sellers/<" in route:
             kept, is_json = [("S",)], False
-            client = self.browser("staff" if "/sheet/" in route else "seller")
+            client = self.browser("staff" if re.search("/(sheet|carrier)/", route) else "seller")
         else:
             kept, person = self.of_staff(route, account)
             client, is_json = self.browser(person), "scan/movements" in route
@@ -269,6 +270,13 @@ class Requests:
         if "api/integration/labels" in route or "api/integration/manifests" in route:
             return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         bodies: dict[str, Callable[[], Any]] = {
+            "api/integration/carrier/events": lambda: {
+                "events": [
+                    {"eventId": f"event-{number}", "trackingCode": code, "status": "collected"}
+                    for number, code in enumerate(("TRACK-1", "TRACK-2", "T-8"), 1)
+                ]
+            },
+            "<int:order>/carrier": lambda: {"carrier": str(values["seller_row"]["carrier"].pk)},
             "<environment:environment>/orders/labels": lambda: {
                 "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
             },

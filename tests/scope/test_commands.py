@@ -17,6 +17,7 @@ _PACKAGES = ("access", "config", "delivery", "integration", "panel")
 _NO_OBJECTS = "takes no objects of an account"
 NOT_CALLED = {
     "bootstrap": "makes an account",
+    "create_carrier": "makes a carrier",
     "create_driver": "makes a driver",
     "create_integrator": "makes an account",
     "create_seller": "makes a seller",
@@ -54,6 +55,7 @@ def arguments(world: World) -> dict[str, list[tuple[list[Any], list[Owner]]]]:
             (["--integrator", account, "--environment", "live", *anywhere], [("A", "live")]),
         ],
         "issue_key": [([s["seller"].reference], [("S",)]), ([str(s["seller"].pk), "--sandbox"], [("S",)])],
+        "assign_carrier": [(["A-1", "--seller", s["seller"].reference, "--carrier", str(s["carrier"].pk)], [("S",)])],
         "order": [
             (["A-1", "collected", "--seller", s["seller"].reference], [("S", "new")]),
             (["A-1", "collected", "--seller", str(s["seller"].pk)], [("S", "new")]),

@@ -4,7 +4,7 @@ What the others have is as like as possible (the same ids of callers, codes, pho
 so that a condition on the owner that is left out hits a row of another owner.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -47,10 +47,17 @@ from delivery.models import (
 )
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.webhooks import feed
-from integration.actions import keys, manifests, orders
+from integration.actions import carriers, keys, manifests, movements, orders
+from integration.actions.movements import Movement
 from integration.lifecycle import Status as OrderStatus
 from integration.models import IdempotencyRecord as SellerRecord
-from integration.models import RefusedSellerCall, RefusedSellerCallCount, Seller
+from integration.models import (
+    RefusedCarrierCall,
+    RefusedCarrierCallCount,
+    RefusedSellerCall,
+    RefusedSellerCallCount,
+    Seller,
+)
 from tests.factories import (
     BY,
     DROPOFFS,
@@ -69,6 +76,7 @@ from tests.integration.factories import (
     SellerFactory,
     create_order,
     load_tariff,
+    make_carrier,
     nfe_xml,
     send_invoice,
 )
@@ -355,6 +363,18 @@ class World:
             found["manifest"] = manifests.create(
                 seller=seller, environment=Environment.LIVE, orders=[found["orders"]["listed"]], by=BY, at=now
             )
+        with self.ledger.owned_by(name):
+            found["carrier"], found["carrier_text"] = make_carrier(f"Carrier {name}")
+            found["carrier_key"] = found["carrier"].keys.get()
+            event = Movement("event-0", "TRACK-2", OrderStatus.COLLECTED)
+            carriers.assign(orders=list(found["orders"].values()), carrier=found["carrier"], by=BY, at=now)
+            if not is_own:  # its carrier has reported the event that the first seller's is to report
+                event = replace(event, event_id="event-1")
+            movements.record(
+                [event], orders=carriers.orders_of(found["carrier"]), source=found["carrier"].source, by=BY, at=now
+            )
+            refused_call(RefusedCarrierCall, carrier=found["carrier"], answer=f'{{"of": "{name}"}}')
+            RefusedCarrierCallCount.objects.create(carrier=found["carrier"], hour=now, refused=1, over_limit=1)
         with self.ledger.owned_by(name, "new"):
             found["invoice"] = send_invoice(seller, nfe_xml(items=("A-1",)).encode())
         for number in range(0 if is_own else LIMIT - 1):

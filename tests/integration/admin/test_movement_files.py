@@ -1,6 +1,7 @@
 """Files of events in the admin: what they say, their preview, and that nothing is written before it is confirmed."""
 
 import re
+from html import unescape
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -17,7 +18,7 @@ from integration.models import StatusLog
 from tests.integration.factories import BY, create_order
 
 PAGE = reverse("admin:integration_order_movements")
-PORTUGUESE = "código de rastreio;status;ocorreu em;código do motivo;motivo em palavras;local;vendedor\n"
+PORTUGUESE = "código de rastreio;status;ocorrido em;código do motivo;motivo por extenso;lugar;vendedor\n"
 API = "trackingCode,status,occurredAt,code,reason,place,seller\n"
 
 
@@ -32,7 +33,7 @@ def confirm(client, page):
 
 
 def text_of(page):
-    return " ".join(re.sub(r"<[^>]+>", " ", page.content.decode()).split())
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
 
 
 def entries():
@@ -105,7 +106,7 @@ class TestFile:
         page = text_of(upload(admin_client, text))
 
         for fault in (
-            "Linha 3, ocorreu em: Informe uma data/hora válida",
+            "Linha 3, ocorrido em: Informe uma data/hora válida",
             "Linha 4, status: 'cancelled' não é nenhum destes",
             "Linha 5, código de rastreio: Este campo é obrigatório",
             "Linha 7, status: De “Entregue” um pedido não passa a “Em trânsito”",

@@ -100,6 +100,7 @@ class TestReport:
             (event(occurredAt="yesterday"), "ev-1", "occurredAt"),
             (event(place="x" * 121), "ev-1", "place"),
             ({}, None, "eventId"),
+            ({"eventId": "ev-1", "trackingCode": "AA1"}, "ev-1", "status: Campo obrigatório"),
             ("collected", None, "body"),
         ],
     )
@@ -108,7 +109,7 @@ class TestReport:
 
         refused, done = response.json()["data"]
         assert (refused["eventId"], refused["success"], refused["code"]) == (event_id, False, "invalid_payload")
-        assert f"{field}: " in refused["message"]
+        assert f" {field}" in refused["message"]
         assert (done["code"], entries()) == ("moved", [("AA1", "collected")])
 
     @pytest.mark.parametrize("days", [-31, 1])

@@ -11,7 +11,7 @@ from common.accounts import Environment
 from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from integration.models import Manifest, ManifestEntry, Order, StatusLog
-from tests.integration.factories import BY, OTHER_COMPANY, create_order, key_of
+from tests.integration.factories import BY, OTHER_COMPANY, assign, create_order, key_of, make_carrier
 from tests.integration.papers.codes import texts_of
 
 URL = "/api/integration/manifests"
@@ -63,6 +63,7 @@ def statuses():
 class TestCreateManifest:
     def test_answers_its_orders_and_their_totals(self, api, made):
         first, _second = made("A-1", "A-2")
+        assign(make_carrier()[0], first)
 
         manifest = opened(api, "A-2", "A-1")
 
@@ -71,12 +72,13 @@ class TestCreateManifest:
         assert codes(manifest) == ["A-2", "A-1"]
         assert manifest["orders"][1] == {
             "orderId": "A-1", "trackingCode": first.tracking_code, "status": "pending", "volumes": 2, "weight": 3.0,
-            "orderCost": 150.0, "freight": first.freight_centavos,
+            "orderCost": 150.0, "freight": first.freight_centavos, "carrier": "Jadlog",
         }  # fmt: skip
         assert manifest["totals"] == {
             "orders": 2, "volumes": 4, "weight": 6.0, "orderCost": 300.0, "freight": 2 * first.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest
+        assert "Transportadora Jadlog" in texts_of(api.get(of(manifest), {"format": "pdf"}).content)[0]
 
     def test_counts_an_order_once_that_is_named_twice(self, api, made):
         made("A-1")

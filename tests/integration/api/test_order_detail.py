@@ -45,6 +45,7 @@ class TestOrderDetail:
                 "invoice": sent["invoice"],
                 "freight": None,
                 "invoices": [],
+                "carrier": None,
                 "trackingUrl": order.tracking_url,
             },
         }

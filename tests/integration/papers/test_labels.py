@@ -19,7 +19,16 @@ from integration.papers.label import MOST_LABELS, Label, marks, of_orders
 from integration.papers.label_pdf import Size
 from integration.papers.marks import Bars, Block, Text
 from integration.papers.text import LINE, POINT, clean, width_of
-from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, order_body, send_invoice
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    assign,
+    create_order,
+    make_carrier,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
 from tests.integration.papers.codes import DOTS_PER_INCH, codes_in, fields_of, pages_of, texts_of
 
 ALPHANUMERIC_KEY = "35261112ABC34501DE35550010000001231000000017"
@@ -39,6 +48,7 @@ LABEL = Label(
     address=("Rua Augusta, 900", "Consolação", "São Paulo/SP"),
     postcode="01304001",
     deadline="Prazo: 5 dias úteis após a coleta",
+    carrier="Jadlog",
     invoice_key=ACCESS_KEY,
     tracking_url=LINK,
     is_test=True,
@@ -55,6 +65,7 @@ HOSTILE = replace(
     receiver=WORD,
     address=(LONG, WORD, LONG),
     postcode="9" * 255,
+    carrier=LONG[:120],
 )
 
 
@@ -102,6 +113,16 @@ class TestContent:
         assert re.fullmatch(r"Prazo: \d+ dias úteis após a coleta", waiting.deadline)
         order.refresh_from_db()
         assert labels_of(order)[0].deadline == f"Entrega prevista até {order.promised_on:%d/%m/%Y}"
+
+    def test_names_the_carrier(self, seller):
+        order = create_order(seller)
+        assign(make_carrier()[0], order)
+
+        (label, _other) = of_orders(tracking.with_labels(Order.objects.all()))
+
+        assert label.carrier == "Jadlog"
+        assert "Jadlog" in texts_of(label_pdf.write([label], size=Size.CM_10X15))[0]
+        assert "Jadlog" in label_zpl.write([label])
 
     def test_has_the_key_that_the_order_names_or_that_of_a_linked_invoice(self, seller):
         named = create_order(seller, orderId="A-1", invoice=invoiced(ALPHANUMERIC_KEY))
