@@ -20,8 +20,8 @@ from tests.integration.factories import COMPANY, SellerFactory, create_order, ke
 from tests.ports import free_port
 
 _PER_MINUTE = 1_000
-_SECONDS = 15
-_ROUNDS = 3
+_SECONDS = 10
+_ROUNDS = 2
 _CSRF = "x" * 32
 _SIZES = (1, 10, 50)
 

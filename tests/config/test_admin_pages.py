@@ -18,7 +18,6 @@ from common.states import STATES
 from delivery.actions import tokens
 from delivery.models import DispatchRules
 from integration.actions import manifests
-from integration.models import FreightParameters
 from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import (
