@@ -276,10 +276,13 @@ def move(
 
 
 def check_moment(happened_at: datetime, *, last: datetime, at: datetime) -> None:
-    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before `last`, the entry before."""
+    """Raises InvalidStatusReport unless it is in the 30 days before `at`, and not before `last`, the entry before.
+
+    A moment in whole seconds, as files and clocks of readers have it, may be in the second of the entry before.
+    """
     if not at - _OLDEST_REPORT <= happened_at <= at + _CLOCK_ERROR:
         raise InvalidStatusReport("moment_out_of_bounds", "occurredAt")
-    if happened_at < last:
+    if happened_at < (last if happened_at.microsecond else last.replace(microsecond=0)):
         raise InvalidStatusReport("moment_before_the_last", "occurredAt", last=last.isoformat())
 
 

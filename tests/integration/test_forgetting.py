@@ -68,7 +68,7 @@ class TestForgettingWebhooks:
         forget(**MARIA)
 
         event.refresh_from_db()
-        assert json.loads(event.body)["reason"] == {"code": "OTHER", "text": None, "place": "Rua Chile"}
+        assert json.loads(event.body)["reason"] == {"code": "OTHER", "text": None, "place": None}
         assert event.attempts.get().response_start == ""
         assert json.loads(endpoint.events.get(sequence=1).body)["reason"] is None
 

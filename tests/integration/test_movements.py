@@ -214,7 +214,7 @@ class TestCost:
             return len([query for query in captured if "SAVEPOINT" not in query["sql"]])
 
         one, seven = count([0]), count(range(1, 8))
-        assert (one, seven) == (3 + 5, 3 + 5 * 7)
+        assert (one, seven) == (3 + 6, 3 + 6 * 7)
 
     def test_reads_few_of_the_codes_that_are_equal_when_compact(self, seller):
         for number in range(30):

@@ -49,7 +49,7 @@ class TestFile:
     @pytest.mark.parametrize(
         ("text", "encoding"),
         [
-            (PORTUGUESE + "aa-1;Entrega não realizada;;Ausente;;Campinas;\n", "windows-1252"),
+            (PORTUGUESE + "aa-1;Falha na entrega;;Ninguém no local;;Campinas;\n", "windows-1252"),
             (PORTUGUESE + "AA1;delivery_failed;;absent;;Campinas;\n", "utf-8"),
             (API + 'AA1,"delivery_failed",,ABSENT,,Campinas,\n', "utf-8"),
         ],
@@ -107,7 +107,7 @@ class TestFile:
 
         for fault in (
             "Linha 3, ocorrido em: Informe uma data/hora válida",
-            "Linha 4, status: 'cancelled' não é nenhum destes",
+            "Linha 4, status: 'cancelled' não é nenhum de",
             "Linha 5, código de rastreio: Este campo é obrigatório",
             "Linha 7, status: De “Entregue” um pedido não passa a “Em trânsito”",
             "Linha 8, código de rastreio: Nenhum pedido tem o código de rastreio XX",
