@@ -204,7 +204,9 @@ class TestCosts:
     def test_are_no_statement_for_sellers_without_mails(self, mailbox, seller, order, django_assert_num_queries):
         sellers.set_receiver_mails(seller=seller, are_on=False, by=BY)
 
-        with django_assert_num_queries(6):  # savepoint, order locked, log entry, endpoints of webhooks, status, savepoint
+        with django_assert_num_queries(
+            6
+        ):  # savepoint, order locked, log entry, endpoints of webhooks, status, savepoint
             move(order, Status.COLLECTED)
 
     def test_of_the_limits_are_indexes(self, order):
