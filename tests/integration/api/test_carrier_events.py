@@ -136,8 +136,8 @@ class TestReport:
             response = call(carrier[1], *events)
 
         assert set(codes(response)) == {"moved"}
-        # The key, its use, the records, the candidates and the orders; for each the lock, the last entry, its entry, the
-        # endpoints of webhooks, the order and the record.
+        # The key, its use, the records, the candidates and the orders; for each the lock, the last entry, its entry,
+        # the endpoints of webhooks, the order and the record.
         assert len([query for query in captured if "SAVEPOINT" not in query["sql"]]) == 5 + 6 * 100
 
 
