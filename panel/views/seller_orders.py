@@ -178,8 +178,8 @@ def _shipment(order: Order) -> str:
 
 
 def _may_move(request: HttpRequest) -> bool:
-    """Whether the person may move live orders, as in the admin."""
-    return request.user.has_perm("integration.change_order")
+    """Whether the person may move live orders, as in the admin or on the page Scan."""
+    return any(request.user.has_perm(f"integration.{right}_order") for right in ("change", "scan"))
 
 
 def _next_step(order: Order) -> str:

@@ -46,8 +46,8 @@ class _Handler(BaseHTTPRequestHandler):
         answers = self.server.answers
         status, headers, answer = answers.pop(0) if len(answers) > 1 else answers[0]
         self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
-        ids = [received["webhook-id"] for received, _body in self.server.received]
-        if ids.count(self.headers["webhook-id"]) <= self.server.refused_first:
+        ids = [received.get("webhook-id") for received, _body in self.server.received]
+        if ids.count(self.headers.get("webhook-id")) <= self.server.refused_first:
             status, headers, answer = 500, {}, b""
         time.sleep(self.server.delay_seconds)
         self.server.open_requests -= 1
