@@ -38,7 +38,7 @@ from integration.admin.sellers import SELLER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
 from integration.forms import ReportForm
 from integration.lifecycle import Status
-from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
+from integration.models import Carrier, InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
 # Texts of the buttons, which say what to do.
 MOVES: dict[Status, StrOrPromise] = {
@@ -152,6 +152,10 @@ def _ask(
     )
 
 
+def name_of(carrier: Carrier | None) -> str:
+    return str(carrier or _("No carrier"))
+
+
 def _list_action(status: Status) -> Any:
     """The action of the list that moves each selected order to a status."""
 
@@ -222,7 +226,7 @@ class OrderAdmin(LargeTable, MovementFiles):
                 title=_("Assign to a carrier"),
                 submit=pgettext("to a carrier", "Assign"),
                 rows=[
-                    admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [order.carrier or _("No carrier")])
+                    admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [name_of(order.carrier)])
                     for order in chosen
                 ],
                 notes=[_("The carrier sees nothing of them, and may report their events from this moment on.")],
@@ -235,7 +239,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         except CarrierInactive:  # meanwhile
             self.message_user(request, _("The carrier is not active: no order is assigned to it."), messages.ERROR)
             return admin_base.back(self, request)
-        name = str(carrier or _("No carrier"))
+        name = name_of(carrier)
         for order in changed:
             self.log_change(request, order, _("Carrier: %(carrier)s") % {"carrier": name})
         text = ngettext("%(count)s order: %(carrier)s.", "%(count)s orders: %(carrier)s.", len(changed))

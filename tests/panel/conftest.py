@@ -169,7 +169,7 @@ def world(with_url):
     of_seller = endpoints.first(EndpointOfSeller, owner=with_url.seller.pk, environment=Environment.LIVE)
     of_seller = endpoints.set_url(endpoint=of_seller, url="http://127.0.0.1:9/hook", by=BY, at=now)
     order = create_order(with_url.seller)
-    carrier, _text = make_carrier()
+    carrier, _text = make_carrier("Of the world")
     CarrierRule.objects.create(carrier=carrier)
     refused_call(RefusedCarrierCall, carrier=carrier)
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
