@@ -19,6 +19,7 @@ _SQL = ("::date", "date_trunc", "date_part", "extract(year", "extract(month", "e
 _LOCAL = {"timezone.localtime", "timezone.localdate"}
 
 REVIEWED = {
+    "common/device_reports.py": {"value.year"},  # only whether arithmetic with it can overflow
     "common/pagination.py": {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
@@ -45,7 +46,6 @@ REVIEWED = {
     "panel/driver_day.py": {"self.day"},  # a date
     "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
-    "delivery/driver_app/reports.py": {"value.year"},  # only whether arithmetic with it can overflow
     "integration/actions/forgetting.py": {"timezone.make_aware(datetime(year, 1, 1))"},  # the local new year
     "integration/bodies.py": {  # area B answers in UTC
         "moment.astimezone(UTC)", "moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%S.%fZ')",

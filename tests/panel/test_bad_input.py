@@ -61,7 +61,8 @@ def test_no_page_has_any_inline_and_log_out_is_in_sight_on_each(world, as_role):
 
     assert inline == {}
     assert {"panel/", "panel/board/", "panel/drivers/"} <= pages
-    assert {route for route in pages if 'action="/account/logout/"' in contents[route]} == pages
+    out = {route for route in pages if 'action="/account/logout/"' in contents[route]}
+    assert pages - out == {"panel/scan/"}  # its script does it, and says first what is not sent yet
 
 
 def test_scripts_in_every_text_stay_text(world, shop, member):
