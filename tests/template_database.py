@@ -5,6 +5,7 @@ the migrations. `python -m tests.template_database NAME` fills the database NAME
 must not be set up before pytest-django does it.
 """
 
+import gc
 import hashlib
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def _migrations() -> Iterator[Path]:
 def _fill(name: str) -> None:
     import django  # this process only
 
+    gc.disable()  # a fifth of the time: each migration makes the classes of many models, and the process ends soon
     django.setup()
     from django.core.management import call_command
     from django.db import connection

@@ -54,3 +54,10 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
 @pytest.fixture(autouse=True)
 def _rules_of_the_world(world: World) -> None:
     DispatchRules.forget_current()
+
+
+@pytest.fixture(autouse=True)
+def _whole_world(world: World, db: None) -> Iterator[None]:
+    """Give the next test what this one has removed."""
+    yield
+    world.ledger.remove(())

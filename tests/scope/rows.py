@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 from psycopg import sql
 
@@ -105,6 +105,8 @@ class Ledger:
         self._keys: dict[str, set[str]] = {}
         self._reset = ""
         self._known: set[str] = set()
+        self._removed: frozenset[Key] = frozenset()
+        self._savepoint = ""  # before they were removed
 
     @contextmanager
     def owned_by(self, *owner: str) -> Iterator[None]:
@@ -150,9 +152,22 @@ class Ledger:
         }
 
     def remove(self, keys: Iterable[Key]) -> None:
-        """Delete rows past triggers and foreign keys."""
-        with connection.cursor() as cursor:
-            cursor.execute(_removal(frozenset(keys)))
+        """Delete these rows, and no others, past triggers and foreign keys.
+
+        They stay deleted until other ones are to be: PostgreSQL plans every statement again after a deletion, which
+        takes longer than most calls.
+        """
+        wanted = frozenset(keys)
+        if wanted == self._removed:
+            return
+        if self._removed:
+            transaction.savepoint_rollback(self._savepoint)
+            transaction.savepoint_commit(self._savepoint)
+        self._removed = wanted
+        if wanted:
+            self._savepoint = transaction.savepoint()
+            with connection.cursor() as cursor:
+                cursor.execute(_removal(wanted))
 
     def changes(self, *, without: set[Key], removed: set[Key]) -> tuple[Counter[str], list[Key]]:
         """What was written since the start, as texts without random values; and which rows of `without` it was.

@@ -23,12 +23,12 @@ def run(
     call: Callable[[], Any], ledger: Ledger, *, others: set[Key], alone: bool = False, bare: Iterable[Key] = ()
 ) -> Outcome:
     """Make the call, alone or among the others, and undo what it did. `bare`: rows that do not exist then."""
+    removed = {*bare, *(others if alone else ())}
+    ledger.remove(removed)
     savepoint = transaction.savepoint()
     callbacks = connection.run_on_commit
     error: BaseException | None = None
     try:
-        removed = {*bare, *(others if alone else ())}
-        ledger.remove(removed)
         ledger.reset_sequences()
         inner = transaction.savepoint()
         try:
@@ -43,6 +43,7 @@ def run(
     finally:
         transaction.set_rollback(False)
         transaction.savepoint_rollback(savepoint)
+        transaction.savepoint_commit(savepoint)  # which a rollback keeps
         connection.run_on_commit = callbacks
 
 

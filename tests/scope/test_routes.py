@@ -1,11 +1,13 @@
 """Every route with its caller's objects, and with those of others: nothing of others is changed, read, or counts."""
 
 from functools import cache
+from typing import NamedTuple
 
 import pytest
 
-from tests.scope.routes import Requests, routes
-from tests.scope.runs import compared, differences, run
+from tests.scope.routes import Ask, Requests, routes
+from tests.scope.rows import Key
+from tests.scope.runs import Outcome, compared, differences, run
 from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +39,14 @@ NOT_ASKED = {
 }
 
 
+class Answered(NamedTuple):
+    """A request, the rows of everybody but its caller, and what it did among them."""
+
+    ask: Ask
+    others: set[Key]
+    outcome: Outcome
+
+
 @cache
 def asked() -> list[str]:
     return sorted(route for route in routes() if not route.startswith(tuple(NOT_ASKED)))
@@ -50,23 +60,25 @@ def requests(world: World) -> Requests:
 @pytest.mark.parametrize("number", range(len(asked())), ids=asked())
 @pytest.mark.parametrize("method", _METHODS)
 def test_concerns_its_caller_only(number: int, method: str, world: World, requests: Requests) -> None:
-    route = asked()[number]
-    found: list[str] = []
+    route, ledger = asked()[number], world.ledger
+    found: list[Answered] = []
     for ask in requests.of(route, method):
-        others = world.ledger.others(ask.kept)
-        among = run(ask, world.ledger, others=others)
+        others = ledger.others(ask.kept)
+        among = run(ask, ledger, others=others)
         if among.result.startswith("[405"):
             return
-        if ask.foreign and among.result.startswith("[404") and not among.changes and not among.touched:
-            continue
-        alone = run(ask, world.ledger, others=others, alone=True)
-        assert compared(among, alone) == [], f"{method} {ask.path}"
-        if not found:  # and with hardly anything of the caller's own, so that others' would be taken instead
-            bare = world.ledger.details(others, ask.needed)
-            assert differences(ask, world.ledger, others=others, bare=bare) == [], f"{method} {ask.path}, bare"
-        found.append(among.result[1:4])
+        if not (ask.foreign and among.result.startswith("[404") and not among.changes and not among.touched):
+            found.append(Answered(ask, others, among))
+    answers = [each.outcome.result[1:4] for each in found]
+    assert any(answer < "400" for answer in answers), answers
 
-    assert any(each < "400" for each in found), found
+    for ask, others, among in found:
+        alone = run(ask, ledger, others=others, alone=True)
+        assert compared(among, alone) == [], f"{method} {ask.path}"
+    # And with hardly anything of the caller's own, so that others' would be taken instead.
+    first = found[0]
+    bare = ledger.details(first.others, first.ask.needed)
+    assert differences(first.ask, ledger, others=first.others, bare=bare) == [], f"{method} {first.ask.path}, bare"
 
 
 def test_every_reason_is_of_a_route() -> None:
