@@ -18,7 +18,7 @@ from _pytest.terminal import TerminalReporter
 # Folders of the parts that run after the unit tests, in this order.
 _LATER_PARTS = ("contract", "browser", "faults")
 # The longest one is that of the first browser test, which makes a database and starts servers.
-_LONGEST_FIXTURES = 420  # seconds
+_LONGEST_FIXTURES = 240  # seconds
 
 
 def part_of(path: str) -> str:
