@@ -42,7 +42,7 @@ class TestPage:
         page = staff.get(url("seller_order", seller, order.pk))
 
         assert [str(each) for each in page.context["carriers"]] == ["Jadlog", "Total"]
-        assert f'<option value="{carrier.pk}" selected>Jadlog</option>' in page.content.decode()
+        assert f'<option value="{carrier.pk}" selected>' in page.content.decode()
 
 
 class TestAssign:
