@@ -262,11 +262,14 @@ class TestMove:
         assert (response.status_code, said in content, 'value="Salvador/BA"' in content) == (422, True, True)
         assert order.status_log.count() == 2
 
-    def test_is_for_those_who_move_orders_in_the_admin(self, member, as_role, order):
-        for client, status in [(member, 403), (as_role("account staff"), 403), (as_role("dispatcher"), 404)]:
+    def test_is_for_staff_who_see_the_seller_and_move_orders(self, member, as_role, order):
+        for client, status in [(member, 403), (as_role("dispatcher"), 404)]:
             assert self.move(client, order, target="collected").status_code == status
             assert 'id="move"' not in client.get(url("seller_order", order.seller, order.pk)).content.decode()
         assert order.status_log.count() == 1
+
+        assert self.move(as_role("account staff"), order, target="collected").status_code == 302
+        assert order.status_log.count() == 2
 
 
 class TestUploadOnThePageOfAnOrder:
