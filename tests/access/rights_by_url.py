@@ -96,7 +96,7 @@ _OF_A_SELLER: dict[str, Row] = {
     "sheet/": (_SETUP, _SETUP),
     "orders/<int:order>/carrier/": ("LNNMMNM", "LNNF+N+"),
     # Of a live order, as that of this table, by those who move it in the admin and see the seller.
-    "orders/<int:order>/move/": ("LNNMMNM", "LNNFFN+"),
+    "orders/<int:order>/move/": ("LNNMMNM", "LNNF+N+"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
 }
 
