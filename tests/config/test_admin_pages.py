@@ -15,10 +15,11 @@ from django.utils import timezone
 from stdnum.br import cnpj
 
 from common.states import STATES
+from common.webhooks import endpoints
 from delivery.actions import tokens
 from delivery.models import DispatchRules
 from integration.actions import manifests
-from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall
+from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall, WebhookEndpoint
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import (
     SellerFactory,
@@ -61,6 +62,8 @@ def fill(django_user_model, number):
     document = root + cnpj.calc_check_digits(root)
     seller = SellerFactory.create(documents=(document,))
     key_of(seller)
+    endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+    WebhookEndpoint.objects.update(url="https://shop.example/hook")  # orders have events
     order = create_order(seller, orderId=f"A-{number}", company_document=document)
     manifests.create(seller=seller, environment="live", orders=[order], by=BY, at=timezone.now())
     send_invoice(seller, nfe_xml(items=(f"A-{number}",)).encode())
