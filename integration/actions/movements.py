@@ -121,8 +121,9 @@ def record(
         except IntegrationError as refusal:
             outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
         else:
-            done = {"was_already": record.was_already, "was_done_before": not is_new}
-            outcomes.append(Outcome(movement.event_id, movement.status, order, **done))
+            outcomes.append(
+                Outcome(movement.event_id, movement.status, order, record.was_already, was_done_before=not is_new)
+            )
     return outcomes
 
 
@@ -138,22 +139,21 @@ def foresee(movements: Sequence[Movement], *, orders: QuerySet[Order], source: s
         try:
             order = found.order_of(movement)
             status, moment = states[order.pk]
-            if record := records.get(movement.event_id):
-                done = {"was_already": record.was_already, "was_done_before": True}
-            elif movement.status == status:
-                done = {"was_already": True}
-            else:
+            record = records.get(movement.event_id)
+            was_already = record.was_already if record else movement.status == status
+            if record is None and not was_already:
                 _check_target(movement, status)
                 lifecycle.move(status, movement.status)
                 movement.report.check(movement.status)
                 if movement.happened_at is not None:
                     order_actions.check_moment(movement.happened_at, last=moment, at=at)
                 states[order.pk] = movement.status, movement.happened_at or at
-                done = {}
         except IntegrationError as refusal:
             outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
         else:
-            outcomes.append(Outcome(movement.event_id, movement.status, order, **done))
+            outcomes.append(
+                Outcome(movement.event_id, movement.status, order, was_already, was_done_before=record is not None)
+            )
     return outcomes
 
 

@@ -159,14 +159,14 @@ def _in_file(headings: list[str]) -> list[Column]:
         known |= dict.fromkeys(in_every_language(column.heading) | {comparable(column.of_api)}, column)
     found = []
     for heading in headings:
-        column = known.get(comparable(heading))
-        if column is None:
+        named = known.get(comparable(heading))
+        if named is None:
             names = ", ".join(str(each.heading) for each in COLUMNS)
             detail = {"heading": shown(heading), "known": names}
             raise UnreadableFile(_("Unknown column '%(heading)s'. Known: %(known)s.") % detail)
-        if column in found:
+        if named in found:
             raise UnreadableFile(_("The column '%(heading)s' occurs twice.") % {"heading": shown(heading)})
-        found.append(column)
+        found.append(named)
     missing = [str(column.heading) for column in COLUMNS if column.is_required and column not in found]
     if missing:
         raise UnreadableFile(_("Columns are missing: %(names)s.") % {"names": ", ".join(missing)})
@@ -220,7 +220,15 @@ class MovementFiles(ModelAdmin):
         """The headings, and a row as an example."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        example = ["AA123456785BR", words.STATUSES[Status.COLLECTED], clock.now(), "", "", "São Paulo/SP", ""]
+        example: list[csv_files.Cell] = [
+            "AA123456785BR",
+            words.STATUSES[Status.COLLECTED],
+            clock.now(),
+            "",
+            "",
+            "São Paulo/SP",
+            "",
+        ]
         return csv_files.response("events-template", header=[column.heading for column in COLUMNS], rows=[example])
 
     def movements_view(self, request: HttpRequest) -> HttpResponse:

@@ -34,7 +34,7 @@ from integration.admin.movement_files import MovementFiles
 from integration.admin.sellers import SELLER
 from integration.errors import CarrierInactive, MoveRefused
 from integration.lifecycle import Status
-from integration.models import InvoiceLink, Order, SearchCode, StatusLog, compact_document
+from integration.models import Carrier, InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
 # Texts of the buttons, which say what to do.
 MOVES: dict[Status, StrOrPromise] = {
@@ -132,6 +132,10 @@ def _ask(model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], tar
     )
 
 
+def name_of(carrier: Carrier | None) -> str:
+    return str(carrier or _("No carrier"))
+
+
 def _list_action(status: Status) -> Any:
     """The action of the list that moves each selected order to a status."""
 
@@ -185,10 +189,6 @@ class OrderAdmin(LargeTable, MovementFiles):
     def has_delete_permission(self, request: HttpRequest, obj: Order | None = None) -> bool:
         return False
 
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        may_move = self.has_change_permission(request)
-        return super().changelist_view(request, {**(extra_context or {}), "may_move": may_move})
-
     def has_assign_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("integration.assign_order")
 
@@ -204,7 +204,7 @@ class OrderAdmin(LargeTable, MovementFiles):
                 title=_("Assign to a carrier"),
                 submit=pgettext("to a carrier", "Assign"),
                 rows=[
-                    admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [order.carrier or _("No carrier")])
+                    admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [name_of(order.carrier)])
                     for order in chosen
                 ],
                 notes=[_("The carrier sees nothing of them, and may report their events from this moment on.")],
@@ -217,7 +217,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         except CarrierInactive:  # meanwhile
             self.message_user(request, _("The carrier is not active: no order is assigned to it."), messages.ERROR)
             return admin_base.back(self, request)
-        name = str(carrier or _("No carrier"))
+        name = name_of(carrier)
         for order in changed:
             self.log_change(request, order, _("Carrier: %(carrier)s") % {"carrier": name})
         text = ngettext("%(count)s order: %(carrier)s.", "%(count)s orders: %(carrier)s.", len(changed))

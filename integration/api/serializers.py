@@ -293,7 +293,7 @@ class _EachEvent(serializers.ListSerializer[Any]):
 
     def run_child_validation(self, data: Any) -> Movement | InvalidEvent:
         try:
-            valid = self.child.run_validation(data)
+            valid = self.child.run_validation(data)  # type: ignore[union-attr]  # it has a child
         except serializers.ValidationError as error:
             return InvalidEvent(_event_id(data), error.detail)
         report = ReportSerializer.report_of(valid)

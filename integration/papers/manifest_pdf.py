@@ -155,7 +155,7 @@ def _cells(number: int, order: Order) -> Iterator[str]:
     address = order.receiver["address"]
     yield str(number)
     yield order.code
-    yield " ".join(filter(None, (order.tracking_code, order.carrier and order.carrier.name)))
+    yield f"{order.tracking_code} {order.carrier.name if order.carrier else ''}".strip()
     yield " ".join(filter(None, (order.receiver_name, "/".join(filter(None, map(address.get, ("city", "state")))))))
     yield str(order.volumes)
     yield kilograms(order.weight)

@@ -73,7 +73,7 @@ def _row(order: Order) -> list[csv_files.Cell]:
         order.code, order.tracking_code, order.get_status_display(), order.service, order.cost, order.company.document,
         order.receiver_name, order.receiver_document, address.get("city"), address.get("state"), order.invoice_key,
         order.created_at, order.freight_reais, order.freight_days, order.promised_on, order.delivered_at,
-        order.carrier and order.carrier.name,
+        order.carrier.name if order.carrier else None,
     ]  # fmt: skip  # in the order of the header
 
 

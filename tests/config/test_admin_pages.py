@@ -14,17 +14,28 @@ from django.urls import reverse
 from django.utils import timezone
 from stdnum.br import cnpj
 
+from common.states import STATES
 from delivery.actions import tokens
 from delivery.models import DispatchRules
-from integration.models import FreightParameters
+from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
-from tests.integration.factories import SellerFactory, create_order, key_of, load_tariff, nfe_xml, send_invoice
+from tests.integration.factories import (
+    SellerFactory,
+    create_order,
+    key_of,
+    load_tariff,
+    make_carrier,
+    nfe_xml,
+    send_invoice,
+)
+from tests.panel.conftest import refused_call
 
 OURS = ("delivery", "integration", "auth", "mfa")
 MODELS = [model._meta.label_lower for model in admin.site._registry if model._meta.app_label in OURS]
 ADDED_BY_HAND = [
     "delivery.driver", "delivery.driverposition", "delivery.integrator", "delivery.tariff", "delivery.token",
-    "integration.apikey", "integration.company", "integration.freightrate", "integration.seller", "auth.user",
+    "integration.apikey", "integration.carrier", "integration.carrierkey", "integration.carrierrule",
+    "integration.company", "integration.freightrate", "integration.seller", "auth.user",
     "auth.group",
 ]  # fmt: skip  # a list of names
 # What the content security policy would refuse: a style or script in the page, in an attribute or on an event.
@@ -51,6 +62,9 @@ def fill(django_user_model, number):
     key_of(seller)
     create_order(seller, orderId=f"A-{number}", company_document=document)
     send_invoice(seller, nfe_xml(items=(f"A-{number}",)).encode())
+    carrier, _key = make_carrier(f"Carrier {number}")
+    CarrierRule.objects.create(carrier=carrier, state=sorted(STATES)[number])
+    refused_call(RefusedCarrierCall, carrier=carrier)
     django_user_model.objects.create_user(f"person-{number}")
 
 

@@ -36,7 +36,7 @@ def headers_for(token, test_token, seller, tariff):
     """Headers of a JSON body for a path of either area."""
     others = {
         "/api/integration/sandbox/": f"Basic {key_of(seller, Environment.SANDBOX)}",
-        "/api/integration/carrier/": f"Basic {make_carrier()[1]}",
+        "/api/integration/carrier/": f"Basic {make_carrier('Of the cost')[1]}",
         "/api/integration/": f"Basic {key_of(seller)}",
         "/api/sandbox/": f"Bearer {test_token.clear_text}",
     }

@@ -165,7 +165,7 @@ def world(with_url):
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
     DispatchRules.objects.get_or_create()
     order = create_order(with_url.seller)
-    carrier, _text = make_carrier()
+    carrier, _text = make_carrier("Of the world")
     CarrierRule.objects.create(carrier=carrier)
     refused_call(RefusedCarrierCall, carrier=carrier)
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)

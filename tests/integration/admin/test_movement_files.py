@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from common.csv_files import MOST_BYTES, MOST_IMPORTED
 from integration.actions import orders
+from integration.admin.movement_files import read
 from integration.lifecycle import Status
 from integration.models import StatusLog
 from tests.integration.factories import BY, create_order
@@ -49,7 +50,7 @@ class TestFile:
     @pytest.mark.parametrize(
         ("text", "encoding"),
         [
-            (PORTUGUESE + "aa-1;Entrega não realizada;;Ausente;;Campinas;\n", "windows-1252"),
+            (PORTUGUESE + "aa-1;falha na entrega;;Ninguém no local;;Campinas;\n", "windows-1252"),
             (PORTUGUESE + "AA1;delivery_failed;;absent;;Campinas;\n", "utf-8"),
             (API + 'AA1,"delivery_failed",,ABSENT,,Campinas,\n', "utf-8"),
         ],
@@ -103,11 +104,12 @@ class TestFile:
             "AA1;delivered;;;;;;x\n"
         )
 
-        page = text_of(upload(admin_client, text))
+        preview = upload(admin_client, text)
 
+        page = text_of(preview)
         for fault in (
             "Linha 3, ocorrido em: Informe uma data/hora válida",
-            "Linha 4, status: 'cancelled' não é nenhum destes",
+            "Linha 4, status: 'cancelled' não é nenhum de:",
             "Linha 5, código de rastreio: Este campo é obrigatório",
             "Linha 7, status: De “Entregue” um pedido não passa a “Em trânsito”",
             "Linha 8, código de rastreio: Nenhum pedido tem o código de rastreio XX",
@@ -115,7 +117,8 @@ class TestFile:
             "Linha 10: mais células do que títulos",
         ):
             assert fault in page
-        assert (seller.reference in page, 'name="upload"' in page, entries()) == (True, False, [])
+        may_confirm = 'name="upload"' in preview.content.decode()
+        assert (seller.reference in page, may_confirm, entries()) == (True, False, [])
 
     def test_is_previewed_anew_when_an_order_has_moved(self, admin_client, order):
         preview = upload(admin_client, API + "AA1,collected,,,,,\n")
@@ -159,9 +162,9 @@ class TestFile:
 
 
 class TestTemplate:
-    def test_is_a_file_that_can_be_read(self, admin_client, seller):
-        create_order(seller, trackingCode="AA123456785BR")
-
+    def test_is_a_file_that_can_be_read(self, admin_client):
         file = b"".join(admin_client.get(reverse("admin:integration_order_movements_template")))
 
-        assert 'name="upload"' in upload(admin_client, file).content.decode()
+        ((line, event),), faults = read(file)
+
+        assert (line, event.tracking_code, event.status, faults) == (2, "AA123456785BR", "collected", [])

@@ -278,7 +278,7 @@ class TestLayout:
     def test_shows_where_a_text_is_cut(self):
         found = [mark.text for mark in marks(HOSTILE, width=100, height=150) if isinstance(mark, Text)]
 
-        assert sum(text.endswith("…") for text in found) == 8  # all but the service, the volume, and what fits
+        assert sum(text.endswith("…") for text in found) == 9  # all but the service, the volume, and what fits
 
     def test_says_of_a_test_order_that_it_is_one(self):
         for is_test in (True, False):
