@@ -86,7 +86,8 @@ def _orders(base: str, key: str, *, seconds: float) -> float:
 @contextmanager
 def _scans(base: str, session: str, codes: Iterator[str], size: int, *, most: int = 10**9) -> Iterator[list[float]]:
     """Scan at the wanted rate until the end of the block, at most so many. The milliseconds of each call."""
-    over, milliseconds = threading.Event(), []
+    over = threading.Event()
+    milliseconds: list[float] = []
     before = StatusLog.objects.filter(status="collected").count()
 
     def scan() -> None:
