@@ -50,7 +50,8 @@ def _claim(*, at: datetime) -> Message | None:
     """The message that is due first; those to receivers of orders, which may be thousands, after all others."""
     waiting = Message.objects.filter(state=MessageState.WAITING)
     for messages in (waiting.exclude(kind=Kind.ORDER), waiting.filter(kind=Kind.ORDER)):
-        if claimed := batches.claim(messages, at=at, lease=LEASE, most=1):
+        claimed: list[Message] = batches.claim(messages, at=at, lease=LEASE, most=1)
+        if claimed:
             return claimed[0]
     return None
 
