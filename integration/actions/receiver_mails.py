@@ -116,6 +116,7 @@ def stop(*, order: Order, at: datetime) -> None:
     withdraw(order.receiver_mails.all())
 
 
+@transaction.atomic
 def withdraw(mails: QuerySet[ReceiverMail]) -> None:
     """Delete those of these e-mails that wait to be sent. Their statuses may be told again."""
     waiting = Message.objects.filter(pk__in=mails.values("message"), state=MessageState.WAITING)
