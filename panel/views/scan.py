@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import get_token
@@ -15,6 +16,7 @@ from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
+from access import sessions
 from access.rights import is_of_depot
 from common import clock
 from common.accounts import Environment
@@ -90,7 +92,9 @@ class _Call(ScanView):
         user = user_of(self.request)
         name = user.get_full_name() or user.get_username()
         person = {"id": user.pk, "name": name, "hasPanel": not is_of_depot(user)}
-        return JsonResponse({**more, "csrf": get_token(self.request), "person": person})
+        response = JsonResponse({**more, "csrf": get_token(self.request), "person": person})
+        sessions.unmark_browser(self.request, response)
+        return response
 
 
 class State(_Call):
@@ -194,6 +198,7 @@ def _render(modules: list[str]) -> str:
             "statuses": [(status.value, words.STATUSES[status]) for status in REPORTED],
             "reasons": [(code.value, name) for code, name in words.REASONS.items()],
             "library": static(_LIBRARY),
+            "person_changed": settings.PERSON_CHANGED_COOKIE_NAME,
         },
     )
 

@@ -78,6 +78,15 @@ class TestState:
         assert answer["person"]["name"] == "depot-staff"
         assert (answer["person"]["hasPanel"], staff.get(STATE).json()["person"]["hasPanel"]) == (False, True)
 
+    def test_ends_what_a_log_in_has_told_the_page(self, depot, settings):
+        name = settings.PERSON_CHANGED_COOKIE_NAME
+        assert f'data-person-changed="{name}"' in depot.get(SCAN).content.decode()
+        assert name not in depot.get(STATE).cookies
+
+        depot.cookies[name] = "1"
+
+        assert depot.get(STATE).cookies[name]["max-age"] == 0
+
 
 class TestMovements:
     def test_move_orders_in_the_sequence_of_the_scans(self, depot, order, seller):

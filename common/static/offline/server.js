@@ -69,13 +69,23 @@ export function service(base, { headers = () => ({}), renew, loggedOut }) {
   };
 }
 
-/** Send a form of the panel's or the app's, as a browser does. Throws Unreachable. */
-export async function submit(path, fields) {
-  const body = new URLSearchParams({ csrfmiddlewaretoken: store.state?.csrf ?? "", ...fields });
-  try {
-    const { ok } = await fetch(path, { method: "POST", body, signal: AbortSignal.timeout(DEADLINE) });
-    if (!ok) throw new Unreachable("");
-  } catch (error) {
-    throw error instanceof Unreachable ? error : new Unreachable("", { cause: error });
+/**
+ * Send a form of the panel's or the app's, as a browser does. `renew` asks for a new state when its token is refused.
+ * Throws Unreachable, and what `renew` throws.
+ */
+export async function submit(path, fields, renew = null) {
+  const send = async () => {
+    const body = new URLSearchParams({ csrfmiddlewaretoken: store.state?.csrf ?? "", ...fields });
+    try {
+      return await fetch(path, { method: "POST", body, signal: AbortSignal.timeout(DEADLINE) });
+    } catch (error) {
+      throw new Unreachable("", { cause: error });
+    }
+  };
+  let answer = await send();
+  if (answer.status === 403 && renew) {
+    await renew();
+    answer = await send();
   }
+  if (!answer.ok) throw new Unreachable(`${answer.status}`);
 }

@@ -175,7 +175,7 @@ export function sendAgain() {
 async function sendSome(scans) {
   const present = await marked(scans);
   if (present.length) {
-    const answer = await post("movements/", { sentAt: now(), person: person(), movements: present.map(reported) });
+    const answer = await post("movements/", { sentAt: now(), person: present[0].person, movements: present.map(reported) });
     await settle(answer.outcomes, present);
   } else {
     await refresh();
@@ -208,7 +208,7 @@ function reported({ id, code, status, reasonCode, reason, place, seller, madeAt 
 async function settle(outcomes, scans) {
   const found = new Map(outcomes.map(({ id, ...outcome }) => [id, outcome]));
   const done = outcomes.filter(({ kind }) => kind === "done").length;
-  const who = person();
+  const who = scans[0].person;
   await write(["scans", "kept"], (all, kept) => {
     for (const scan of scans) all.put({ ...scan, isSent: true, outcome: found.get(scan.id) });
     const counted = kept.get("done");

@@ -64,7 +64,7 @@ function row(scan) {
 function screen() {
   const { state, isLoggedOut, isForbidden, isReachable } = store;
   if (isForbidden) return part("forbidden");
-  if (isLoggedOut) return part("logged-out", { waiting: scans.unsentOfAll() });
+  if (isLoggedOut) return part("logged-out", { waiting: scans.unsentOfAll(), leaving: store.isLeaving });
   if (!state) return part("starting", { unreachable: !isReachable });
   return scans.hasMove() ? null : part("choose", {}, { chooseMove: actions.chooseMove });
 }
@@ -72,7 +72,7 @@ function screen() {
 function draw() {
   const { state, camera, hasLight, hasSound } = store;
   const other = screen();
-  const kind = JSON.stringify([state?.person, store.isLoggedOut, store.isForbidden, store.isReachable, Boolean(other), scans.unsentOfAll() > 0]);
+  const kind = JSON.stringify([state?.person, store.isLoggedOut, store.isLeaving, store.isForbidden, store.isReachable, Boolean(other), scans.unsentOfAll() > 0]);
   const found = notices();
   show("bar", JSON.stringify([state?.person, hasSound]), () => [state ? part("bar", { ...state.person, sound: hasSound }, actions) : part("brand")]);
   show("notices", found.map((each) => each.outerHTML).join(""), () => found);
