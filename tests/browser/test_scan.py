@@ -68,16 +68,26 @@ class TestKeyboardReader:
         assert depot.findings("scan") == []
         refusal.get_by_role("button", name="I have read it").click()
         expect(refusal).to_have_count(0)
-        assert page.locator("#list li").count() == 20
+        assert page.locator("#list li").count() == 21  # with the code in lower case, of which the service said it
 
-    def test_says_already_for_the_same_code_under_the_same_move(self, depot, seller):
-        code = create_order(seller).tracking_code
+    def test_says_already_for_the_same_code_under_the_same_move_for_two_minutes(self, depot, seller):
+        page, order = depot.page, create_order(seller)
+        code = order.tracking_code
 
-        read(depot.page, code, code)
+        read(page, code, code)
+        expect(page.locator(".last")).to_contain_text("It was scanned before.")
+        page.get_by_role("button", name="Undo the last").click()
+        expect(page.locator("dialog")).to_contain_text("It has changed nothing.")
+        page.keyboard.press("Escape")
+        count(page, "Done today", 1)
+        assert page.locator("#list li").count() == 1
 
-        expect(depot.page.locator(".last")).to_contain_text("It was scanned before.")
-        count(depot.page, "Done today", 1)
-        assert depot.page.locator("#list li").count() == 1
+        movements.record(
+            [Movement("1", code, Status.DELIVERED)], orders=Order.objects.all(), source="other", by="x", at=clock.now()
+        )
+        page.evaluate("() => { const now = Date.now; Date.now = () => now() + 121_000; }")
+        read(page, code)
+        count(page, "Refused", 1)
 
 
 class TestUndo:
@@ -109,6 +119,8 @@ class TestCodeOfTwoSellers:
 
         count(depot.page, "Done today", 1)
         count(depot.page, "Refused", 0)
+        read(depot.page, "TWICE")  # the next parcel
+        count(depot.page, "Refused", 1)
         assert list(StatusLog.objects.filter(status="collected").values_list("order__seller__name", flat=True)) == [
             "Papelaria Sol"
         ]

@@ -37,10 +37,10 @@ export const choose = (scan, seller) => attempt(() => scans.choose(scan, seller)
 
 export const undo = () => attempt(async () => {
   if (await scans.undo()) return;
-  const last = store.scans.findLast((scan) => scan.id === store.last?.id);
+  const last = scans.shown();
   const now = last?.outcome?.now;
   const values = {
-    none: !last || (last.outcome && last.outcome.kind !== "done" && last.outcome.kind !== "already"),
+    none: !last || (last.outcome && last.outcome.kind !== "done"),
     sent: last && !last.outcome,
     moves: now && text(`next.${now}`),
     ended: now && !text(`next.${now}`),

@@ -6,7 +6,7 @@ import { Refused, Unreachable } from "../offline/server.js";
 import * as actions from "./actions.js";
 import { kept } from "./database.js";
 import { startField } from "./field.js";
-import { refresh, send } from "./scans.js";
+import { refresh, send, showLast } from "./scans.js";
 import { drawWhenFree } from "./screens.js";
 import { dropFormer, leave, load } from "./server.js";
 import { onUpdate, store, update } from "./store.js";
@@ -39,6 +39,7 @@ async function start() {
     await dropFormer();
     update({ state: (await kept("state")) ?? null, move: (await kept("move")) ?? null, hasSound: (await kept("sound")) ?? true });
     await refresh();
+    showLast();
     navigator.storage?.persist?.();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
