@@ -3,6 +3,7 @@
 Bodies and answers of its calls are JSON, errors `{"code", "detail"}`.
 """
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
@@ -38,13 +40,18 @@ from delivery.refusals import refusal
 from integration import words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome
+from integration.errors import IntegrationError
 from integration.lifecycle import REPORTED, TABLE, Reason, Status
-from integration.models import Order
+from integration.models import Order, StatusLog
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 from panel.views.base import LoggedInView, user_of
 
 _LIBRARY = "npm/@zxing/library/umd/index.min.js"
+# Of scans: one that was made less than this before is dated when it arrives, because calls take different times to
+# arrive: of two scans of a parcel the later one might seem to be the earlier one.
 _RECENT = timedelta(seconds=30)
+_OLDEST = timedelta(days=30)  # one that seems to be older than this, too: the clock was set
+_LONGEST_ARRIVAL = timedelta(minutes=1)
 _LONGEST_WORD = 36  # of statuses, codes of reasons, and references of sellers
 
 
@@ -115,23 +122,20 @@ class Movements(_Call):
         person = user_of(request)
         if body.get("person") != person.pk:  # somebody else has logged in beside the page
             return self.logged_out()
-        read = partial(_movement, sent_at=moment(body, "sentAt"), at=now)
+        scans = items(body, "movements", MOST_AT_ONCE, partial(_movement, body=body, at=now))
+        orders, by = Order.objects.filter(environment=Environment.LIVE), actor(request)
         outcomes = movements.record(
-            items(body, "movements", MOST_AT_ONCE, read),
-            orders=Order.objects.filter(environment=Environment.LIVE),
+            _in_sequence(scans, orders=orders, by=by, at=now),
+            orders=orders,
             source=f"user {person.pk}",
-            by=actor(request),
+            by=by,
             at=now,
         )
         return self.answer(outcomes=[_answered(outcome) for outcome in outcomes])
 
 
-def _movement(item: dict[str, Any], *, sent_at: datetime, at: datetime) -> Movement:
-    """How old a scan is, is known by the device's clock, whatever its error. That of a recent one is left out.
-
-    Calls take different times to arrive: of two scans of a parcel the later one might seem to be the earlier one.
-    """
-    age = sent_at - moment(item, "scannedAt")
+def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Movement:
+    age = _age(item, body)
     status, reason_code = text(item, "status", _LONGEST_WORD), text(item, "reasonCode", _LONGEST_WORD)
     if status not in REPORTED:
         raise wrong("status")
@@ -148,8 +152,44 @@ def _movement(item: dict[str, Any], *, sent_at: datetime, at: datetime) -> Movem
         reason_code=reason_code,
         reason=text(item, "reason", LONGEST_REASON),
         place=text(item, "place", LONGEST_PLACE),
-        happened_at=None if age < _RECENT else at - age,
+        happened_at=at - age if _RECENT <= age <= _OLDEST else None,
     )
+
+
+def _age(item: dict[str, Any], body: dict[str, Any]) -> timedelta:
+    """How old a scan is, by the device's clock, whatever its error; as if it was made now if a moment is unreadable."""
+    try:
+        return moment(body, "sentAt") - moment(item, "scannedAt")
+    except InvalidReport:
+        return timedelta()
+
+
+def _in_sequence(scans: list[Movement], *, orders: QuerySet[Order], by: str, at: datetime) -> list[Movement]:
+    """These scans, none of them dated before an entry that the same person has made by an earlier scan.
+
+    A scan that is sent at once is dated when it arrives. One that was made seconds after it, and is sent later, has the
+    moment of the device, which may be before that arrival.
+    """
+    if not any(scan.happened_at for scan in scans):
+        return scans
+    found = movements.find(scans, orders)
+    entries = StatusLog.objects.filter(order__in=found.orders, by=by).order_by("order_id", "-pk").distinct("order_id")
+    last = {entry.order_id: entry.occurred_at for entry in entries}
+    dated = []
+    for scan in scans:
+        moment_of_scan = scan.happened_at or at
+        try:
+            order = found.order_of(scan).pk
+        except IntegrationError:  # it is refused when it is recorded
+            dated.append(scan)
+            continue
+        if timedelta() < last.get(order, moment_of_scan) - moment_of_scan < _LONGEST_ARRIVAL:
+            moment_of_scan = last[order]
+            dated.append(replace(scan, happened_at=moment_of_scan))
+        else:
+            dated.append(scan)
+        last[order] = moment_of_scan
+    return dated
 
 
 def _answered(outcome: Outcome) -> dict[str, Any]:
