@@ -223,6 +223,7 @@ def _texts() -> dict[str, str]:
         "error.kept": _("This device cannot keep anything: its storage is full or switched off."),
         "error.camera": _("This device has no camera that the page can use."),
         "error.camera_denied": _("The camera is blocked for this page. Allow it in the browser's settings."),
+        "error.camera_stopped": _("The camera has stopped. Switch it on again."),
         "error.move": _("Choose what you scan for."),
         "error.reason": _("Choose the reason."),
         "error.other": _("Write the reason."),

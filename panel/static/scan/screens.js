@@ -1,6 +1,7 @@
 // Draws the page from the store.
 import { part, show, text, whenFree } from "../offline/dom.js";
 import * as actions from "./actions.js";
+import { stopCamera } from "./camera.js";
 import { focusField } from "./field.js";
 import * as scans from "./scans.js";
 import { store, update } from "./store.js";
@@ -80,7 +81,10 @@ function draw() {
   const areReady = document.querySelectorAll("[data-ready]");
   const wasHidden = areReady[0].hidden;
   for (const each of areReady) each.hidden = Boolean(other);
-  if (other) return;
+  if (other) {
+    if (camera) stopCamera(); // nobody may scan
+    return;
+  }
   show("move", JSON.stringify(store.move), () => [part("chosen", { move: moveName(store.move) }, { chooseMove: actions.chooseMove })]);
   const [name, values] = last();
   show("last", JSON.stringify([name, values]), () => [part(name, values)]);
