@@ -154,7 +154,14 @@ class TestMovements:
         assert entries() == [("TRACK-1", "delivered")]
 
     def test_are_made_now_if_the_clock_was_set_meanwhile(self, depot, seller):
-        moments = ["1999-12-31T10:00:00Z", "2099-01-01T00:00:00Z", "2026-01-01T00:00:00", "yesterday", None, {}]
+        moments: list[object] = [
+            "1999-12-31T10:00:00Z",
+            "2099-01-01T00:00:00Z",
+            "2026-01-01T00:00:00",
+            "yesterday",
+            None,
+            {},
+        ]
         codes = [create_order(seller, orderId=f"A-{number}").tracking_code for number in range(len(moments) + 1)]
         far = scan(codes.pop(), scannedAt=(timezone.now() - timedelta(days=31)).isoformat())
         wrong = [scan(code, scannedAt=moment) for code, moment in zip(codes, moments, strict=True)]
