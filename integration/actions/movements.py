@@ -109,14 +109,21 @@ def record(
     records = {record.event_id: record for record in MovementRecord.objects.filter(source=source, event_id__in=ids)}
     outcomes = []
     for movement in movements:
+        record = records.get(movement.event_id)
+        is_new = record is None
+        order = None
         try:
-            order = found.order_of(movement)
-            record = records.get(movement.event_id)
-            is_new = record is None
+            try:
+                order = found.order_of(movement)
+            except IntegrationError:
+                # The answer to a repeated event stays what it was, also when the order is another carrier's since.
+                if record is None:
+                    raise
             if record is None:
+                assert order is not None  # noqa: S101  # nosec B101  # otherwise it is refused
                 record, is_new = _record(movement, order, source=source, by=by, at=at)
                 records[movement.event_id] = record
-            if (record.order_id, record.status) != (order.pk, movement.status):
+            if record.status != movement.status or (order and order.pk != record.order_id):
                 raise EventIdReused(event_id=movement.event_id)
         except IntegrationError as refusal:
             outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
@@ -266,6 +273,8 @@ class Found:
             raise UnknownTrackingCode(code=movement.tracking_code)
         if len(candidates) > 1:
             sellers = dict.fromkeys((each.reference, each.name) for each in candidates)
+            if len(sellers) == 1:  # alike, but none is the code: naming the seller would not help
+                raise UnknownTrackingCode(code=movement.tracking_code)
             raise AmbiguousTrackingCode(code=movement.tracking_code, sellers=tuple(sellers))
         return self._orders[candidates[0].order]
 

@@ -250,13 +250,15 @@ def move(
 
     Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the report does not fit it.
     """
-    locked = Order.objects.select_related("seller").select_for_update(of=("self",)).get(pk=order.pk)
+    locked = Order.objects.select_related("seller").select_for_update(of=("self",), no_key=True).get(pk=order.pk)
     before = Status(locked.status)
     locked.status = lifecycle.move(before, to).value
     entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
     happened_at = entry.occurred_at
     if report.happened_at is not None:
         check_moment(happened_at, last=locked.status_log.latest("pk").occurred_at, at=at)
+        # A clock that is ahead must not put the next entry before this one.
+        entry.happened_at = happened_at = min(happened_at, at)
     if to is Status.DELIVERED:
         locked.delivered_at = happened_at
     # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.

@@ -138,6 +138,13 @@ class TestRepetition:
         assert [outcome.was_done_before for outcome in first + again] == [False, False, True, True]
         assert entries() == [("AB 12-3", "collected"), ("AB 12-3", "in_transit")]
 
+    def test_of_an_event_has_the_first_answer_also_when_the_order_is_no_longer_the_sources(self, order):
+        record(event("AB 12-3", event_id="1"))
+
+        (again,) = record(event("AB 12-3", event_id="1"), chosen=Order.objects.filter(code="another"))
+
+        assert (again.code, again.was_done_before) == ("moved", True)
+
     def test_of_an_id_for_something_else_is_refused(self, seller, order):
         create_order(seller, trackingCode="OTHER", orderId="A-2")
         record(event("AB 12-3", event_id="1"))
@@ -222,8 +229,7 @@ class TestCost:
 
         outcomes = record(event("AB"), event("A.B"))
 
-        assert codes(outcomes) == ["moved", "ambiguous_tracking_code"]
-        assert outcomes[1].sellers == ((seller.reference, seller.name),)
+        assert codes(outcomes) == ["moved", "unknown_tracking_code"]
 
     def test_uses_the_index_of_scanned_codes(self, order):
         subquery, parameters = (

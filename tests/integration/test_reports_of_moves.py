@@ -72,6 +72,13 @@ class TestReport:
 
         assert moved.delivered_at == last + timedelta(microseconds=1)
 
+    def test_has_no_moment_in_the_future_of_a_clock_that_is_ahead(self, order):
+        at = timezone.now()
+
+        report(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
+
+        assert at <= StatusLog.objects.latest("pk").occurred_at <= timezone.now()
+
     def test_dates_the_promise_by_the_moment_of_the_collection(self, seller):
         load_tariff()
         Company.objects.update(postcode="01310100")
