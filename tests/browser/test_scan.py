@@ -162,6 +162,7 @@ class TestNextPerson:
         page.wait_for_timeout(450)
         page.get_by_role("button", name="Log out").click()
         expect(page.locator("#screen")).to_contain_text("The log-out is completed when")
+        expect(page.locator(".notice.bad")).to_have_count(0)
 
         page.reload()
         expect(page.locator("#screen")).to_contain_text("Scans that were not sent")
