@@ -162,6 +162,7 @@ class TestNextPerson:
         page.wait_for_timeout(450)
         page.get_by_role("button", name="Log out").click()
         expect(page.locator("#screen")).to_contain_text("The log-out is completed when")
+        expect(page.locator(".notice.bad")).to_have_count(0)
 
         page.reload()
         expect(page.locator("#screen")).to_contain_text("Scans that were not sent")
@@ -185,3 +186,35 @@ class TestNextPerson:
 
         expect(page.locator("#screen")).to_contain_text("No connection.")
         expect(page.locator("body")).not_to_contain_text("davi")
+
+
+# A camera that shows a grey picture.
+CAMERA = """() => {
+  navigator.mediaDevices.getUserMedia = async () => {
+    const canvas = document.createElement("canvas");
+    const context = canvas.getContext("2d");
+    context.fillStyle = "grey";
+    setInterval(() => context.fillRect(0, 0, canvas.width, canvas.height), 50);
+    const stream = canvas.captureStream(20);
+    [window.track] = stream.getVideoTracks();
+    return stream;
+  };
+}"""
+
+
+class TestCamera:
+    def test_that_is_lost_says_so_and_stops_when_nobody_is_logged_in(self, depot):
+        page, button = depot.page, depot.page.get_by_role("button", name="Camera")
+        page.evaluate(CAMERA)
+        button.click()
+        expect(page.locator("#camera")).to_be_visible()
+        page.evaluate("() => { track.dispatchEvent(new Event('ended')); }")
+        expect(page.locator(".notice.bad")).to_contain_text("The camera has stopped.")
+        expect(page.locator("#camera")).to_be_hidden()
+
+        button.click()
+        expect(page.locator("#camera")).to_be_visible()
+        Session.objects.all().delete()
+        page.evaluate("() => { dispatchEvent(new Event('online')); }")
+        expect(page.locator("#screen")).to_contain_text("You are not logged in")
+        until(page, lambda: page.evaluate("() => track.readyState") == "ended")

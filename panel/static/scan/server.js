@@ -1,5 +1,5 @@
 // Calls of the service.
-import { Refused, service, submit } from "../offline/server.js";
+import { Refused, Unreachable, service, submit } from "../offline/server.js";
 import { keep, kept } from "./database.js";
 import { store, update } from "./store.js";
 
@@ -24,11 +24,15 @@ export async function dropFormer() {
   if (names.includes(document.body.dataset.personChanged)) await Promise.all([drop(), keep("leaving", null)]);
 }
 
-/** Log out: on the device at once, in the service as soon as it can be told. Throws Unreachable. */
+/** Log out: on the device at once, in the service as soon as it can be told. */
 export async function logOut() {
   const { id } = store.state.person;
   await Promise.all([forget(), keep("leaving", id)]);
-  await leave();
+  try {
+    await leave();
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error; // the page says that it is sent later
+  }
 }
 
 /** Send the log-out that could not be sent, unless it has become void. Throws Unreachable. */
