@@ -213,6 +213,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/webhooks/settlement.py:_LOCK": (
         "tests/common/webhooks/test_settlement_locks.py::TestLock::test_leaves_other_items_of_the_same_claim",
     ),
+    "common/webhooks/queue.py:bring_forward": (
+        "tests/common/webhooks/test_bring_forward.py::TestBringForward::test_locks_items_in_the_sequence_of_replays",
+    ),
     "common/webhooks/queue.py:_ADD": (_SETTLED_MEANWHILE,),
     "common/webhooks/queue.py:_ADD_AGAIN": (
         f"{_DELIVERY}TestReplay::test_keeps_a_worker_from_ending_the_item_of_a_move_made_meanwhile",

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
 from common.tabular_import import TableFile
-from common.webhooks import endpoints, feed
+from common.webhooks import endpoints, feed, replays
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
 from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails, webhooks
@@ -27,6 +28,8 @@ from integration.models import (
     ReceiverMailStop,
     StatusLog,
     WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
 )
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
@@ -172,6 +175,36 @@ class TestManifest:
             partial(orders.cancel, order=kept, by=BY, at=timezone.now()),
         )
         assert [entry.order.status for entry in closed.entries.all()] == ["cancelled"]
+
+
+class TestReplay:
+    @pytest.fixture
+    def unaddressed(self, seller):
+        """Two orders whose events can be sent, with keys whose texts have the other sequence."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT setval('integration_order_id_seq', 99999998)")
+        made = [create_order(seller, orderId=f"A-{number}") for number in range(2)]
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/"), by=BY, at=timezone.now())
+        return made
+
+    def test_and_the_moves_of_a_manifest_do_not_wait_for_each_other(self, unaddressed):
+        low, high = (
+            partial(orders.move, order=order, to=Status.COLLECTED, by=BY, at=timezone.now()) for order in unaddressed
+        )
+        replay = partial(replays.replay, events=WebhookEvent.objects.filter(sequence=1), by=BY, at=timezone.now())
+
+        _low, replayed, moved = overlap(low, replay, then=high)
+
+        assert (replayed.again, name_of(moved)) == (2, "Order")
+
+    def test_queues_orders_in_the_sequence_in_which_a_manifest_moves_them(self, seller, unaddressed):
+        low, high = unaddressed
+        manifest = manifests.create(seller=seller, environment="live", orders=[high, low], by=BY, at=timezone.now())
+
+        manifests.close(manifest=manifest, by=BY, at=timezone.now())
+
+        assert list(WebhookQueueItem.objects.order_by("pk").values_list("order", flat=True)) == [low.pk, high.pk]
 
 
 class TestMailsToAReceiver:
