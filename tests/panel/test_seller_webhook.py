@@ -8,7 +8,9 @@ from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
-from integration.models import EndpointChange, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from integration.models import EndpointChange, Order, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from integration.webhooks import outbox
+from panel.views import events
 from tests.factories import BY
 from tests.integration.factories import create_order
 from tests.panel.conftest import table
@@ -125,6 +127,34 @@ class TestEvents:
         member.post(address("events_resend"), {"period": "hour"})
 
         assert WebhookQueueItem.objects.get(order__code="A-1").event
+
+    def test_without_a_url_are_listed(self, member, seller, address):
+        create_order(seller)
+
+        page = member.get(address("events"))
+
+        assert [row.order.code for row in page.context["rows"]] == ["A-1"]
+
+    @pytest.mark.parametrize(("most", "recovered", "says_so"), [(4, 3, False), (2, 2, True)])
+    def test_of_many_orders_without_a_url_are_recovered(
+        self, member, seller, address, monkeypatch, most, recovered, says_so
+    ):
+        monkeypatch.setattr(outbox, "_MOST_ORDERS", 1)
+        monkeypatch.setattr(events, "_MOST_RECORDINGS", most)
+        for number in range(3):
+            create_order(seller, orderId=f"A-{number}")
+        endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        WebhookEndpoint.objects.update(url=URL)
+
+        dialog = member.get(address("events_resend"), {"period": "hour"})
+        counted, said = dialog.context["count"], "Not all events" in dialog.content.decode()
+        WebhookEvent.objects.all().delete()
+        Order.objects.update(unrecorded_at=timezone.now())
+        page = member.post(address("events_resend"), {"period": "hour"}, follow=True)
+
+        assert (counted, said) == (recovered, says_so)
+        assert WebhookQueueItem.objects.count() == recovered
+        assert ("Not all events" in page.content.decode()) is says_so
 
     def test_of_another_environment_are_not_found(self, member, seller, told, address):
         event = create_order(seller).events.get()
