@@ -238,6 +238,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/webhooks.py:set_authentication": (
         f"{_SELLER}TestEndpoint::test_that_has_just_been_removed_is_not_changed",
     ),
+    "integration/actions/forgetting.py:_FORGET_TEXTS_IN_EVENTS": (
+        f"{_SELLER}TestForgetting::test_locks_events_in_the_sequence_of_replays",
+    ),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/actions/carriers.py:assign": (f"{_CARRIERS}TestAssign::test_is_written_once_by_two_at_once",),
     "integration/actions/carriers.py:issue_key": (f"{_CARRIERS}TestKeys::test_are_no_more_than_allowed",),

@@ -225,6 +225,35 @@ class TestKeys:
 
 
 class TestForgetting:
+    def test_locks_events_in_the_sequence_of_replays(self, seller):
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/"), by=BY, at=timezone.now())
+        url = CheckedUrl("http://127.0.0.1:9/2")
+        endpoints.add(beside=endpoint, url=url, statuses=[], by=BY, at=timezone.now())
+        order = create_order(seller)
+        said = orders.Report(reason_code="ABSENT")
+        for status, report in (
+            (Status.COLLECTED, orders.NOTHING_MORE),
+            (Status.DELIVERY_FAILED, said),
+            (Status.RETURNED, said),
+        ):
+            orders.move(order=order, to=status, by=BY, at=timezone.now(), report=report)
+        _first, early, late, _last = order.events.filter(sequence__gt=2).order_by("pk")
+        # Stored behind the others, as an index has it, which begins with the endpoint.
+        WebhookEvent.objects.filter(pk=early.pk).update(state="sent")
+        at = timezone.now()
+
+        def lock(event):
+            return WebhookEvent.objects.select_for_update(nowait=True).get(pk=event.pk)
+
+        _early, count, found = overlap(
+            partial(lock, early),
+            partial(forgetting.forget_orders_of, document="52998224725", until=at, at=at),
+            then=partial(lock, late),
+        )
+
+        assert (count, found) == (1, late)
+
     def test_counts_an_order_once(self, seller):
         delivered(seller)
         at = timezone.now()
