@@ -107,12 +107,12 @@ class EventsExport(EventsView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        _log.info("%s exported events of account %s", actor(request), self.owner.pk)
+        _log.info("%s exported events of %s", actor(request), self.owner_in_logs)
         header = [
             "webhook-id", _("Event"), "webhook-sequence", self.subject_column, _("State"), _("Made"), _("Received"),
             _("Attempts"), _("Last attempt"), _("Last answer"), "ms", _("Error"),
         ]  # fmt: skip  # a list of columns
-        return csv_files.response("events", header=header, rows=self._rows())
+        return csv_files.response(self.file_name("events"), header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
         for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events, **self.filter_options):

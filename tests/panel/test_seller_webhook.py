@@ -103,12 +103,19 @@ class TestEvents:
         order = page.context["rows"][0].order_id
         assert reverse("panel:seller_order", args=[seller.pk, "live", order]) in page.content.decode()
 
-    def test_are_exported_with_the_order(self, member, seller, told, address):
+    def test_are_exported_with_the_order(self, member, seller, told, address, caplog):
         create_order(seller)
+        caplog.set_level("INFO", "panel.views.events")
 
         (row,) = table(member.get(address("events_export")))
 
+        assert f"member exported events of seller {seller.reference}" in caplog.text
         assert (row["orderId"], row["Event"], row["webhook-sequence"]) == ("A-1", "pending", "1")
+
+    def test_of_the_sandbox_are_exported_in_a_file_that_says_so(self, member, seller, address):
+        response = member.get(address("events_export", environment="sandbox"))
+
+        assert "sandbox-events" in response["Content-Disposition"]
 
     def test_say_what_they_wait_for(self, member, seller, told, address):
         order = create_order(seller)
