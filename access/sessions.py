@@ -7,6 +7,7 @@ from typing import Any
 
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.signals import authentication_step_completed, password_changed, password_reset
+from allauth.account.signals import user_logged_in as log_in_completed
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -104,6 +105,31 @@ def _log_reset(request: HttpRequest, user: User, **_more: Any) -> None:
 
 def _address(request: HttpRequest | None) -> str:
     return client_address(request.META, proxies=settings.TRUSTED_PROXIES) if request else "-"
+
+
+def mark_browser(response: HttpResponse) -> None:
+    """Tell the pages that the browser keeps that somebody has logged out or in, by a cookie that scripts can read.
+
+    Such a page opens without a connection, and would show and name the person before.
+    """
+    response.set_cookie(
+        settings.PERSON_CHANGED_COOKIE_NAME,
+        "1",
+        max_age=timedelta(days=365),
+        secure=settings.SESSION_COOKIE_SECURE,
+        samesite="Lax",
+    )
+
+
+def unmark_browser(request: HttpRequest, response: HttpResponse) -> None:
+    """With an answer that tells such a page who is logged in."""
+    if settings.PERSON_CHANGED_COOKIE_NAME in request.COOKIES:
+        response.delete_cookie(settings.PERSON_CHANGED_COOKIE_NAME, samesite="Lax")
+
+
+@receiver(log_in_completed)
+def _mark_after_log_in(response: HttpResponse, **_more: Any) -> None:
+    mark_browser(response)
 
 
 def end_sessions(people: QuerySet[User]) -> int:

@@ -63,11 +63,12 @@ class ResetLinkView(View):
 
 
 class LogOutView(LogoutView):
-    """Makes the browser clear its cache at log-out."""
+    """Makes the browser clear its cache at log-out, and the pages that it keeps forget who worked with them."""
 
     def post(self, *args: Any, **kwargs: Any) -> HttpResponse:
         response = super().post(*args, **kwargs)
         response["Clear-Site-Data"] = '"cache"'
+        sessions.mark_browser(response)
         return response
 
 

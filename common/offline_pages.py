@@ -24,12 +24,15 @@ _WORKER = "worker.js"
 
 @dataclass(frozen=True)
 class OfflinePage:
-    """`folder` has its static files, whose names begin with the folder's. `url` is the name of its shell's URL.
+    """`name` is that of what browsers keep of it: never changed, or they keep what is under the one before for ever.
+
+    `folder` has its static files, whose names begin with the folder's. `url` is the name of its shell's URL.
 
     `render` makes the shell, in the language of the request, from the addresses of its modules. `others` are further
     static files, `later` those that a device keeps once they have been used.
     """
 
+    name: str
     folder: Path
     url: str
     render: Callable[[list[str]], str]
@@ -42,7 +45,7 @@ class OfflinePage:
     def service_worker(self) -> HttpResponse:
         """Its text, and so its version, changes with each file of the page and with the language."""
         settings = {
-            "name": self.folder.name,
+            "name": self.name,
             "version": sha256(self._digest + self._shell().encode()).hexdigest()[:16],
             "shell": reverse(self.url),
             "files": [static(name) for name in self._files if not name.endswith(f"/{_WORKER}")],

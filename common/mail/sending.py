@@ -15,7 +15,7 @@ from django.db import Error
 
 from common import batches, clock, credentials
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
-from common.mail.models import LONGEST_ERROR, Message, MessageState
+from common.mail.models import LONGEST_ERROR, Kind, Message, MessageState
 
 _log = logging.getLogger(__name__)
 # Until the second attempt, the third, and so on. After the last one the message has failed.
@@ -47,8 +47,13 @@ def prune(*, at: datetime) -> None:
 
 
 def _claim(*, at: datetime) -> Message | None:
+    """The message that is due first; those to receivers of orders, which may be thousands, after all others."""
     waiting = Message.objects.filter(state=MessageState.WAITING)
-    return next(iter(batches.claim(waiting, at=at, lease=LEASE, most=1)), None)
+    for messages in (waiting.exclude(kind=Kind.ORDER), waiting.filter(kind=Kind.ORDER)):
+        claimed: list[Message] = batches.claim(messages, at=at, lease=LEASE, most=1)
+        if claimed:
+            return claimed[0]
+    return None
 
 
 def _send_and_settle(message: Message) -> bool:

@@ -100,6 +100,7 @@ def _render(modules: list[str]) -> str:
 
 
 APP = OfflinePage(
+    name="driver-app",
     folder=Path(__file__).parents[1] / "static" / "driver_app",
     url="driver_app:shell",
     render=_render,

@@ -35,8 +35,9 @@ def record(order: Order, entry: StatusLog, *, before: Status, at: datetime) -> N
 
     `before`: the order's status before. Nothing is recorded about statuses other than MAILED, a test order, one that is
     anonymised, has no address or whose receiver wants none, for a seller that is suspended or has sent too many, and
-    without a mail server. Earlier e-mails about the order that wait still are not sent.
+    without a mail server. Earlier e-mails about the order that wait still are not sent, whatever the new status is.
     """
+    withdraw(order.receiver_mails.all())  # what they say is not true any more
     status = _told(before, Status(entry.status))
     address = order.receiver.get("email") or ""
     if (
@@ -52,7 +53,6 @@ def record(order: Order, entry: StatusLog, *, before: Status, at: datetime) -> N
         or not _is_within_limits(order.seller, outbox.clean_address(address), at=at)
     ):
         return
-    withdraw(order.receiver_mails.all())
     message = outbox.record(
         kind=Kind.ORDER,
         recipient=address,
@@ -110,13 +110,19 @@ def is_stopped(order: Order) -> bool:
 @transaction.atomic
 def stop(*, order: Order, at: datetime) -> None:
     """Send no further e-mails about this order, those included that wait. Idempotent."""
+    # A move that has not seen this waits, or this waits for its e-mail.
+    Order.objects.select_for_update(no_key=True).get(pk=order.pk)
     ReceiverMailStop.objects.get_or_create(pk=order.pk, defaults={"stopped_at": at})
     withdraw(order.receiver_mails.all())
 
 
+@transaction.atomic
 def withdraw(mails: QuerySet[ReceiverMail]) -> None:
-    """Delete those of these e-mails that wait to be sent."""
-    Message.objects.filter(pk__in=mails.values("message"), state=MessageState.WAITING).delete()
+    """Delete those of these e-mails that wait to be sent. Their statuses may be told again."""
+    waiting = Message.objects.filter(pk__in=mails.values("message"), state=MessageState.WAITING)
+    if keys := list(waiting.order_by("pk").select_for_update().values_list("pk", flat=True)):
+        mails.filter(message__in=keys).delete()
+        Message.objects.filter(pk__in=keys).delete()
 
 
 def forget(orders: list[int]) -> None:

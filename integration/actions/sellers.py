@@ -58,18 +58,24 @@ def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:
     """
     suspended = seller.write_suspension(reason=reason, by=by, at=at)
     if suspended:
-        recent = ReceiverMail.objects.filter(seller=seller, created_at__gt=at - receiver_mails.LIFETIME)
-        receiver_mails.withdraw(recent)
+        _withdraw_receiver_mails(seller, at=at)
         _log.info("seller %s suspended by %s: %r", seller.reference, by, reason.strip())
     return suspended
 
 
-def set_receiver_mails(*, seller: Seller, are_on: bool, by: str) -> None:
-    """Tell the receivers of live orders of their status by e-mail from now on, or no longer."""
+@transaction.atomic
+def set_receiver_mails(*, seller: Seller, are_on: bool, by: str, at: datetime) -> None:
+    """Tell the receivers of live orders of their status by e-mail from now on, or no longer, which stops what waits."""
     if Seller.objects.filter(pk=seller.pk).exclude(mails_receivers=are_on).update(mails_receivers=are_on):
+        if not are_on:
+            _withdraw_receiver_mails(seller, at=at)
         _log.info(
             "e-mails to receivers of seller %s switched %s by %s", seller.reference, "on" if are_on else "off", by
         )
+
+
+def _withdraw_receiver_mails(seller: Seller, *, at: datetime) -> None:
+    receiver_mails.withdraw(ReceiverMail.objects.filter(seller=seller, created_at__gt=at - receiver_mails.LIFETIME))
 
 
 def lift_suspension(*, seller: Seller, by: str) -> bool:

@@ -135,7 +135,10 @@ class SellerAdmin(AccountAdmin):
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.
-        obj.save(update_fields=["name", "mails_receivers", *_LIMITS] if change else None)
+        obj.save(update_fields=["name", *_LIMITS] if change else None)
+        if change:
+            are_on = form.cleaned_data["mails_receivers"]
+            sellers.set_receiver_mails(seller=obj, are_on=are_on, by=actor(request), at=clock.now())
 
     @admin.display(description=_("team"))
     def team(self, obj: Seller) -> str:

@@ -628,6 +628,7 @@ class ManifestViewSet(SellerViewSet):
         Its orders that wait for collection become collected. Those that a carrier has moved meanwhile keep their
         status. Closing a closed one changes nothing.
         """
+        _body = request.data  # none is needed; one that is not an object is refused, as by the other calls
         found = self._found(manifest_id)
         manifests.close(manifest=found, by=self.actor, at=clock.now(), via_api=True)
         return self._answer(found)

@@ -3,18 +3,22 @@
 Bodies and answers of its calls are JSON, errors `{"code", "detail"}`.
 """
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
+from access import sessions
 from access.rights import is_of_depot
 from common import clock
 from common.accounts import Environment
@@ -36,13 +40,18 @@ from delivery.refusals import refusal
 from integration import words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome
+from integration.errors import IntegrationError
 from integration.lifecycle import REPORTED, TABLE, Reason, Status
-from integration.models import Order
+from integration.models import Order, StatusLog
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 from panel.views.base import LoggedInView, user_of
 
 _LIBRARY = "npm/@zxing/library/umd/index.min.js"
+# Of scans: one that was made less than this before is dated when it arrives, because calls take different times to
+# arrive: of two scans of a parcel the later one might seem to be the earlier one.
 _RECENT = timedelta(seconds=30)
+_OLDEST = timedelta(days=30)  # one that seems to be older than this, too: the clock was set
+_LONGEST_ARRIVAL = timedelta(minutes=1)
 _LONGEST_WORD = 36  # of statuses, codes of reasons, and references of sellers
 
 
@@ -90,7 +99,9 @@ class _Call(ScanView):
         user = user_of(self.request)
         name = user.get_full_name() or user.get_username()
         person = {"id": user.pk, "name": name, "hasPanel": not is_of_depot(user)}
-        return JsonResponse({**more, "csrf": get_token(self.request), "person": person})
+        response = JsonResponse({**more, "csrf": get_token(self.request), "person": person})
+        sessions.unmark_browser(self.request, response)
+        return response
 
 
 class State(_Call):
@@ -111,23 +122,20 @@ class Movements(_Call):
         person = user_of(request)
         if body.get("person") != person.pk:  # somebody else has logged in beside the page
             return self.logged_out()
-        read = partial(_movement, sent_at=moment(body, "sentAt"), at=now)
+        scans = items(body, "movements", MOST_AT_ONCE, partial(_movement, body=body, at=now))
+        orders, by = Order.objects.filter(environment=Environment.LIVE), actor(request)
         outcomes = movements.record(
-            items(body, "movements", MOST_AT_ONCE, read),
-            orders=Order.objects.filter(environment=Environment.LIVE),
+            _in_sequence(scans, orders=orders, by=by, at=now),
+            orders=orders,
             source=f"user {person.pk}",
-            by=actor(request),
+            by=by,
             at=now,
         )
         return self.answer(outcomes=[_answered(outcome) for outcome in outcomes])
 
 
-def _movement(item: dict[str, Any], *, sent_at: datetime, at: datetime) -> Movement:
-    """How old a scan is, is known by the device's clock, whatever its error. That of a recent one is left out.
-
-    Calls take different times to arrive: of two scans of a parcel the later one might seem to be the earlier one.
-    """
-    age = sent_at - moment(item, "scannedAt")
+def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Movement:
+    age = _age(item, body)
     status, reason_code = text(item, "status", _LONGEST_WORD), text(item, "reasonCode", _LONGEST_WORD)
     if status not in REPORTED:
         raise wrong("status")
@@ -144,8 +152,44 @@ def _movement(item: dict[str, Any], *, sent_at: datetime, at: datetime) -> Movem
         reason_code=reason_code,
         reason=text(item, "reason", LONGEST_REASON),
         place=text(item, "place", LONGEST_PLACE),
-        happened_at=None if age < _RECENT else at - age,
+        happened_at=at - age if _RECENT <= age <= _OLDEST else None,
     )
+
+
+def _age(item: dict[str, Any], body: dict[str, Any]) -> timedelta:
+    """How old a scan is, by the device's clock, whatever its error; as if it was made now if a moment is unreadable."""
+    try:
+        return moment(body, "sentAt") - moment(item, "scannedAt")
+    except InvalidReport:
+        return timedelta()
+
+
+def _in_sequence(scans: list[Movement], *, orders: QuerySet[Order], by: str, at: datetime) -> list[Movement]:
+    """These scans, none of them dated before an entry that the same person has made by an earlier scan.
+
+    A scan that is sent at once is dated when it arrives. One that was made seconds after it, and is sent later, has the
+    moment of the device, which may be before that arrival.
+    """
+    if not any(scan.happened_at for scan in scans):
+        return scans
+    found = movements.find(scans, orders)
+    entries = StatusLog.objects.filter(order__in=found.orders, by=by).order_by("order_id", "-pk").distinct("order_id")
+    last = {entry.order_id: entry.occurred_at for entry in entries}
+    dated = []
+    for scan in scans:
+        moment_of_scan = scan.happened_at or at
+        try:
+            order = found.order_of(scan).pk
+        except IntegrationError:  # it is refused when it is recorded
+            dated.append(scan)
+            continue
+        if timedelta() < last.get(order, moment_of_scan) - moment_of_scan < _LONGEST_ARRIVAL:
+            moment_of_scan = last[order]
+            dated.append(replace(scan, happened_at=moment_of_scan))
+        else:
+            dated.append(scan)
+        last[order] = moment_of_scan
+    return dated
 
 
 def _answered(outcome: Outcome) -> dict[str, Any]:
@@ -179,6 +223,7 @@ def _texts() -> dict[str, str]:
         "error.kept": _("This device cannot keep anything: its storage is full or switched off."),
         "error.camera": _("This device has no camera that the page can use."),
         "error.camera_denied": _("The camera is blocked for this page. Allow it in the browser's settings."),
+        "error.camera_stopped": _("The camera has stopped. Switch it on again."),
         "error.move": _("Choose what you scan for."),
         "error.reason": _("Choose the reason."),
         "error.other": _("Write the reason."),
@@ -194,11 +239,13 @@ def _render(modules: list[str]) -> str:
             "statuses": [(status.value, words.STATUSES[status]) for status in REPORTED],
             "reasons": [(code.value, name) for code, name in words.REASONS.items()],
             "library": static(_LIBRARY),
+            "person_changed": settings.PERSON_CHANGED_COOKIE_NAME,
         },
     )
 
 
 PAGE = OfflinePage(
+    name="scan",
     folder=Path(__file__).parents[1] / "static" / "scan",
     url="panel:scan",
     render=_render,

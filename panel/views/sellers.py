@@ -115,7 +115,7 @@ class Settings(SellerView):
             raise PermissionDenied
         self.seller.check_active()
         are_on = request.POST.get("mails") == "on"
-        sellers.set_receiver_mails(seller=self.seller, are_on=are_on, by=actor(request))
+        sellers.set_receiver_mails(seller=self.seller, are_on=are_on, by=actor(request), at=clock.now())
         text = _("E-mails to receivers are switched on.") if are_on else _("E-mails to receivers are switched off.")
         messages.success(request, text)
         return redirect(self.url("seller_settings"))

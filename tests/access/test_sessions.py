@@ -139,6 +139,15 @@ class TestEnd:
     def test_clears_the_browsers_cache(self, log_in):
         assert log_in().post(reverse("account_logout"))["Clear-Site-Data"] == '"cache"'
 
+    def test_and_the_beginning_tell_pages_that_the_browser_keeps(self, log_in, settings):
+        browser = log_in()
+        began = browser.cookies.pop(settings.PERSON_CHANGED_COOKIE_NAME)
+
+        browser.post(reverse("account_logout"))
+
+        for cookie in (began, browser.cookies[settings.PERSON_CHANGED_COOKIE_NAME]):
+            assert (cookie.value, cookie["httponly"], cookie["path"]) == ("1", "", "/")
+
     def test_comes_when_the_person_is_deactivated(self, log_in, maria):
         browser = log_in()
 

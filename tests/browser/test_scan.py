@@ -1,9 +1,16 @@
 """The page Scan on a device: a keyboard reader, without a signal, and what is asked of the person who scans."""
 
 import pytest
+from django.conf import settings
+from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
-from integration.models import StatusLog
+from common import clock
+from integration.actions import movements
+from integration.actions.movements import Movement
+from integration.lifecycle import Status
+from integration.models import Order, StatusLog
+from tests.browser.waiting import until
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order
 
 SCAN = "/panel/scan/"
@@ -61,16 +68,26 @@ class TestKeyboardReader:
         assert depot.findings("scan") == []
         refusal.get_by_role("button", name="I have read it").click()
         expect(refusal).to_have_count(0)
-        assert page.locator("#list li").count() == 20
+        assert page.locator("#list li").count() == 21  # with the code in lower case, of which the service said it
 
-    def test_says_already_for_the_same_code_under_the_same_move(self, depot, seller):
-        code = create_order(seller).tracking_code
+    def test_says_already_for_the_same_code_under_the_same_move_for_two_minutes(self, depot, seller):
+        page, order = depot.page, create_order(seller)
+        code = order.tracking_code
 
-        read(depot.page, code, code)
+        read(page, code, code)
+        expect(page.locator(".last")).to_contain_text("It was scanned before.")
+        page.get_by_role("button", name="Undo the last").click()
+        expect(page.locator("dialog")).to_contain_text("It has changed nothing.")
+        page.keyboard.press("Escape")
+        count(page, "Done today", 1)
+        assert page.locator("#list li").count() == 1
 
-        expect(depot.page.locator(".last")).to_contain_text("It was scanned before.")
-        count(depot.page, "Done today", 1)
-        assert depot.page.locator("#list li").count() == 1
+        movements.record(
+            [Movement("1", code, Status.DELIVERED)], orders=Order.objects.all(), source="other", by="x", at=clock.now()
+        )
+        page.evaluate("() => { const now = Date.now; Date.now = () => now() + 121_000; }")
+        read(page, code)
+        count(page, "Refused", 1)
 
 
 class TestUndo:
@@ -102,6 +119,8 @@ class TestCodeOfTwoSellers:
 
         count(depot.page, "Done today", 1)
         count(depot.page, "Refused", 0)
+        read(depot.page, "TWICE")  # the next parcel
+        count(depot.page, "Refused", 1)
         assert list(StatusLog.objects.filter(status="collected").values_list("order__seller__name", flat=True)) == [
             "Papelaria Sol"
         ]
@@ -116,10 +135,8 @@ class TestWithoutSignal:
         context.set_offline(True)
         read(page, *codes[:2])
         count(page, "Waiting", 2)
-        page.close()
 
-        depot.page = page = context.new_page()
-        page.goto(f"{depot.base}{SCAN}")
+        page.reload()  # a closed page may send once more, without the missing connection of the test
         count(page, "Waiting", 2)
         expect(page.locator("#code")).to_be_focused()
         read(page, codes[2])
@@ -132,3 +149,39 @@ class TestWithoutSignal:
         context.set_offline(False)
         count(page, "Done today", 3)
         assert entries() == [(code, "collected") for code in codes]
+
+
+class TestNextPerson:
+    def test_meets_nothing_of_the_former_one_whose_log_out_and_scans_are_sent_later(self, depot, seller):
+        page, context = depot.page, depot.page.context
+        code = create_order(seller).tracking_code
+        page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+        context.set_offline(True)
+        read(page, code)
+        page.get_by_role("button", name="Menu").click()
+        page.wait_for_timeout(450)
+        page.get_by_role("button", name="Log out").click()
+        expect(page.locator("#screen")).to_contain_text("The log-out is completed when")
+
+        page.reload()
+        expect(page.locator("#screen")).to_contain_text("Scans that were not sent")
+        context.set_offline(False)
+        expect(page.locator("#screen")).not_to_contain_text("The log-out is completed when")
+        assert not Session.objects.exists()
+        assert entries() == []
+
+        depot.log_in("davi")
+        page.reload()
+        expect(page.get_by_role("button", name="Choose", exact=True)).to_be_visible()
+        until(page, lambda: entries() == [(code, "collected")])
+
+    def test_is_not_taken_for_one_who_has_logged_out_on_another_page(self, depot):
+        page, context = depot.page, depot.page.context
+        expect(page.locator("#bar")).to_contain_text("davi")
+        page.wait_for_function("() => navigator.serviceWorker.controller !== null")
+        context.add_cookies([{"name": settings.PERSON_CHANGED_COOKIE_NAME, "value": "1", "url": depot.base}])
+        context.set_offline(True)
+        page.reload()
+
+        expect(page.locator("#screen")).to_contain_text("No connection.")
+        expect(page.locator("body")).not_to_contain_text("davi")

@@ -1,4 +1,7 @@
-"""Cookies of a production start: for this host alone, over TLS, out of reach of scripts."""
+"""Cookies of a production start: for this host alone, over TLS, out of reach of scripts.
+
+Scripts read one, which tells pages on the device that somebody has logged in or out, and nothing more.
+"""
 
 import pytest
 from django.contrib.auth.models import User
@@ -54,5 +57,5 @@ def test_there_are_no_others(client, maria, settings):
 
     assert set(client.cookies) == {
         settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME, settings.LANGUAGE_COOKIE_NAME,
-        f"known_device_{maria.pk}",
+        settings.PERSON_CHANGED_COOKIE_NAME, f"known_device_{maria.pk}",
     }  # fmt: skip  # a list of names

@@ -14,7 +14,7 @@ JUNK = b'--x\r\nContent-Disposition: form-data; name="a\0"; filename="\0"\r\nCon
 _NUL = r'"aaaaaaaa\000"'  # as cookies write it
 COOKIES = [
     settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME, settings.DRIVER_COOKIE_NAME, settings.LANGUAGE_COOKIE_NAME,
-    settings.CHANGED_COOKIE_NAME, "messages",
+    settings.CHANGED_COOKIE_NAME, settings.PERSON_CHANGED_COOKIE_NAME, "messages",
 ]  # fmt: skip  # a list
 FIELDS = re.compile(r'name="([\w-]+)"')
 

@@ -25,7 +25,7 @@ def receiver(email=MARIA):
 
 @pytest.fixture
 def seller(seller):
-    sellers.set_receiver_mails(seller=seller, are_on=True, by=BY)
+    sellers.set_receiver_mails(seller=seller, are_on=True, by=BY, at=timezone.now())
     Seller.objects.filter(pk=seller.pk).update(name="Loja Azul")
     return Seller.objects.get(pk=seller.pk)
 
@@ -184,8 +184,27 @@ class TestStop:
         pages = {each: "/" + each.tracking_url.split("/", 3)[3] for each in (order, other)}
 
         assert ["<form" in client.get(path).content.decode() for path in pages.values()] == [True, False]
-        sellers.set_receiver_mails(seller=seller, are_on=False, by=BY)
+        sellers.set_receiver_mails(seller=seller, are_on=False, by=BY, at=timezone.now())
         assert "<form" not in client.get(pages[order]).content.decode()
+
+
+class TestMailThatWaits:
+    def test_is_not_sent_when_the_order_is_cancelled_meanwhile(self, mailbox, order):
+        move(order, Status.COLLECTED, Status.OUT_FOR_DELIVERY, Status.CANCELLED)
+
+        assert sent(mailbox) == []
+
+    def test_is_recorded_again_when_its_status_is_the_orders_again(self, mailbox, order):
+        move(order, Status.OUT_FOR_DELIVERY, Status.DELIVERY_FAILED, Status.OUT_FOR_DELIVERY)
+
+        assert sent(mailbox) == ["Seu pedido de Loja Azul saiu para entrega"]
+
+    def test_is_not_sent_when_the_seller_has_switched_them_off(self, mailbox, seller, order):
+        move(order, Status.OUT_FOR_DELIVERY)
+
+        sellers.set_receiver_mails(seller=seller, are_on=False, by=BY, at=timezone.now())
+
+        assert sent(mailbox) == []
 
 
 class TestForgottenOrder:
@@ -202,7 +221,7 @@ class TestForgottenOrder:
 
 class TestCosts:
     def test_are_no_statement_for_sellers_without_mails(self, mailbox, seller, order, django_assert_num_queries):
-        sellers.set_receiver_mails(seller=seller, are_on=False, by=BY)
+        sellers.set_receiver_mails(seller=seller, are_on=False, by=BY, at=timezone.now())
 
         with django_assert_num_queries(
             6

@@ -15,9 +15,9 @@ export function keepPage(address) {
   });
 }
 
-/** Show the page in another language. Throws Unreachable. */
-export async function speak(language, address) {
-  await submit("/language/", { language, next: address });
+/** Show the page in another language. `renew` as `submit` has it. Throws Unreachable and Refused. */
+export async function speak(language, address, renew) {
+  await submit("/language/", { language, next: address }, renew);
   // The kept page is in the other language.
   for (const name of await caches.keys()) await (await caches.open(name)).delete(address);
   location.reload();

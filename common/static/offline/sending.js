@@ -18,6 +18,7 @@ export function repeated(name, work) {
   let faults = 0;
   let rests = false; // after a fault nothing but the end of the pause begins it again
   let timer = null;
+  let next = null; // the run that waits for another one's end
   const again = (isFault) => {
     faults += isFault ? 1 : 0;
     if (faults === MOST_FAULTS) {
@@ -33,8 +34,10 @@ export function repeated(name, work) {
   };
   const run = () => {
     if (rests || store.isStuck) return null;
-    clearTimeout(timer);
-    return navigator.locks.request(name, async () => {
+    next ??= navigator.locks.request(name, async () => {
+      next = null; // what comes from now on may be too late for this one
+      if (rests || store.isStuck) return; // the run before it has failed meanwhile
+      clearTimeout(timer);
       try {
         await work();
         pause = FIRST_PAUSE;
@@ -45,6 +48,7 @@ export function repeated(name, work) {
         again(error.isFault);
       }
     });
+    return next;
   };
   return run;
 }

@@ -26,9 +26,10 @@ export const isAboutLogIn = (error) => error instanceof Refused && [401, 403].in
 /**
  * A function that calls the paths below `base`: it resolves to the answer, a JSON object, or null if that is empty, and
  * throws Unreachable and Refused. `headers` are sent with each call. `renew` asks for a new state with its token.
- * `loggedOut` is waited for when the session has ended.
+ * `loggedOut` is waited for when the session has ended. `isLogIn`: a redirect leads to a step of the log-in, such as the
+ * second factor; otherwise it is an answer of somebody else.
  */
-export function service(base, { headers = () => ({}), renew, loggedOut }) {
+export function service(base, { headers = () => ({}), renew, loggedOut, isLogIn = false }) {
   async function request(method, path, { json, bytes, deadline = DEADLINE }) {
     const sent = { Accept: "application/json", ...headers() };
     if (json) sent["Content-Type"] = "application/json";
@@ -37,7 +38,8 @@ export function service(base, { headers = () => ({}), renew, loggedOut }) {
     const signal = AbortSignal.timeout(deadline);
     try {
       const body = json ? JSON.stringify(json) : bytes;
-      const response = await fetch(`${base}${path}`, { method, headers: sent, body, signal, redirect: "error", cache: "no-store" });
+      const response = await fetch(`${base}${path}`, { method, headers: sent, body, signal, redirect: "manual", cache: "no-store" });
+      if (response.type === "opaqueredirect" && isLogIn) return { status: 401, answer: { code: "logged_out", detail: "" } };
       const isJson = (response.headers.get("Content-Type") ?? "").startsWith("application/json");
       return { status: response.status, answer: isJson ? await response.json() : null };
     } catch (error) {
@@ -69,13 +71,23 @@ export function service(base, { headers = () => ({}), renew, loggedOut }) {
   };
 }
 
-/** Send a form of the panel's or the app's, as a browser does. Throws Unreachable. */
-export async function submit(path, fields) {
-  const body = new URLSearchParams({ csrfmiddlewaretoken: store.state?.csrf ?? "", ...fields });
-  try {
-    const { ok } = await fetch(path, { method: "POST", body, signal: AbortSignal.timeout(DEADLINE) });
-    if (!ok) throw new Unreachable("");
-  } catch (error) {
-    throw error instanceof Unreachable ? error : new Unreachable("", { cause: error });
+/**
+ * Send a form of the panel's or the app's, as a browser does. `renew` asks for a new state when its token is refused.
+ * Throws Unreachable, and what `renew` throws.
+ */
+export async function submit(path, fields, renew = null) {
+  const send = async () => {
+    const body = new URLSearchParams({ csrfmiddlewaretoken: store.state?.csrf ?? "", ...fields });
+    try {
+      return await fetch(path, { method: "POST", body, signal: AbortSignal.timeout(DEADLINE) });
+    } catch (error) {
+      throw new Unreachable("", { cause: error });
+    }
+  };
+  let answer = await send();
+  if (answer.status === 403 && renew) {
+    await renew();
+    answer = await send();
   }
+  if (!answer.ok) throw new Unreachable(`${answer.status}`);
 }

@@ -98,12 +98,12 @@ export function menu() {
     language: (close, event) => {
       const language = event.currentTarget.value;
       close();
-      inTurn("language", () => speak(language, "/driver/"));
+      inTurn("language", () => speak(language, "/driver/", load));
     },
     logOut: (close) => {
       close();
       inTurn("logOut", async () => {
-        await submit("/driver/out/", {});
+        await submit("/driver/out/", {}, load);
         await stopPush();
         await forget();
       });

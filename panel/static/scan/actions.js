@@ -1,13 +1,13 @@
 // What the buttons do.
 import { text } from "../offline/dom.js";
 import { speak } from "../offline/kept_page.js";
-import { Unreachable, submit } from "../offline/server.js";
+import { Refused, Unreachable } from "../offline/server.js";
 import { openSheet } from "../offline/sheets.js";
 import { startCamera, stopCamera, switchLight } from "./camera.js";
 import { keep } from "./database.js";
 import { isTypedByHand, typeByHand } from "./field.js";
 import * as scans from "./scans.js";
-import { forget } from "./server.js";
+import { load, logOut } from "./server.js";
 import { store, update } from "./store.js";
 
 const WITH_REASON = new Set(["delivery_failed", "returned"]);
@@ -25,7 +25,7 @@ async function attempt(act) {
     else if (error instanceof DOMException) {
       update({ problem: text("error.kept") });
       scans.tellRefused();
-    } else {
+    } else if (!(error instanceof Refused)) { // logged out, or may not scan: the page says which
       throw error;
     }
   }
@@ -37,10 +37,10 @@ export const choose = (scan, seller) => attempt(() => scans.choose(scan, seller)
 
 export const undo = () => attempt(async () => {
   if (await scans.undo()) return;
-  const last = store.scans.findLast((scan) => scan.id === store.last?.id);
+  const last = scans.shown();
   const now = last?.outcome?.now;
   const values = {
-    none: !last || (last.outcome && last.outcome.kind !== "done" && last.outcome.kind !== "already"),
+    none: !last || (last.outcome && last.outcome.kind !== "done"),
     sent: last && !last.outcome,
     moves: now && text(`next.${now}`),
     ended: now && !text(`next.${now}`),
@@ -110,15 +110,11 @@ export function menu() {
     language: (close, event) => {
       const language = event.currentTarget.value;
       close();
-      return attempt(() => speak(language, "/panel/scan/"));
+      return attempt(() => speak(language, "/panel/scan/", load));
     },
     logOut: (close) => {
       close();
-      return attempt(async () => {
-        await submit("/account/logout/", {});
-        stopCamera();
-        await forget();
-      });
+      return attempt(logOut);
     },
   });
 }

@@ -6,15 +6,17 @@ import { Refused, Unreachable } from "../offline/server.js";
 import * as actions from "./actions.js";
 import { kept } from "./database.js";
 import { startField } from "./field.js";
-import { refresh, send } from "./scans.js";
+import { refresh, send, showLast } from "./scans.js";
 import { drawWhenFree } from "./screens.js";
-import { load } from "./server.js";
+import { dropFormer, leave, load } from "./server.js";
 import { onUpdate, store, update } from "./store.js";
 
 const AGAIN = 15_000; // milliseconds
 
 async function look() {
   try {
+    await dropFormer();
+    await leave();
     await load();
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof Refused)) throw error; // the page says which
@@ -34,8 +36,10 @@ async function start() {
   }
   startField(actions.take);
   try {
+    await dropFormer();
     update({ state: (await kept("state")) ?? null, move: (await kept("move")) ?? null, hasSound: (await kept("sound")) ?? true });
     await refresh();
+    showLast();
     navigator.storage?.persist?.();
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
@@ -44,7 +48,7 @@ async function start() {
   update({});
   addEventListener("online", look);
   document.addEventListener("visibilitychange", () => { (document.hidden ? send : look)(); });
-  setInterval(() => { if (!store.isReachable && !document.hidden) look(); }, AGAIN);
+  setInterval(() => { if ((!store.isReachable || store.isLeaving) && !document.hidden) look(); }, AGAIN);
   await look();
 }
 

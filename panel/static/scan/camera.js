@@ -1,5 +1,6 @@
 // Reads codes with the camera: by the browser's own BarcodeDetector, or by a library that is loaded when it is needed.
 // The code in the middle of the picture counts: a label has several.
+import { text } from "../offline/dom.js";
 import { store, update } from "./store.js";
 
 const FORMATS = ["code_128", "code_39"];
@@ -92,6 +93,13 @@ export function stopCamera() {
   update({ camera: "", hasLight: false });
 }
 
+/** The picture would stand still: another program has taken the camera, or it was unplugged. */
+function lose(turn) {
+  if (turn !== running) return;
+  stopCamera();
+  update({ problem: text("error.camera_stopped") });
+}
+
 /** Show the camera's picture, and call `found` with each code. Rejects with a DOMException where there is none. */
 export async function startCamera(found) {
   const video = document.getElementById("video");
@@ -108,12 +116,17 @@ export async function startCamera(found) {
       return;
     }
     stream = opened;
+    stream.getVideoTracks()[0].addEventListener("ended", () => lose(turn)); // not when the page stops it
     const detect = (await own()) ?? (await ofLibrary());
     if (turn !== running) return;
     video.srcObject = stream;
     await video.play();
+    if (turn !== running) return;
     update({ camera: "on", hasLight: Boolean(stream.getVideoTracks()[0].getCapabilities?.().torch) });
-    read(video, detect, found, turn);
+    read(video, detect, found, turn).catch((error) => {
+      lose(turn);
+      if (!(error instanceof DOMException)) throw error;
+    });
   } catch (error) {
     if (turn === running) stopCamera();
     throw error;

@@ -14,6 +14,7 @@ import { store, update } from "./store.js";
 const HELD = 5_000; // milliseconds
 const LISTED = 50; // of those that were done
 const LONGEST = 255; // characters of a code
+const REPEATED = 120_000; // milliseconds in which a second scan of a code is one too many, and not about the next parcel
 // [seconds, hertz]: one high tone for what is recorded, two low ones for what is not.
 const TAKEN = [[0, 1320]];
 const NOT_TAKEN = [[0, 330], [0.25, 247]];
@@ -70,6 +71,10 @@ export const hasMove = () => Boolean(store.move) && store.move.person === person
 
 export const chosen = (values) => ({ ...values, person: person(), day: today() });
 
+// The service says of the others whether something changes: a code may be read again on another day, after another device
+// has moved the parcel, or for the next parcel of a code that several sellers use.
+const isRepeated = (scan) => !scan.seller && (!scan.outcome || Math.abs(age(scan)) < REPEATED);
+
 /**
  * Take what a reader has read: it is written at once, in the order of the calls. Rejects when the device cannot keep it.
  */
@@ -88,7 +93,7 @@ export async function take(text) {
   }
   const { status, reasonCode, reason, place } = store.move;
   const same = mine().findLast((scan) => compact(scan.code) === compact(code) && scan.outcome?.kind !== "refused");
-  if (same?.status === status) {
+  if (same && same.code === code && same.status === status && isRepeated(same)) {
     update({ last: { kind: "again", id: same.id, code } });
     tellRefused();
     return;
@@ -105,17 +110,25 @@ export async function take(text) {
     await refresh();
   }
   sendAgain(); // those before it
-  setTimeout(send, HELD);
 }
 
 const age = (scan) => Date.now() - Date.parse(scan.madeAt);
 // A clock that was set back does not hold it longer.
 const isHeld = (scan) => !document.hidden && !scan.isSent && age(scan) >= 0 && age(scan) < HELD;
 
+/** The scan that the page shows as the last one; none if what was done last changed nothing. */
+export const shown = () => (store.last?.kind === "scan" ? mine().find(({ id }) => id === store.last.id) : undefined);
+
+/** Show what waits as the last scan, when the page has been opened again. */
+export function showLast() {
+  const last = waiting().at(-1);
+  if (last) update({ last: { kind: "scan", id: last.id, code: last.code } });
+}
+
 /** The last scan, if it can be taken back still. */
-export function undoable() {
-  const last = mine().at(-1);
-  return last && !last.outcome && !last.isSent ? last : null;
+function undoable() {
+  const last = shown();
+  return last && last === mine().at(-1) && !last.outcome && !last.isSent ? last : null;
 }
 
 /** Take the last scan back. Resolves to whether it had not been sent. */
@@ -147,17 +160,25 @@ export async function dismiss(scan) {
 /** Send a scan of a code that several sellers use again, as the code of this one. */
 export async function choose(scan, seller) {
   const { order, outcome, ...again } = scan;
+  const id = crypto.randomUUID();
   await write("scans", (scans) => {
     scans.delete(order);
-    scans.add({ ...again, id: crypto.randomUUID(), isSent: false, seller });
+    scans.add({ ...again, id, isSent: false, seller });
   });
+  update({ last: { kind: "scan", id, code: scan.code } });
   await refresh();
   sendAgain();
 }
 
+let timer = null;
+
+/** What can be sent now. What is held is sent when its time is over. */
 function ready() {
   const found = waiting().filter(({ order }) => order !== undefined); // that are written
-  if (found.length && isHeld(found.at(-1))) found.pop();
+  if (found.length && isHeld(found.at(-1))) {
+    clearTimeout(timer);
+    timer = setTimeout(send, HELD - age(found.pop()));
+  }
   return found.slice(0, MOST_AT_ONCE);
 }
 
@@ -175,7 +196,7 @@ export function sendAgain() {
 async function sendSome(scans) {
   const present = await marked(scans);
   if (present.length) {
-    const answer = await post("movements/", { sentAt: now(), person: person(), movements: present.map(reported) });
+    const answer = await post("movements/", { sentAt: now(), person: present[0].person, movements: present.map(reported) });
     await settle(answer.outcomes, present);
   } else {
     await refresh();
@@ -208,7 +229,7 @@ function reported({ id, code, status, reasonCode, reason, place, seller, madeAt 
 async function settle(outcomes, scans) {
   const found = new Map(outcomes.map(({ id, ...outcome }) => [id, outcome]));
   const done = outcomes.filter(({ kind }) => kind === "done").length;
-  const who = person();
+  const who = scans[0].person;
   await write(["scans", "kept"], (all, kept) => {
     for (const scan of scans) all.put({ ...scan, isSent: true, outcome: found.get(scan.id) });
     const counted = kept.get("done");

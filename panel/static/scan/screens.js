@@ -1,6 +1,7 @@
 // Draws the page from the store.
 import { part, show, text, whenFree } from "../offline/dom.js";
 import * as actions from "./actions.js";
+import { stopCamera } from "./camera.js";
 import { focusField } from "./field.js";
 import * as scans from "./scans.js";
 import { store, update } from "./store.js";
@@ -64,7 +65,7 @@ function row(scan) {
 function screen() {
   const { state, isLoggedOut, isForbidden, isReachable } = store;
   if (isForbidden) return part("forbidden");
-  if (isLoggedOut) return part("logged-out", { waiting: scans.unsentOfAll() });
+  if (isLoggedOut) return part("logged-out", { waiting: scans.unsentOfAll(), leaving: store.isLeaving });
   if (!state) return part("starting", { unreachable: !isReachable });
   return scans.hasMove() ? null : part("choose", {}, { chooseMove: actions.chooseMove });
 }
@@ -72,7 +73,7 @@ function screen() {
 function draw() {
   const { state, camera, hasLight, hasSound } = store;
   const other = screen();
-  const kind = JSON.stringify([state?.person, store.isLoggedOut, store.isForbidden, store.isReachable, Boolean(other), scans.unsentOfAll() > 0]);
+  const kind = JSON.stringify([state?.person, store.isLoggedOut, store.isLeaving, store.isForbidden, store.isReachable, Boolean(other), scans.unsentOfAll() > 0]);
   const found = notices();
   show("bar", JSON.stringify([state?.person, hasSound]), () => [state ? part("bar", { ...state.person, sound: hasSound }, actions) : part("brand")]);
   show("notices", found.map((each) => each.outerHTML).join(""), () => found);
@@ -80,7 +81,10 @@ function draw() {
   const areReady = document.querySelectorAll("[data-ready]");
   const wasHidden = areReady[0].hidden;
   for (const each of areReady) each.hidden = Boolean(other);
-  if (other) return;
+  if (other) {
+    if (camera) stopCamera(); // nobody may scan
+    return;
+  }
   show("move", JSON.stringify(store.move), () => [part("chosen", { move: moveName(store.move) }, { chooseMove: actions.chooseMove })]);
   const [name, values] = last();
   show("last", JSON.stringify([name, values]), () => [part(name, values)]);

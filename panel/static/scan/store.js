@@ -3,6 +3,7 @@ import { onUpdate, store, update } from "../offline/store.js";
 
 Object.assign(store, {
   isForbidden: false, // who is logged in may not scan
+  isLeaving: false, // the log-out was not sent yet
   move: null, // what is scanned for: { status, reasonCode, reason, place, person, day }
   scans: [], // see `scans.js`
   last: null, // what the last scan has become: { kind, id, code }, of a kind that templates/scan/parts.html has

@@ -152,7 +152,7 @@ def order(url: str) -> None:
     seller = SellerFactory.create(documents=(COMPANY,))
     endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live")
     EndpointOfSeller.objects.update(url=url)
-    sellers.set_receiver_mails(seller=seller, are_on=True, by=BY)
+    sellers.set_receiver_mails(seller=seller, are_on=True, by=BY, at=timezone.now())
     client = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller)}")
     receiver = order_body()["receiver"]
     receiver |= {"name": RECEIVER, "phone": "1188776655", "cellphone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
