@@ -213,6 +213,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/webhooks/settlement.py:_LOCK": (
         "tests/common/webhooks/test_settlement_locks.py::TestLock::test_leaves_other_items_of_the_same_claim",
     ),
+    "common/webhooks/queue.py:bring_forward": (
+        "tests/common/webhooks/test_bring_forward.py::TestBringForward::test_locks_items_in_the_sequence_of_replays",
+    ),
     "common/webhooks/queue.py:_ADD": (_SETTLED_MEANWHILE,),
     "common/webhooks/queue.py:_ADD_AGAIN": (
         f"{_DELIVERY}TestReplay::test_keeps_a_worker_from_ending_the_item_of_a_move_made_meanwhile",
@@ -234,6 +237,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/webhooks/settlement.py:_settle_others": (_SETTLED_MEANWHILE, _BATCHES),
     "integration/actions/webhooks.py:set_authentication": (
         f"{_SELLER}TestEndpoint::test_that_has_just_been_removed_is_not_changed",
+    ),
+    "integration/actions/forgetting.py:_FORGET_TEXTS_IN_EVENTS": (
+        f"{_SELLER}TestForgetting::test_locks_events_in_the_sequence_of_replays",
     ),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/actions/carriers.py:assign": (f"{_CARRIERS}TestAssign::test_is_written_once_by_two_at_once",),

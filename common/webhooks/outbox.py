@@ -77,7 +77,8 @@ class Outbox:
     endpoints and their events. `test_event` has the status and the body of test events. `authorizations` is called once
     for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
     together. `check_authorization` raises EndpointCannotSend if a request to the endpoint could not be authorized now.
-    `record_rest` writes the events that the area records only when somebody wants those of the endpoint.
+    `record_rest` writes events that the area records only when somebody wants those of the endpoint, of some subjects
+    at a time, and returns of how many.
     `subject_headers` has the headers of the area's own for events about a subject, given by its key.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
@@ -94,7 +95,7 @@ class Outbox:
     test_event: tuple[str, str]
     authorizations: Callable[[Sequence[ClaimedItem], Mapping[int, Any], datetime], Authorize]
     check_authorization: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
-    record_rest: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
+    record_rest: Callable[[Any, datetime], int] = lambda _endpoint, _at: 0
     subject_headers: Callable[[Any], Mapping[str, str]] = lambda _subject_id: {}
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Greatest
 from prometheus_client import Counter, Histogram
@@ -49,14 +49,15 @@ ON CONFLICT ({subject_id}, endpoint_id) WHERE is_ordered DO UPDATE SET {subject_
 """
 _ROW = "(%s, %s, %s, %s, %s, 0, 0)"
 # One item for each subject and endpoint, for the first of its events; an existing item is locked, for the same reason
-# as above.
+# as above. By the key of the subject, as whoever changes several subjects in one transaction does, so that neither
+# waits for the other. Test events have none, and an item each.
 _ADD_AGAIN = """
 INSERT INTO {items} (event_id, {subject_id}, endpoint_id, is_ordered, due_at, tries, refusals)
-SELECT DISTINCT ON (v.endpoint_id, coalesce(v.{subject_id}::text, v.id::text))
+SELECT DISTINCT ON (v.endpoint_id, v.{subject_id}, CASE WHEN v.{subject_id} IS NULL THEN v.id END)
        v.id, v.{subject_id}, v.endpoint_id, v.{subject_id} IS NOT NULL, %s, 0, 0
 FROM {events} v
 WHERE v.id = ANY(%s) AND NOT EXISTS (SELECT FROM {items} i WHERE i.event_id = v.id)
-ORDER BY v.endpoint_id, coalesce(v.{subject_id}::text, v.id::text), v.sequence
+ORDER BY v.endpoint_id, v.{subject_id}, CASE WHEN v.{subject_id} IS NULL THEN v.id END, v.sequence
 ON CONFLICT ({subject_id}, endpoint_id) WHERE is_ordered DO UPDATE SET {subject_id} = EXCLUDED.{subject_id}
 """
 
@@ -119,7 +120,10 @@ def bring_forward(outbox: Outbox, *, endpoint_id: int, at: datetime, poisoned_to
     waiting = items.filter(Exists(recent), endpoint=endpoint_id, lease=None, due_at__gt=at)
     if not poisoned_too:
         waiting = waiting.filter(is_ordered=True)
-    count: int = waiting.update(due_at=at, tries=Greatest(F("tries") - 1, 0))
+    with transaction.atomic():
+        # In the sequence in which replays lock items, so that neither waits for the other.
+        locked = list(waiting.order_by("pk").select_for_update().values_list("pk", flat=True))
+        count: int = items.filter(pk__in=locked).update(due_at=at, tries=Greatest(F("tries") - 1, 0))
     return count
 
 

@@ -35,10 +35,16 @@ WHERE id = ANY(%s) AND forgotten_at IS NULL
 _FORGET_TEXTS = """
 UPDATE integration_statuslog SET reason = '', place = '' WHERE order_id = ANY(%s) AND (reason, place) <> ('', '')
 """
+# In the sequence in which replays lock events, so that neither waits for the other.
 _FORGET_TEXTS_IN_EVENTS = """
-UPDATE integration_webhookevent
-SET body = jsonb_set(jsonb_set(body::jsonb, '{reason,text}', 'null'), '{reason,place}', 'null')::text
-WHERE order_id = ANY(%s) AND jsonb_typeof(body::jsonb->'reason') = 'object'
+WITH locked AS (
+    SELECT id FROM integration_webhookevent
+    WHERE order_id = ANY(%s) AND jsonb_typeof(body::jsonb->'reason') = 'object'
+    ORDER BY id FOR NO KEY UPDATE
+)
+UPDATE integration_webhookevent event
+SET body = jsonb_set(jsonb_set(event.body::jsonb, '{reason,text}', 'null'), '{reason,place}', 'null')::text
+FROM locked WHERE event.id = locked.id
 """
 
 

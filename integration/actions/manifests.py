@@ -119,7 +119,9 @@ def _open(manifest: Manifest) -> Manifest:
 
 
 def _locked_with_orders(manifest: Manifest) -> tuple[list[Order], Manifest]:
-    """The orders that stand in the manifest, and itself, as they are now, locked: first it, so that none is added.
+    """The orders that stand in the manifest, by their keys, and itself, as they are now, locked: first it.
+
+    So none is added meanwhile, and queue items of several orders are inserted in the sequence of replays.
 
     Raises ManifestNotFound if it was deleted meanwhile.
     """
@@ -127,7 +129,7 @@ def _locked_with_orders(manifest: Manifest) -> tuple[list[Order], Manifest]:
     if locked is None:
         raise ManifestNotFound
     _locked(Order.objects.filter(manifest_entries__manifest=manifest))
-    return list(Order.objects.filter(manifest_entries__manifest=manifest).order_by("manifest_entries")), locked
+    return list(Order.objects.filter(manifest_entries__manifest=manifest).order_by("pk")), locked
 
 
 def _locked(orders: QuerySet[Order]) -> list[Order]:

@@ -1,6 +1,6 @@
 """Creating orders and changing their status. The status and its log entry are written in one transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NotRequired, TypedDict
@@ -246,13 +246,17 @@ def move(
 ) -> Order:
     """Change the status to `to` and log it with what is reported of it. No other function writes a status.
 
-    The first one after the collection sets the promised day of an order with a freight.
+    The first one after the collection sets the promised day of an order with a freight. The texts of a report are not
+    kept of an order that is anonymised.
 
     Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the report does not fit it.
     """
     locked = Order.objects.select_related("seller").select_for_update(of=("self",), no_key=True).get(pk=order.pk)
     before = Status(locked.status)
     locked.status = lifecycle.move(before, to).value
+    report.check(to)
+    if locked.forgotten_at is not None:
+        report = replace(report, reason="", place="")  # nothing would make them forgotten later
     entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
     happened_at = entry.occurred_at
     if report.happened_at is not None:
@@ -337,8 +341,6 @@ def _freight(payload: NewOrder, origin: str) -> Price | None:
 def _log_entry(
     order: Order, status: Status, *, via_api: bool, by: str, at: datetime, report: Report = NOTHING_MORE
 ) -> StatusLog:
-    """The unsaved entry. Raises InvalidStatusReport if the report does not fit the status."""
-    report.check(status)
     return StatusLog(
         order=order,
         company_id=order.company_id,

@@ -1,4 +1,7 @@
-"""Webhooks of orders: endpoints of sellers, events, the queue and attempts. The next migration indexes the orders."""
+"""Webhooks of orders: endpoints of sellers, events, the queue and attempts. The next migration indexes the orders.
+
+The table of sellers is locked before that of orders, as by whoever creates an order.
+"""
 
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
@@ -120,11 +123,6 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddField(
-            model_name='order',
-            name='unrecorded_at',
-            field=models.DateTimeField(editable=False, null=True),
-        ),
-        migrations.AddField(
             model_name='webhookendpoint',
             name='seller',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='endpoints', to='integration.seller', verbose_name='seller'),
@@ -133,6 +131,11 @@ class Migration(migrations.Migration):
             model_name='endpointchange',
             name='seller',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='integration.seller'),
+        ),
+        migrations.AddField(
+            model_name='order',
+            name='unrecorded_at',
+            field=models.DateTimeField(editable=False, null=True),
         ),
         migrations.AddField(
             model_name='webhookevent',

@@ -89,18 +89,18 @@ def lock_queue(orders: Sequence[Order]) -> None:
     list(waiting.select_for_update().values_list("pk"))
 
 
-def record_rest(endpoint: WebhookEndpoint, at: datetime) -> None:
-    """Write the events of marked orders, for whoever reads the feed or sets a URL: none of them is sent by itself.
+def record_rest(endpoint: WebhookEndpoint, at: datetime) -> int:
+    """Write the events of marked orders, for whoever reads them or sets a URL: none of them is sent by itself.
 
     Those of the orders with entries in the 30 days before `at`, the oldest first, at most 500 orders. An order that
-    another transaction has locked is left to the next call.
+    another transaction has locked is left to the next call. Returns how many orders it has written events of.
     """
     marked = Order.objects.of(endpoint.seller_id, endpoint.environment).filter(unrecorded_at__gt=at - feed.KEPT)
     with transaction.atomic():
         locked = marked.order_by("unrecorded_at").select_for_update(of=("self",), no_key=True, skip_locked=True)
         orders = list(locked[:_MOST_ORDERS])
         if not orders:
-            return
+            return 0
         prefetch_related_objects(orders, "status_log", "events", "invoice_links__invoice")
         first: Any = WebhookEndpoint.objects.of(endpoint.seller_id, endpoint.environment)[0]
         events: list[WebhookEvent] = []
@@ -109,6 +109,7 @@ def record_rest(endpoint: WebhookEndpoint, at: datetime) -> None:
             events += _without_events(first, order, list(order.status_log.all()), invoices)
         WebhookEvent.objects.bulk_create(events)
         Order.objects.filter(pk__in=[order.pk for order in orders]).update(unrecorded_at=None)
+    return len(orders)
 
 
 def _without_events(

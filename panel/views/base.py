@@ -174,6 +174,7 @@ class EndpointView(LoggedInView):
     # Of the class that says whose page it is.
     endpoint_model: type[Endpoint]
     owner: Any
+    owner_in_logs: str
     endpoints: list[Any]
     url_prefix: str  # of the names of its pages
     may_set_url: bool
@@ -184,6 +185,7 @@ class EndpointView(LoggedInView):
     subject_code: Callable[[Any], Any]
     steps: Callable[[Any, Any], dict[str, Any]]
     own_forms: Callable[[], dict[str, Any]]
+    file_name: Callable[[str], str]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.number = kwargs.pop("number", 1)

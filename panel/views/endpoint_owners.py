@@ -34,6 +34,14 @@ class OfAccount(AccountView):
         return self.account
 
     @property
+    def owner_in_logs(self) -> str:
+        return f"account {self.account.pk}"
+
+    def file_name(self, name: str) -> str:
+        """The name of a download."""
+        return name
+
+    @property
     def may_set_url(self) -> bool:
         """The URL is sent a token, with which whoever reads it could request deliveries."""
         return self.may_request
@@ -68,6 +76,10 @@ class OfSeller(SellerView):
     @property
     def owner(self) -> Seller:
         return self.seller
+
+    @property
+    def owner_in_logs(self) -> str:
+        return f"seller {self.seller.reference}"
 
     @cached_property
     def endpoints(self) -> list[Any]:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +33,8 @@ from panel.views.base import EndpointView
 _log = logging.getLogger(__name__)
 # More than any recovery sends.
 _MOST_EVENTS = 10**12
+# Of `record_rest` in one request. Of sellers, each is of up to 500 orders: with four entries each, under a second.
+_MOST_RECORDINGS = 4
 
 
 class EventsView(EndpointView):
@@ -48,6 +50,14 @@ class EventsView(EndpointView):
     def within(self, since: datetime, until: datetime) -> Any:
         return self.events.filter(created_at__gte=since, created_at__lt=until)
 
+    def record_rest(self) -> int:
+        """Write the events that are recorded only when somebody wants them, so that they are listed and recovered.
+
+        Returns how many times some were written, at most _MOST_RECORDINGS: then there may be more.
+        """
+        written = (self.outbox.record_rest(self.endpoint, clock.now()) for _number in range(_MOST_RECORDINGS))
+        return sum(1 for _subjects in takewhile(bool, written))
+
     def last_attempts(self, events: Iterable[Any]) -> dict[UUID, Attempt]:
         """The last attempt of each of these events, by their ids."""
         attempts: Any = self.outbox.attempts._default_manager
@@ -55,8 +65,13 @@ class EventsView(EndpointView):
 
 
 class Events(EventsView):
-    @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
+        if recorded := self.record_rest():
+            return self.show(unrecorded=_unrecorded(recorded))  # a replica may not have them yet
+        return self._recorded_before(request)
+
+    @may_be_old
+    def _recorded_before(self, _request: HttpRequest) -> HttpResponse:
         return self.show()
 
     def show(self, *, status: int = 200, **context: Any) -> HttpResponse:
@@ -77,17 +92,27 @@ class Events(EventsView):
         )
 
 
+def _unrecorded(recorded: int) -> str:
+    """What to say of events that `record_rest` may have left, or an empty string."""
+    if recorded < _MOST_RECORDINGS:
+        return ""
+    return _(
+        "Not all events of the last 30 days may be recorded yet. Open this list again until it no longer says so, and "
+        "recover the failed events then."
+    )
+
+
 class EventsExport(EventsView):
     """One row for each event, with its last attempt."""
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        _log.info("%s exported events of account %s", actor(request), self.owner.pk)
+        _log.info("%s exported events of %s", actor(request), self.owner_in_logs)
         header = [
             "webhook-id", _("Event"), "webhook-sequence", self.subject_column, _("State"), _("Made"), _("Received"),
             _("Attempts"), _("Last attempt"), _("Last answer"), "ms", _("Error"),
         ]  # fmt: skip  # a list of columns
-        return csv_files.response("events", header=header, rows=self._rows())
+        return csv_files.response(self.file_name("events"), header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
         for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events, **self.filter_options):
@@ -249,9 +274,12 @@ class ResendRange(ResendingView, Events):
     http_method_names = ["get", "post"]
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page("panel/recover.html", **self._dialog(self._form(request.GET)))
+        unrecorded = _unrecorded(self.record_rest())
+        return self.page("panel/recover.html", unrecorded=unrecorded, **self._dialog(self._form(request.GET)))
 
     def post(self, request: HttpRequest) -> HttpResponse:
+        if unrecorded := _unrecorded(self.record_rest()):
+            messages.warning(request, unrecorded)
         form = self._form(request.POST)
         if not form.is_valid():
             return self.show(status=422, **self._dialog(form))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any
 
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -54,7 +55,7 @@ _STANDING = Case(
     default=Value("under_way"),
     output_field=TextField(),
 )
-# The codes of `_reasons`, in the sequence in which tables have them. Empty: the carrier has reported none.
+# The codes of reasons, in the sequence in which tables have them. Empty: the carrier has reported none.
 _REASONS: dict[str, Any] = {code.value: text for code, text in words.REASONS.items()} | {"": gettext_lazy("No reason")}
 
 
@@ -62,7 +63,7 @@ _REASONS: dict[str, Any] = {code.value: text for code, text in words.REASONS.ite
 class Line:
     """Orders of a day, a month or a seller, which `of` names; None for a total: numbers by how they stand, and reais.
 
-    `reasons`: why those that failed did, where it is counted.
+    `reasons`: the last code that was reported of those that failed.
     """
 
     of: Any = None
@@ -90,16 +91,19 @@ def _figures_header() -> list[str]:
     return [_("Orders"), *(str(each.name) for each in _SERIES.values()), _("Freight"), _("Value of the orders")]
 
 
-def _created(orders: QuerySet[Order], period: Period) -> QuerySet[Order]:
-    return orders.filter(created_at__gte=period.start, created_at__lt=period.end).order_by()
-
-
 def _lines(orders: QuerySet[Order], period: Period, *, of: Any) -> dict[Any, Line]:
-    """The orders that were created within the period by `of`, the expression of what a line is about."""
+    """The orders that were created within the period by `of`, the expression of what a line is about.
+
+    By one statement, so that the reasons add up to the number of orders that failed.
+    """
+    told = StatusLog.objects.filter(order=OuterRef("pk"), status__in=lifecycle.WITH_REASON).exclude(reason_code="")
+    code = Coalesce(Subquery(told.order_by("-pk").values("reason_code")[:1]), Value(""))
+    why = Case(When(status__in=lifecycle.WITH_REASON, then=code), default=Value(""), output_field=TextField())
     rows = (
-        _created(orders, period)
-        .annotate(of=of, standing=_STANDING)
-        .values_list("of", "standing")
+        orders.filter(created_at__gte=period.start, created_at__lt=period.end)
+        .order_by()
+        .annotate(of=of, standing=_STANDING, why=why)
+        .values_list("of", "standing", "why")
         .annotate(
             count=Count("pk"),
             centavos=Coalesce(Sum("freight_centavos", filter=~Q(status=Status.CANCELLED)), 0),
@@ -107,9 +111,11 @@ def _lines(orders: QuerySet[Order], period: Period, *, of: Any) -> dict[Any, Lin
         )
     )
     lines: dict[Any, Line] = {}
-    for key, standing, count, centavos, value in rows:
+    for key, standing, reason, count, centavos, value in rows:
         line = lines.setdefault(key, Line(key))
-        line.counts[standing] = count
+        line.counts[standing] += count
+        if standing == "failed":
+            line.reasons[reason] += count
         line.freight += Decimal(centavos) / 100
         line.value += value
     return lines
@@ -120,14 +126,6 @@ def _of_dates(orders: QuerySet[Order], period: Period) -> list[Line]:
     dated = TruncDate("created_at") if period.is_by_day else TruncMonth("created_at", output_field=DateField())
     lines = _lines(orders, period, of=dated).values()
     return sorted(lines, key=lambda line: line.of or date.min)
-
-
-def _reasons(orders: QuerySet[Order], period: Period) -> list[tuple[int, str, int]]:
-    """Why orders of the period are not delivered now: seller, the last code that was reported, and how many."""
-    told = StatusLog.objects.filter(order=OuterRef("pk"), status__in=lifecycle.WITH_REASON).exclude(reason_code="")
-    code = Coalesce(Subquery(told.order_by("-pk").values("reason_code")[:1]), Value(""))
-    failed = _created(orders, period).filter(status__in=lifecycle.WITH_REASON)
-    return [*failed.annotate(why=code).values_list("seller", "why").annotate(count=Count("pk"))]
 
 
 def _total(lines: Iterable[Line]) -> Line:
@@ -149,24 +147,25 @@ class Report(SellerView):
         context: dict[str, Any] = {"form": form, **periods(form.period)}
         if period := form.period:
             lines = _of_dates(self.orders, period)
-            context |= {"lines": lines, "total": _total(lines), "charts": _charts(lines, period)}
-            context |= {"names": _SERIES.values(), "bars": self._bars(period)}
+            total = _total(lines)
+            context |= {"lines": lines, "total": total, "charts": _charts(lines, period)}
+            context |= {"names": _SERIES.values(), "bars": self._bars(total)}
         return self.page("panel/seller_report.html", **context)
 
-    def _bars(self, period: Period) -> Bars:
+    def _bars(self, total: Line) -> Bars:
         return Bars.of(
             _("Why orders were not delivered"),
             columns=[_("Reason"), _("Orders")],
-            rows=[(reason, count, [number(count)]) for reason, count in _counted_reasons(self.orders, period)],
+            rows=[(reason, count, [number(count)]) for reason, count in _counted_reasons(total)],
             look="bad",
             file=f"{self.url('seller_report_reasons_export')}?{self.request.GET.urlencode()}",
         )
 
 
-def _counted_reasons(orders: QuerySet[Order], period: Period) -> list[tuple[str, int]]:
+def _counted_reasons(total: Line) -> list[tuple[str, int]]:
     """Why a seller's orders are not delivered now, in the reader's language, and how many, the most frequent first."""
-    found = sorted(_reasons(orders, period), key=lambda row: row[2], reverse=True)
-    return [(str(_REASONS[code]), count) for _seller, code, count in found]
+    found = sorted(total.reasons.items(), key=itemgetter(1), reverse=True)
+    return [(str(_REASONS[code]), count) for code, count in found if count]
 
 
 def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
@@ -205,7 +204,8 @@ class ReportExport(SellerView):
         return header, [[line.of, *line.figures] for line in _of_dates(self.orders, period)]
 
     def _reasons(self, period: Period) -> tuple[list[str], list[list[Cell]]]:
-        return [_("Reason"), _("Orders")], [list(row) for row in _counted_reasons(self.orders, period)]
+        total = _total(_of_dates(self.orders, period))
+        return [_("Reason"), _("Orders")], [list(row) for row in _counted_reasons(total)]
 
 
 class _OfAllSellers(LoggedInView, PermissionRequiredMixin):
@@ -218,8 +218,6 @@ def _of_sellers(period: Period) -> list[Line]:
     # Every seller, because the index begins with them.
     live = Order.objects.filter(seller__in=list(sellers), environment=Environment.LIVE)
     lines = _lines(live, period, of=F("seller"))
-    for key, code, count in _reasons(live, period):
-        lines[key].reasons[code] = count
     for line in lines.values():
         line.of = sellers[line.of]
     return sorted(lines.values(), key=lambda line: (line.of.name.casefold(), line.of.pk))

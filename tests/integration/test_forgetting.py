@@ -72,6 +72,20 @@ class TestForgettingWebhooks:
         assert event.attempts.get().response_start == ""
         assert json.loads(endpoint.events.get(sequence=1).body)["reason"] is None
 
+    def test_leaves_no_words_of_what_is_reported_later(self, seller):
+        WebhookEndpoint.objects.create(seller=seller, environment="live", url="http://127.0.0.1:9/hook")
+        order, now = create_order(seller), timezone.now()
+        old = order.created_at + timedelta(days=91)
+        assert forgetting_orders.forget_orders_of(**MARIA, until=now, at=old) == 1
+        said = orders.Report(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
+
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=now)
+        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, report=said)
+
+        entry = order.status_log.latest("pk")
+        assert (entry.reason_code, entry.reason, entry.place) == ("OTHER", "", "")
+        assert json.loads(order.events.get(sequence=3).body)["reason"] == {"code": "OTHER", "text": None, "place": None}
+
 
 class TestForgettingOnePerson:
     @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
 from common.tabular_import import TableFile
-from common.webhooks import endpoints, feed
+from common.webhooks import endpoints, feed, replays
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
 from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails, webhooks
@@ -27,6 +28,8 @@ from integration.models import (
     ReceiverMailStop,
     StatusLog,
     WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
 )
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
@@ -174,6 +177,36 @@ class TestManifest:
         assert [entry.order.status for entry in closed.entries.all()] == ["cancelled"]
 
 
+class TestReplay:
+    @pytest.fixture
+    def unaddressed(self, seller):
+        """Two orders whose events can be sent, with keys whose texts have the other sequence."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT setval('integration_order_id_seq', 99999998)")
+        made = [create_order(seller, orderId=f"A-{number}") for number in range(2)]
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/"), by=BY, at=timezone.now())
+        return made
+
+    def test_and_the_moves_of_a_manifest_do_not_wait_for_each_other(self, unaddressed):
+        low, high = (
+            partial(orders.move, order=order, to=Status.COLLECTED, by=BY, at=timezone.now()) for order in unaddressed
+        )
+        replay = partial(replays.replay, events=WebhookEvent.objects.filter(sequence=1), by=BY, at=timezone.now())
+
+        _low, replayed, moved = overlap(low, replay, then=high)
+
+        assert (replayed.again, name_of(moved)) == (2, "Order")
+
+    def test_queues_orders_in_the_sequence_in_which_a_manifest_moves_them(self, seller, unaddressed):
+        low, high = unaddressed
+        manifest = manifests.create(seller=seller, environment="live", orders=[high, low], by=BY, at=timezone.now())
+
+        manifests.close(manifest=manifest, by=BY, at=timezone.now())
+
+        assert list(WebhookQueueItem.objects.order_by("pk").values_list("order", flat=True)) == [low.pk, high.pk]
+
+
 class TestMailsToAReceiver:
     def test_are_stopped_once(self, seller):
         stop = partial(receiver_mails.stop, order=create_order(seller), at=timezone.now())
@@ -192,6 +225,35 @@ class TestKeys:
 
 
 class TestForgetting:
+    def test_locks_events_in_the_sequence_of_replays(self, seller):
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/"), by=BY, at=timezone.now())
+        url = CheckedUrl("http://127.0.0.1:9/2")
+        endpoints.add(beside=endpoint, url=url, statuses=[], by=BY, at=timezone.now())
+        order = create_order(seller)
+        said = orders.Report(reason_code="ABSENT")
+        for status, report in (
+            (Status.COLLECTED, orders.NOTHING_MORE),
+            (Status.DELIVERY_FAILED, said),
+            (Status.RETURNED, said),
+        ):
+            orders.move(order=order, to=status, by=BY, at=timezone.now(), report=report)
+        _first, early, late, _last = order.events.filter(sequence__gt=2).order_by("pk")
+        # Stored behind the others, as an index has it, which begins with the endpoint.
+        WebhookEvent.objects.filter(pk=early.pk).update(state="sent")
+        at = timezone.now()
+
+        def lock(event):
+            return WebhookEvent.objects.select_for_update(nowait=True).get(pk=event.pk)
+
+        _early, count, found = overlap(
+            partial(lock, early),
+            partial(forgetting.forget_orders_of, document="52998224725", until=at, at=at),
+            then=partial(lock, late),
+        )
+
+        assert (count, found) == (1, late)
+
     def test_counts_an_order_once(self, seller):
         delivered(seller)
         at = timezone.now()

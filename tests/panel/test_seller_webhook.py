@@ -8,7 +8,9 @@ from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
-from integration.models import EndpointChange, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from integration.models import EndpointChange, Order, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from integration.webhooks import outbox
+from panel.views import events
 from tests.factories import BY
 from tests.integration.factories import create_order
 from tests.panel.conftest import table
@@ -101,12 +103,19 @@ class TestEvents:
         order = page.context["rows"][0].order_id
         assert reverse("panel:seller_order", args=[seller.pk, "live", order]) in page.content.decode()
 
-    def test_are_exported_with_the_order(self, member, seller, told, address):
+    def test_are_exported_with_the_order(self, member, seller, told, address, caplog):
         create_order(seller)
+        caplog.set_level("INFO", "panel.views.events")
 
         (row,) = table(member.get(address("events_export")))
 
+        assert f"member exported events of seller {seller.reference}" in caplog.text
         assert (row["orderId"], row["Event"], row["webhook-sequence"]) == ("A-1", "pending", "1")
+
+    def test_of_the_sandbox_are_exported_in_a_file_that_says_so(self, member, seller, address):
+        response = member.get(address("events_export", environment="sandbox"))
+
+        assert "sandbox-events" in response["Content-Disposition"]
 
     def test_say_what_they_wait_for(self, member, seller, told, address):
         order = create_order(seller)
@@ -125,6 +134,34 @@ class TestEvents:
         member.post(address("events_resend"), {"period": "hour"})
 
         assert WebhookQueueItem.objects.get(order__code="A-1").event
+
+    def test_without_a_url_are_listed(self, member, seller, address):
+        create_order(seller)
+
+        page = member.get(address("events"))
+
+        assert [row.order.code for row in page.context["rows"]] == ["A-1"]
+
+    @pytest.mark.parametrize(("most", "recovered", "says_so"), [(4, 3, False), (2, 2, True)])
+    def test_of_many_orders_without_a_url_are_recovered(
+        self, member, seller, address, monkeypatch, most, recovered, says_so
+    ):
+        monkeypatch.setattr(outbox, "_MOST_ORDERS", 1)
+        monkeypatch.setattr(events, "_MOST_RECORDINGS", most)
+        for number in range(3):
+            create_order(seller, orderId=f"A-{number}")
+        endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        WebhookEndpoint.objects.update(url=URL)
+
+        dialog = member.get(address("events_resend"), {"period": "hour"})
+        counted, said = dialog.context["count"], "Not all events" in dialog.content.decode()
+        WebhookEvent.objects.all().delete()
+        Order.objects.update(unrecorded_at=timezone.now())
+        page = member.post(address("events_resend"), {"period": "hour"}, follow=True)
+
+        assert (counted, said) == (recovered, says_so)
+        assert WebhookQueueItem.objects.count() == recovered
+        assert ("Not all events" in page.content.decode()) is says_so
 
     def test_of_another_environment_are_not_found(self, member, seller, told, address):
         event = create_order(seller).events.get()

@@ -1,6 +1,7 @@
 """Items that wait for a retry are made due at once, when an endpoint recovers or an account gets a token again."""
 
 from datetime import timedelta
+from functools import partial
 from threading import Event
 from typing import Any, cast
 from uuid import uuid4
@@ -15,6 +16,7 @@ from delivery.models import Environment, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.delivery.locking import wait_for_a_lock_waiter
 from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.overlapping import overlap
 
 NOW = timezone.now()
 LATER = NOW + timedelta(hours=1)
@@ -77,6 +79,22 @@ class TestBringForward:
         assert at_once(claim, bring_forward) == [1, 0]
 
         assert WebhookQueueItem.objects.get().due_at == LATER + claims.LEASE
+
+    @pytest.mark.django_db(transaction=True)
+    def test_locks_items_in_the_sequence_of_replays(self, token, endpoint):
+        first = waiting(token, due_at=LATER + timedelta(hours=1))
+        second = waiting(token)
+
+        def lock(item):
+            return WebhookQueueItem.objects.select_for_update(nowait=True).get(pk=item.pk)
+
+        _first, count, found = overlap(
+            partial(lock, first),
+            partial(queue.bring_forward, OUTBOX, endpoint_id=endpoint.pk, at=NOW),
+            then=partial(lock, second),
+        )
+
+        assert (count, found) == (2, second)
 
     def test_leaves_items_of_other_endpoints(self, token, endpoint, receiving):
         own, foreign = waiting(token), waiting(receiving(TokenFactory.create()))

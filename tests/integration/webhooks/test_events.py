@@ -74,9 +74,10 @@ class TestOrder:
         }
 
     def test_is_told_with_what_was_reported(self, seller):
-        order, happened_at = create_order(seller), timezone.now() + timedelta(seconds=30)
+        order = create_order(seller)
 
         move(order, "collected")
+        happened_at = timezone.now()
         move(order, "delivery_failed", reason_code="ABSENT", place="Bahia", happened_at=happened_at)
 
         last = bodies(order)[-1]

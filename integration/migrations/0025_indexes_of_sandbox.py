@@ -22,6 +22,6 @@ def _index(name: str, model: str) -> migrations.RunSQL:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0023_bytes_of_environments")]
+    dependencies = [("integration", "0024_sandbox_invoice_bytes")]
 
     operations = [_index(f"{model}_of_sandbox", model) for model in ("order", "invoice", "manifest")]

@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("integration", "0025_receiver_mails")]
+    dependencies = [("integration", "0026_receiver_mails")]
 
     operations = [
         migrations.AlterModelOptions(

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integration', '0024_indexes_of_sandbox'),
+        ('integration', '0025_indexes_of_sandbox'),
     ]
 
     operations = [
