@@ -257,7 +257,13 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_SELLER}TestManifest::test_is_closed_with_what_was_added_before",
         f"{_SELLER}TestManifest::test_is_closed_once",
     ),
-    "integration/actions/receiver_mails.py:stop": (f"{_SELLER}TestMailsToAReceiver::test_are_stopped_once",),
+    "integration/actions/receiver_mails.py:stop": (
+        f"{_SELLER}TestMailsToAReceiver::test_are_stopped_once",
+        f"{_SELLER}TestMailsToAReceiver::test_are_stopped_with_the_one_of_a_move_that_has_not_seen_it",
+    ),
+    "integration/actions/receiver_mails.py:withdraw": (
+        f"{_SELLER}TestMailsToAReceiver::test_are_kept_if_they_have_just_been_sent",
+    ),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
     "integration/webhooks/outbox.py:lock_queue": (_ORDER_ONLY,),

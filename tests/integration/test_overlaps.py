@@ -11,11 +11,12 @@ from django.utils import timezone
 from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
+from common.mail.models import Message, MessageState
 from common.tabular_import import TableFile
 from common.webhooks import endpoints, feed, replays
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails, webhooks
+from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails, sellers, webhooks
 from integration.admin.freight import RateResource
 from integration.lifecycle import Status
 from integration.models import (
@@ -34,7 +35,7 @@ from integration.models import (
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
-from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, send_invoice
+from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, order_body, send_invoice
 from tests.integration.test_forgetting import delivered
 from tests.overlapping import begin, overlap
 
@@ -214,6 +215,29 @@ class TestMailsToAReceiver:
         assert overlap(stop, stop) == [None, None]
 
         assert ReceiverMailStop.objects.count() == 1
+
+    @pytest.fixture
+    def order(self, seller, settings):
+        settings.EMAIL_URL = "smtp://127.0.0.1:9"
+        sellers.set_receiver_mails(seller=seller, are_on=True, by=BY, at=timezone.now())
+        return create_order(seller, receiver={**order_body()["receiver"], "email": "maria@shop.example"})
+
+    def test_are_stopped_with_the_one_of_a_move_that_has_not_seen_it(self, order):
+        at = timezone.now()
+        move = partial(orders.move, order=order, to=Status.COLLECTED, by=BY, at=at)
+
+        _order, stopped = overlap(move, partial(receiver_mails.stop, order=order, at=at))
+
+        assert stopped is None
+        assert not Message.objects.exists()
+
+    def test_are_kept_if_they_have_just_been_sent(self, order):
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+        sent = partial(Message.objects.update, state=MessageState.SENT, body_ciphertext="", unsubscribe_ciphertext="")
+
+        overlap(sent, partial(receiver_mails.withdraw, order.receiver_mails.all()))
+
+        assert (Message.objects.count(), order.receiver_mails.count()) == (1, 1)
 
 
 class TestKeys:
