@@ -233,7 +233,8 @@ class TestMailsToAReceiver:
 
     def test_are_kept_if_they_have_just_been_sent(self, order):
         orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
-        sent = partial(Message.objects.update, state=MessageState.SENT, body_ciphertext="", unsubscribe_ciphertext="")
+        ended = {"ended_at": timezone.now(), "body_ciphertext": "", "unsubscribe_ciphertext": ""}
+        sent = partial(Message.objects.update, state=MessageState.SENT, **ended)
 
         overlap(sent, partial(receiver_mails.withdraw, order.receiver_mails.all()))
 
