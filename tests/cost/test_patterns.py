@@ -39,7 +39,7 @@ TABLE = {
     ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
-    ("config/logs.py", r"(rota_(?:live|test|key|testkey)_)[A-Za-z0-9_-]{16,}"): Bound(
+    ("config/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
         _CUT, LOG_TEXT, "rota_live_" + "a" * 16
     ),
     ("config/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),

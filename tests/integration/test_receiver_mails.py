@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -233,5 +234,7 @@ class TestCosts:
         mails = ReceiverMail.objects.filter(seller=order.seller, created_at__gt=at).order_by("-created_at")
         messages = Message.objects.filter(recipient=MARIA, created_at__gt=at, kind=Kind.ORDER)
 
-        for rows, index in ((mails, "receiver_mail_newest"), (messages, "message_to")):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        for rows, index in ((mails, "receiver_mail_newest"), (messages.order_by(), "message_to")):
             assert index in rows[:1].explain()
