@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 import pytest
 from django.db import transaction
@@ -95,6 +96,8 @@ class TestThreadOfAProcess:
             def wake(self):
                 pass
 
+        # Not among those that are stopped: its thread is none.
+        monkeypatch.setattr(BackgroundSender, "_all", WeakSet())
         sending = BackgroundSender(OUTBOX)
         monkeypatch.setattr(sender, "_SenderThread", Thread)
         monkeypatch.setattr(sending, "_starting", lock)
