@@ -188,6 +188,8 @@ class WebhookEvent(Identified, Event):
     )
     sequence = models.PositiveIntegerField(_("sequence"), help_text=_("1, 2, 3 … within the delivery."))
     name = models.CharField(_("event"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
+    # The header `Rota-Failure`: a drop-off and why it failed, such as `b=ABSENT`. Empty for other changes.
+    failure = models.CharField(max_length=25, blank=True, default="", db_default="", editable=False)
     # Assigned by `delivery.webhooks.feed` when the event is first read; None before.
     feed_position = models.BigIntegerField(null=True, editable=False)
 
@@ -217,7 +219,7 @@ class WebhookEvent(Identified, Event):
         triggers = [
             pgtrigger.ReadOnly(
                 name="event_body_immutable",
-                fields=["delivery", "endpoint", "sequence", "name", "created_at", "copy_of"],
+                fields=["delivery", "endpoint", "sequence", "name", "created_at", "copy_of", "failure"],
             ),
             read_only_but_forgotten("event_body_forgotten", {"body": REDACTED}),
             writes_dead_since("event_dead_since"),

@@ -1,4 +1,7 @@
-"""Which token an event carries: the one that requested its delivery, else the newest valid one of the account."""
+"""Which token an event carries: the one that requested its delivery, else the newest valid one of the account.
+
+And the header that tells of a failure.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +13,9 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
 from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, NotSendable
-from delivery.models import Token, WebhookEndpoint
+from delivery.models import Token, WebhookEndpoint, WebhookEvent
+
+FAILURE_HEADER = "Rota-Failure"
 
 # One row for each token, because many deliveries are requested with one.
 _OF_DELIVERIES: CompiledQuery[Any] = CompiledQuery(
@@ -21,13 +26,19 @@ _OF_DELIVERIES: CompiledQuery[Any] = CompiledQuery(
     )
 )
 
+# Events of failures only, which are few.
+_FAILURES: CompiledQuery[Any] = CompiledQuery(
+    lambda: WebhookEvent.objects.filter(any_of("pk", Parameter("ids"))).exclude(failure="").only("failure").order_by()
+)
+
 
 def authorizations(items: Sequence[ClaimedItem], endpoints: Mapping[int, WebhookEndpoint], at: datetime) -> Authorize:
-    """See `Outbox.authorizations`. Reads the tokens of all items in at most two queries."""
+    """See `Outbox.authorizations`. Reads tokens and failures of all items in at most three queries."""
     deliveries = [item.subject_id for item in items if not item.is_test]
     found = _OF_DELIVERIES.all(ids=deliveries) if deliveries else []
     requesting = {key: token for token in found if token.is_valid(at=at) for key in token.delivery_ids}
     others = (endpoints[item.endpoint_id] for item in items if item.subject_id not in requesting)
+    failures = {event.pk: event.failure for event in _FAILURES.all(ids=[item.event_id for item in items])}
     newest = _newest_tokens({endpoint.integrator_id for endpoint in others}, at=at)
 
     def authorize(item: ClaimedItem) -> Authorization:
@@ -36,9 +47,15 @@ def authorizations(items: Sequence[ClaimedItem], endpoints: Mapping[int, Webhook
         if token is None:  # without one the integrator would refuse it as a forgery
             raise NotSendable("no_valid_token")
         clear_text = token.clear_text
-        return Authorization({"Authorization": f"Bearer {clear_text}"}, [clear_text], token.hint)
+        told = failure_header(failures.get(item.event_id, ""))
+        return Authorization({"Authorization": f"Bearer {clear_text}", **told}, [clear_text], token.hint)
 
     return authorize
+
+
+def failure_header(failure: str) -> dict[str, str]:
+    """The header of an event with this `failure`."""
+    return {FAILURE_HEADER: failure} if failure else {}
 
 
 def _newest_tokens(integrators: Iterable[UUID], *, at: datetime) -> dict[tuple[UUID, str], Token]:

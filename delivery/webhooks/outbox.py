@@ -16,7 +16,7 @@ from common.webhooks.outbox import Outbox
 from delivery import bodies, page_updates, task_names
 from delivery.bodies import Event
 from delivery.lifecycle import RouteStatus, Status
-from delivery.models import Delivery, EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.models import Delivery, EventState, Stop, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.authorization import authorizations
 
 OUTBOX = Outbox(
@@ -33,11 +33,14 @@ OUTBOX = Outbox(
 _OFFERED_OR_TAKEN = (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 
 
-def record(*, delivery: Delivery, at: datetime) -> None:
-    """Write the event of the delivery's latest change. Raises RuntimeError outside a transaction."""
+def record(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> None:
+    """Write the event of the delivery's latest change. Raises RuntimeError outside a transaction.
+
+    `failed`: the stop whose failure the change is.
+    """
     if not connection.in_atomic_block:
         raise RuntimeError("An event is recorded inside the transaction of its change.")
-    events = events_of(delivery=delivery, at=at)
+    events = events_of(delivery=delivery, failed=failed, at=at)
     insert_together(*events)
     pending = [event for event in events if event.state == EventState.PENDING]
     if pending:
@@ -57,7 +60,7 @@ def first_queue_items(events: Iterable[WebhookEvent], *, at: datetime) -> list[W
     ]
 
 
-def events_of(*, delivery: Delivery, at: datetime) -> list[WebhookEvent]:
+def events_of(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> list[WebhookEvent]:
     """The unsaved events of the delivery's latest change.
 
     The first endpoint has one for each change: in state UNADDRESSED where it has no URL, in state FILTERED where its
@@ -70,6 +73,7 @@ def events_of(*, delivery: Delivery, at: datetime) -> list[WebhookEvent]:
         sequence=delivery.last_sequence,
         name=delivery.status,
         body=_text(bodies.event(delivery)),
+        failure=f"{failed.label.lower()}={failed.failure_code}" if failed and failed.failure_code else "",
         created_at=at,
         trace_context=tracing.traceparent(),
         state=_state_at(endpoint, delivery.status),
@@ -92,6 +96,7 @@ def _copy(event: WebhookEvent, endpoint: WebhookEndpoint) -> WebhookEvent:
         sequence=event.sequence,
         name=event.name,
         body=event.body,
+        failure=event.failure,
         created_at=event.created_at,
         trace_context=event.trace_context,
     )

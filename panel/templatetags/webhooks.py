@@ -15,6 +15,7 @@ from common import clock
 from common.formats import ahead
 from common.webhooks import signing
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.webhooks.authorization import failure_header
 from panel.templatetags.panel import error_name
 
 register = template.Library()
@@ -73,7 +74,7 @@ def request_head(attempt: WebhookAttempt, event: WebhookEvent) -> str:
     if attempt.webhook_timestamp is None:
         return ""
     headers = signing.headers(
-        authorization={"Authorization": f"Bearer {attempt.token_hint}"},
+        authorization={"Authorization": f"Bearer {attempt.token_hint}", **failure_header(event.failure)},
         webhook_id=str(event.webhook_id),
         timestamp=attempt.webhook_timestamp,
         signature=attempt.signature,
