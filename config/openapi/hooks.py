@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from delivery.lifecycle import Mode, RouteStatus, Status
+from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words
 from integration.lifecycle import Status as SellerOrderStatus
@@ -18,6 +18,8 @@ _VALUES: dict[str, Iterable[str]] = {
     "RouteStatus": RouteStatus,
     "VehicleType": VehicleType,
     "DeliveryMode": Mode,
+    "FailureCode": FailureCode,
+    "OnFailure": OnFailure,
     "DropoffLabel": "BCD",
     "TrackingReason": ("NOT_ASSIGNED", "NO_POSITION", "FINISHED"),
     "SellerOrderStatus": SellerOrderStatus,

@@ -101,6 +101,13 @@ _OPERATION: dict[str, Any] = {
         _header("webhook-signature", "Standard Webhooks `v1` signatures, one for each valid secret."),
         _header("webhook-sequence", "1, 2, 3 … within the delivery.", {"type": "integer", "minimum": 1}),
         _header("webhook-test", "`true` on test events only.", {"type": "string", "enum": ["true"]}, required=False),
+        _header(
+            "Rota-Failure",
+            "On the event of a failure: the point and the failure's code, a dictionary (RFC 9651). The first failure "
+            "of a drop-off with onFailure RETRY leaves the statuses as they were.",
+            {"type": "string", "examples": ["b=ABSENT"]},
+            required=False,
+        ),
     ],
     # `GET /api/events` answers with the component too.
     "requestBody": {
