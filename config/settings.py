@@ -397,6 +397,7 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATION_PARAMETERS": False,
     "CAMELIZE_NAMES": True,  # parameters of paths
     "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would repeat the values
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
 }
