@@ -16,6 +16,14 @@ from tests.browser.waiting import until
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order
 
 SCAN = "/panel/scan/"
+_STORED = """() => new Promise((done) => {
+  indexedDB.open("scan").onsuccess = ({ target: { result: database } }) => {
+    database.transaction("scans").objectStore("scans").count().onsuccess = ({ target }) => {
+      database.close();
+      done(target.result);
+    };
+  };
+})"""
 
 
 @pytest.fixture
@@ -46,6 +54,11 @@ def read(page, *codes, end="Enter"):
 
 def count(page, name, number):
     expect(page.locator(".counts div", has_text=name).locator("dd")).to_have_text(str(number))
+
+
+def stored(page, number):
+    """Wait until so many scans are written to the device, which is after they are shown."""
+    until(page, lambda: page.evaluate(_STORED) == number)
 
 
 def entries():
@@ -137,6 +150,7 @@ class TestWithoutSignal:
         context.set_offline(True)
         read(page, *codes[:2])
         count(page, "Waiting", 2)
+        stored(page, 2)
 
         # The page that ends sends once more, and the browser may do so without the missing connection of the test.
         with monkeypatch.context() as patch:

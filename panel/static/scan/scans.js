@@ -102,9 +102,9 @@ export async function take(text) {
   const written = write("scans", (scans) => scans.add(scan));
   adding.set(scan.id, { scan, written });
   update({ scans: [...store.scans, scan], last: { kind: "scan", id: scan.id, code } });
-  tell(TAKEN, 60);
   try {
     await written;
+    tell(TAKEN, 60); // from now on a reload loses nothing
   } finally {
     adding.delete(scan.id);
     await refresh();

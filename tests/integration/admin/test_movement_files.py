@@ -16,7 +16,7 @@ from integration.actions import orders
 from integration.admin.movement_files import read
 from integration.lifecycle import Status
 from integration.models import StatusLog
-from tests.integration.factories import BY, create_order
+from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, create_order
 
 PAGE = reverse("admin:integration_order_movements")
 PORTUGUESE = "código de rastreio;status;ocorrido em;código do motivo;motivo por extenso;lugar;vendedor\n"
@@ -90,7 +90,7 @@ class TestFile:
         assert [status for _code, status in entries()] == ["collected", "in_transit"]
 
     def test_has_its_faults_named_by_line_and_column(self, admin_client, seller, other_seller, order):
-        for owner, document in ((seller, "11222333000181"), (other_seller, "12ABC34501DE35")):
+        for owner, document in ((seller, COMPANY), (other_seller, OTHER_COMPANY)):
             create_order(owner, trackingCode="BB1", orderId="B-1", company_document=document)
         text = PORTUGUESE + (
             "AA1;collected;;;;;\n"
