@@ -1,6 +1,7 @@
 """Events of parcels that a carrier, a person who scans, or a file reports: each changes the status of one order."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -111,18 +112,15 @@ def record(
     for movement in movements:
         record = records.get(movement.event_id)
         is_new = record is None
-        order = None
         try:
-            try:
-                order = found.order_of(movement)
-            except IntegrationError:
-                # The answer to a repeated event stays what it was, also when the order is another carrier's since.
-                if record is None:
-                    raise
+            order: Order | None
             if record is None:
-                assert order is not None  # noqa: S101  # nosec B101  # otherwise it is refused
+                order = found.order_of(movement)
                 record, is_new = _record(movement, order, source=source, by=by, at=at)
                 records[movement.event_id] = record
+            else:
+                # The answer to a repeated event stays what it was, also when the order is another carrier's since.
+                order = found.order_if_any(movement)
             if record.status != movement.status or (order and order.pk != record.order_id):
                 raise EventIdReused(event_id=movement.event_id)
         except IntegrationError as refusal:
@@ -277,6 +275,11 @@ class Found:
                 raise UnknownTrackingCode(code=movement.tracking_code)
             raise AmbiguousTrackingCode(code=movement.tracking_code, sellers=tuple(sellers))
         return self._orders[candidates[0].order]
+
+    def order_if_any(self, movement: Movement) -> Order | None:
+        with suppress(UnknownTrackingCode, AmbiguousTrackingCode):
+            return self.order_of(movement)
+        return None
 
 
 def find(movements: Sequence[Movement], orders: QuerySet[Order]) -> Found:
