@@ -85,6 +85,11 @@ class Line:
     outcome: Outcome
 
     @property
+    def is_moving(self) -> bool:
+        """Whether it changes the status of its order."""
+        return not self.outcome.was_already and not self.outcome.was_done_before
+
+    @property
     def reason(self) -> str:
         """Code and text, in the reader's language."""
         code = self.movement.reason_code
@@ -98,11 +103,11 @@ class Preview:
 
     @property
     def moving(self) -> list[Line]:
-        return [line for line in self.lines if not line.outcome.was_already and not line.outcome.was_done_before]
+        return [line for line in self.lines if line.is_moving]
 
     @property
     def unchanged(self) -> list[Line]:
-        return [line for line in self.lines if line not in self.moving]
+        return [line for line in self.lines if not line.is_moving]
 
     @property
     def digest(self) -> str:
