@@ -40,11 +40,18 @@ def _permit(state: str) -> None:
         cursor.execute("SELECT set_config(%s, %s, TRUE)", [_VARIABLE, state])
 
 
-def read_only_but_forgotten(name: str, forms: Mapping[str, str]) -> pgtrigger.Protect:
-    """A trigger that refuses every change of these columns but the one into the form, within `forgetting`."""
+def read_only_but_forgotten(
+    name: str, forms: Mapping[str, str], *, unless: Mapping[str, str] | None = None
+) -> pgtrigger.Protect:
+    """A trigger that refuses every change of these columns but the one into the form, within `forgetting`.
+
+    `unless`: SQL conditions of columns, under which any change is allowed.
+    """
+    allowed = {column: f"{_IS_FORGETTING} AND {form.format(column=column)}" for column, form in forms.items()}
+    for column, condition in (unless or {}).items():
+        allowed[column] = f"{allowed[column]} OR {condition}"
     changes = (
-        f"(OLD.{column} IS DISTINCT FROM NEW.{column} AND NOT ({_IS_FORGETTING} AND {form.format(column=column)}))"
-        for column, form in forms.items()
+        f"(OLD.{column} IS DISTINCT FROM NEW.{column} AND NOT ({condition}))" for column, condition in allowed.items()
     )
     return pgtrigger.Protect(
         name=name, operation=pgtrigger.Update, condition=pgtrigger.Condition(f"({' OR '.join(changes)})")

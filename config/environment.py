@@ -325,6 +325,9 @@ class Geography(Group):
 class Dispatch(Group):
     """Dispatch."""
 
+    FAILURE_PHOTOS: bool = _variable(
+        False, "drivers take a photo where a place is closed or an address is not found (`true` or `false`)"
+    )
     OFFER_TTL: float = _variable(60, "minutes until an offer expires that no driver has accepted", ge=0.01, le=525_600)
 
 

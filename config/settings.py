@@ -399,6 +399,7 @@ SPECTACULAR_SETTINGS = {
     "SORT_OPERATION_PARAMETERS": False,
     "CAMELIZE_NAMES": True,  # parameters of paths
     "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would repeat the values
     "ENABLE_DJANGO_DEPLOY_CHECK": False,
 }
@@ -428,6 +429,7 @@ ROUTING_URL = _geography.ROUTING_URL  # a routing engine, such as http://osrm:50
 ROUTING_ENGINE = _geography.ROUTING_ENGINE  # what is at ROUTING_URL: osrm or valhalla
 # A server with the search of Nominatim or Photon, which locates addresses; empty: people give coordinates.
 GEOCODER_URL = _geography.GEOCODER_URL
+FAILURE_PHOTOS = _dispatch.FAILURE_PHOTOS
 OFFER_TTL = timedelta(minutes=_dispatch.OFFER_TTL)  # minutes until an untaken offer expires
 # A driver's phone stays logged in for so long; a dispatcher can end it earlier.
 DRIVER_SESSION = timedelta(days=30)

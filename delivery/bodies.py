@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from common.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
 from delivery import lifecycle, models, stop_details
-from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.models import ArrivalEstimate, Delivery, DriverPosition, Stop, WebhookEvent
 from delivery.stop_details import StopDetails
 
@@ -198,10 +198,13 @@ class Proof(TypedDict):
     receivedBy: str | None
     pinConfirmedAt: Moment | None
     photos: list[Photo]
+    left: Annotated[bool, Json("at the door, without a person")]
 
 
 class OrderDetail(OrderWithPoint, TypedDict):
-    """`failureReason` is null unless the order failed at its point; one that a cancellation failed has none.
+    """`failureCode` and `failureReason` are null unless the driver could not deliver at the point, at the last attempt.
+
+    They stay where a second attempt delivers. An order that a cancellation failed has none. `attempts` counts failures.
 
     `trackingUrl` is the page for the receiver, null once it no longer works. `arrival` is null unless a driver is on
     the way. `instructions` is empty text if none were sent.
@@ -212,7 +215,10 @@ class OrderDetail(OrderWithPoint, TypedDict):
     trackingUrl: str | None
     arrival: Arrival | None
     proof: Proof
+    failureCode: Annotated[str, one_of(FailureCode)] | None
     failureReason: str | None
+    attempts: Annotated[int, Json("failures so far, at most 2")]
+    onFailure: Annotated[str, one_of(OnFailure)]
     closedAt: Moment | None
 
 
@@ -327,6 +333,11 @@ _KINDS_OF_ACTORS = {
 }
 
 
+_CLOSE_STOP = (Trigger.DELIVER, Trigger.FAIL, Trigger.RECALL)
+# RETURN closes only what is open: in mode REVERSE what was collected.
+_CLOSE_ALL = (Trigger.CANCEL, Trigger.EXPIRE, Trigger.RETURN)
+
+
 def _address(texts: Mapping[str, str], *, latitude: float, longitude: float) -> Address:
     sent = {name: texts.get(name, "") for name in ADDRESS_TEXTS}
     return cast("Address", {**sent, "latitude": latitude, "longitude": longitude})
@@ -436,6 +447,7 @@ def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
 def route(delivery: Delivery) -> Route:
     """The route, the same object in every answer and event."""
     stops = delivery.ordered_stops
+    at_a, at_stops = ("dropoff", "pickup") if delivery.mode == Mode.REVERSE else ("pickup", "dropoff")
     return {
         "routeId": str(delivery.route_id),
         "status": delivery.route_status,
@@ -446,8 +458,8 @@ def route(delivery: Delivery) -> Route:
         "acceptMode": "WHOLE_ROUTE",
         "immutable": True,
         "points": [
-            {"label": "A", "type": "pickup"},
-            *(RoutePoint(label=stop.label, type="dropoff") for stop in stops),
+            {"label": "A", "type": at_a},
+            *(RoutePoint(label=stop.label, type=at_stops) for stop in stops),
         ],
     }
 
@@ -507,6 +519,8 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
     details = stop_details.read(delivery.ordered_stops, addresses=tracking)
     transitions = list(delivery.transitions.order_by("id"))
     moments = {transition.trigger: transition.at for transition in transitions}
+    # In mode REVERSE there are several.
+    collected = next((each.at for each in transitions if each.trigger == Trigger.COLLECT), None)
     if not delivery.is_held and not delivery.is_closed:  # a driver that accepted was released
         moments.pop(Trigger.ACCEPT, None)
     return {
@@ -522,7 +536,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
         "createdAt": moment(delivery.created_at),
         "offerExpiresAt": moment(delivery.offer_expires_at),
         "acceptedAt": moment_or_none(moments.get(Trigger.ACCEPT)),
-        "collectedAt": moment_or_none(moments.get(Trigger.COLLECT)),
+        "collectedAt": moment_or_none(collected),
         "returnedAt": moment_or_none(moments.get(Trigger.RETURN)),
         "cancelledAt": moment_or_none(delivery.cancelled_at),
         "closedAt": moment_or_none(delivery.closed_at),
@@ -543,7 +557,10 @@ def _order(stop: Stop, transitions: Sequence[models.Transition], details: StopDe
         "trackingUrl": details.link,
         "arrival": arrival(details.arrival),
         "proof": _proof(details),
+        "failureCode": stop.failure_code or None,
         "failureReason": _failure_reason(stop, transitions),
+        "attempts": len(_failures(stop, transitions)),
+        "onFailure": details.on_failure,
         "closedAt": moment_or_none(_closed_at(stop, transitions)),
     }
 
@@ -557,21 +574,28 @@ def _proof(details: StopDetails) -> Proof:
         "photos": [
             {"url": f"{settings.SITE_URL}{photo.path}", "takenAt": moment(photo.taken_at)} for photo in details.photos
         ],
+        "left": details.left_at_door,
     }
 
 
 def _failure_reason(stop: Stop, transitions: Sequence[models.Transition]) -> str | None:
-    """As it was recorded, in the language of who recorded it."""
-    reasons = [each.reason for each in transitions if each.trigger == Trigger.FAIL and each.point == stop.label]
-    return next(iter(reasons), "") or None
+    """As the latest one was recorded, in the language of who recorded it."""
+    failures = _failures(stop, transitions)
+    return (failures[-1].reason or None) if failures else None
+
+
+def _failures(stop: Stop, transitions: Sequence[models.Transition]) -> list[models.Transition]:
+    """Those that a driver has reported at the stop, in their sequence."""
+    triggers = (Trigger.ATTEMPT, Trigger.FAIL)
+    return [each for each in transitions if each.trigger in triggers and each.point == stop.label]
 
 
 def _closed_at(stop: Stop, transitions: Sequence[models.Transition]) -> datetime | None:
     """When the stop was delivered or failed, or when a cancellation or an expiry failed it."""
     if stop.status in lifecycle.OPEN:
         return None
-    of_stop = [transition.at for transition in transitions if transition.point == stop.label]
-    of_all = [transition.at for transition in transitions if transition.trigger in (Trigger.CANCEL, Trigger.EXPIRE)]
+    of_stop = [each.at for each in transitions if each.point == stop.label and each.trigger in _CLOSE_STOP]
+    of_all = [transition.at for transition in transitions if transition.trigger in _CLOSE_ALL]
     return next(iter(of_stop + of_all), None)
 
 

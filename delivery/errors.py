@@ -211,6 +211,60 @@ class StopNotOpen(DeliveryError):
     example = "This point is closed already; name a point that is still open."
 
 
+class NothingToDecide(DeliveryError):
+    """Answering a failure at a stop that is not tried again: none was recorded, or the stop has ended."""
+
+    code = "nothing_to_decide"
+    title = "There is nothing to decide at this point"
+    status = 409
+    meaning = "No second attempt is open at the drop-off: it has not failed with onFailure RETRY, or it has ended."
+    remedy = "Read orders[].status and orders[].attempts."
+    example = "No second attempt is open at this point."
+
+
+class RouteIsImmutable(DeliveryError):
+    """Changing anything of a stop but its contact and its instructions."""
+
+    code = "route_is_immutable"
+    title = "The route cannot be changed"
+    status = 409
+    meaning = "Only contacts and instructions of a drop-off can be changed; address, order and price are fixed."
+    remedy = "Cancel the delivery and request another one."
+    example = "Only contacts and instructions can be changed, not address."
+
+
+class StopHasEnded(DeliveryError):
+    """Changing a stop at which the driver has been, or whose delivery has ended."""
+
+    code = "stop_has_ended"
+    title = "The drop-off has ended"
+    status = 409
+    meaning = "The driver has been at the drop-off already, or the delivery has ended."
+    remedy = "Call the driver, as long as the route is under way."
+    example = "The driver has been at this point already, or the delivery has ended."
+
+
+class LeavingNotAllowed(DeliveryError):
+    """Leaving goods at the door of a stop whose policy is not LEAVE."""
+
+    code = "leaving_not_allowed"
+    title = "The order may not be left at the door"
+    meaning = "The drop-off's onFailure is not LEAVE, so the order needs a person who receives it (sandbox)."
+    remedy = "Request the drop-off with onFailure LEAVE, or answer a failure with the action LEAVE."
+    example = "This order may not be left at the door. It needs somebody who receives it."
+
+
+class PointNotFound(DeliveryError):
+    """A path that names a point which the route does not have."""
+
+    code = "point_not_found"
+    title = "The route has no such drop-off"
+    status = 404
+    meaning = "The delivery has no drop-off with the letter of the path."
+    remedy = "Use B, C or D, as far as orders[].point has them."
+    example = "This route's drop-offs are B, C."
+
+
 class StopNotFound(DeliveryError):
     """Naming a label that the route does not have: A, or one after its last stop."""
 
@@ -226,6 +280,9 @@ class ReasonMissing(DeliveryError):
 
     code = "reason_missing"
     title = "A failed point needs a reason"
+    meaning = "The failure's code is OTHER, which needs a text (sandbox)."
+    remedy = "Send a reason, or another code."
+    example = "Say why the point failed; people read it in the delivery's history."
 
 
 class InvalidFailureCode(DeliveryError):

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from common.formats import age, money, short_id
-from delivery import lifecycle, words
+from delivery import words
 from delivery.actions import moves
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Stop
@@ -27,7 +27,7 @@ class MoveForm(forms.Form):
     def __init__(self, name: str, delivery: Delivery, driver: forms.Field | None = None) -> None:
         super().__init__(auto_id=f"{name}_%s")
         self.name = name
-        self.label = moves.MOVES[name].label
+        self.label = moves.described(name, delivery).label
         self.reasons = [*words.FAILURES.items()] if "code" in moves.MOVES[name].fields else []
         fields: dict[str, forms.Field] = {
             **({"driver": driver} if driver else {}),
@@ -41,6 +41,8 @@ class MoveForm(forms.Form):
             if field in fields:
                 self.fields[field] = fields[field]
                 self.fields[field].required = required
+        if "point" in self.fields and not moves.MOVES[name].is_at_stop(delivery):
+            del self.fields["point"]
 
 
 def driver_label(driver: Driver, *, at: datetime) -> str:
@@ -76,10 +78,6 @@ def text_of_simulator(value: str) -> str:
     return gettext(value) if value in _OF_SIMULATOR else value
 
 
-# Moves after which the message says what is left to do.
-_WITH_REST = {"deliver", "fail", "cancel"}
-
-
 def done(move: str, delivery: Delivery, *, point: str = "") -> str:
     """The message that `move`, a name in `MOVES`, has been performed: on which route, by whom, and what is left to do.
 
@@ -92,8 +90,9 @@ def done(move: str, delivery: Delivery, *, point: str = "") -> str:
         "point": point,
         "fee": _fee(delivery),
     }
-    rest = _rest(delivery) if move in _WITH_REST else ""
-    return f"{moves.MOVES[move].done % values} {rest % values}".strip()
+    is_at_stop = moves.MOVES[move].is_at_stop(delivery)
+    rest = _rest(delivery) if is_at_stop or move == "cancel" else ""
+    return f"{moves.described(move, delivery).done % values} {rest % values}".strip()
 
 
 def _rest(delivery: Delivery) -> str:
@@ -112,7 +111,7 @@ def _fee(delivery: Delivery) -> str:
 
 
 def _open_points(delivery: Delivery) -> list[tuple[str, str]]:
-    return [(stop.label, point_name(stop)) for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]
+    return [(stop.label, point_name(stop)) for stop in delivery.stops_ahead]
 
 
 def point_name(stop: Stop) -> str:

@@ -14,14 +14,26 @@ from delivery.models.stop import LABELS
 
 HELD, CLOSED = quoted(lifecycle.HELD), quoted(lifecycle.CLOSED)
 
-# Statuses of the stops B, C, D, in this order.
-ORDERS = "(SELECT string_agg(s.status, ',' ORDER BY s.index) FROM delivery_stop s WHERE s.delivery_id = d.id)"
+# Statuses of the stops B, C, D, in this order, and the indices of those tried once in the sequence of their failures.
+ORDERS = """(SELECT concat_ws('|', coalesce(string_agg(s.status, ',' ORDER BY s.index), ''),
+                              coalesce(string_agg(s.index::text, ',' ORDER BY s.tried_at, s.index)
+                                       FILTER (WHERE s.tried_at IS NOT NULL), ''))
+             FROM delivery_stop s WHERE s.delivery_id = d.id)"""
 
 
 def state(facts: str) -> State:
-    """The state that `mode|status|route status|statuses of the stops` names. Raises ValueError for unknown words."""
-    mode, status, route, orders = facts.split("|")
-    return State(Status(status), RouteStatus(route), tuple(map(Status, orders.split(","))), Mode(mode))
+    """The state that `mode|status|route status|statuses of the stops|stops tried once` names.
+
+    Raises ValueError for unknown words.
+    """
+    mode, status, route, orders, tried = facts.split("|")
+    return State(
+        Status(status),
+        RouteStatus(route),
+        tuple(map(Status, orders.split(","))),
+        Mode(mode),
+        tuple(map(int, tried.split(","))) if tried else (),
+    )
 
 
 def _is_reachable(facts: str) -> bool:
@@ -76,7 +88,7 @@ _OF_ROUTES = (
         "delivery, route and stops have statuses that the lifecycle leads to",
         "delivery_delivery",
         f"""
-        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, coalesce({ORDERS}, '')) AS facts
+        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, {ORDERS}) AS facts
         FROM delivery_delivery d""",  # noqa: S608  # nosec B608  # constants
         holds=_is_reachable,
     ),
@@ -140,10 +152,31 @@ _OF_HISTORIES = (
         "histories follow the lifecycle's table from the request to the statuses",
         "delivery_transition",
         f"""
-        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, coalesce({ORDERS}, ''),
+        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, {ORDERS},
                                coalesce({_HISTORY}, '')) AS facts
         FROM delivery_delivery d""",  # noqa: S608  # nosec B608  # constants
         holds=_leads_to_the_statuses,
+    ),
+    Invariant(
+        "first_attempt_is_in_the_history",
+        "stops that are tried again have a first attempt in their history, and none of them is a pickup",
+        "delivery_stop WHERE tried_at IS NOT NULL",
+        """
+        SELECT d.id FROM delivery_stop s JOIN delivery_delivery d ON d.id = s.delivery_id
+        WHERE s.tried_at IS NOT NULL
+          AND (d.mode = 'REVERSE'
+               OR NOT EXISTS (SELECT FROM delivery_transition t
+                              WHERE t.delivery_id = d.id AND t.trigger = 'attempt' AND t.at = s.tried_at
+                                AND t.point = chr(66 + s.index)))""",
+    ),
+    Invariant(
+        "left_at_the_door_by_policy",
+        "orders that were left at the door were delivered, where the policy allows it",
+        "delivery_stopproof WHERE left_at_door",
+        """
+        SELECT s.delivery_id AS id FROM delivery_stopproof p JOIN delivery_stop s ON s.id = p.stop_id
+        LEFT JOIN delivery_dropoffoptions o ON o.stop_id = s.id
+        WHERE p.left_at_door AND (s.status <> 'DELIVERED' OR (o.on_failure <> 'LEAVE'))""",
     ),
     Invariant(
         "accepted_when_its_history_says",
@@ -193,9 +226,9 @@ _OF_HISTORIES = (
         SELECT DISTINCT m.delivery_id AS id FROM (
             SELECT delivery_id, trigger, point, count(*) AS times FROM delivery_drivermove WHERE refusal = ''
             GROUP BY delivery_id, trigger, point) AS m
-        WHERE m.times > 1
-           OR NOT EXISTS (SELECT FROM delivery_transition t
-                          WHERE (t.delivery_id, t.trigger, t.point) = (m.delivery_id, m.trigger, m.point))""",
+        WHERE m.times > (SELECT count(*) FROM delivery_transition t
+                         WHERE (t.delivery_id, t.point) = (m.delivery_id, m.point)
+                           AND (t.trigger = m.trigger OR (t.trigger, m.trigger) = ('attempt', 'fail')))""",
     ),
 )
 

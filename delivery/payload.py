@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TypedDict
 
 from delivery.geo.distance import Point
-from delivery.lifecycle import Mode
+from delivery.lifecycle import Mode, OnFailure
 
 _DIMENSIONS = 3
 _CM3_PER_LITRE = 1000
@@ -25,12 +25,16 @@ class Package(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """What a drop-off asks for with the optional keys. `has_pin`: the receiver tells the driver a PIN."""
+    """What a drop-off asks for with the optional keys. `has_pin`: the receiver tells the driver a PIN.
+
+    `on_failure` None: not sent.
+    """
 
     instructions: str = ""
     email: str = ""
     needs_photo: bool = False
     has_pin: bool = False
+    on_failure: OnFailure | None = None
 
 
 @dataclass(frozen=True)
@@ -57,8 +61,9 @@ class DeliveryRequest:
 
     @property
     def points(self) -> list[Point]:
-        """A, then the drop-offs."""
-        return [self.pickup.point, *(dropoff.point for dropoff in self.dropoffs)]
+        """A, then the drop-offs; in mode REVERSE the way round, A being the end."""
+        stops = [dropoff.point for dropoff in self.dropoffs]
+        return [*stops, self.pickup.point] if self.mode is Mode.REVERSE else [self.pickup.point, *stops]
 
     @property
     def longest_side_cm(self) -> Decimal:

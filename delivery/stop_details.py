@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from django_stubs_ext import StrPromise
+
+from delivery import words
+from delivery.lifecycle import OnFailure
 from delivery.models import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverNote, Stop, StopProof
-from delivery.models.stop import EXPECTED, MOST_WRONG_PINS
+from delivery.models.stop import MOST_WRONG_PINS
 
 
 class PinState(StrEnum):
@@ -36,12 +40,19 @@ class StopDetails:
     photos: list[ProofPhoto]  # oldest first
     arrival: ArrivalEstimate | None  # None unless the stop is under way
     note: ReceiverNote | None
+    on_failure: str
+    left_at_door: bool
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""
-        texts = self.instructions or self.pin or self.received_by
-        return not (texts or self.link or self.arrival or self.note or self.photos or self.needs_photo)
+        asked = self.instructions or self.pin or self.needs_photo or self.on_failure != OnFailure.RETURN
+        brought = self.received_by or self.photos or self.left_at_door
+        return not (asked or brought or self.link or self.arrival or self.note)
+
+    @property
+    def policy_name(self) -> StrPromise:
+        return words.POLICIES[self.on_failure]
 
     @property
     def pin_state(self) -> PinState:
@@ -75,6 +86,8 @@ def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
         pin_confirmed_at=proof.pin_confirmed_at,
         wrong_pins=proof.wrong_pins,
         photos=list(row.photos.all()),
-        arrival=getattr(row, "arrival", None) if row.status in EXPECTED else None,
+        arrival=getattr(row, "arrival", None) if stop.is_expected else None,
         note=getattr(row, "receiver_note", None),
+        on_failure=options.on_failure,
+        left_at_door=proof.left_at_door,
     )

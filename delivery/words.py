@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop
 from django_stubs_ext import StrPromise
 
-from delivery.lifecycle import Ending, FailureCode, Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for a driver"),
@@ -31,6 +31,26 @@ ENDINGS: dict[str, StrPromise] = {
 MODES: dict[str, StrPromise] = {
     Mode.DEFAULT: _("Ends at the last point"),
     Mode.RETURN: _("Ends at A"),
+    Mode.REVERSE: _("Collects for A"),
+}
+POLICIES: dict[str, StrPromise] = {
+    OnFailure.RETURN: _("Back to A"),
+    OnFailure.RETRY: _("One more attempt"),
+    OnFailure.LEAVE: _("May be left at the door"),
+}
+# Of the orders of mode REVERSE.
+PICKUPS: dict[str, StrPromise] = {
+    Status.PENDING: _("Waiting for a driver"),
+    Status.ACCEPT: _("To collect"),
+    Status.COLLECTED: _("Collected"),
+    Status.DELIVERED: _("Delivered at A"),
+    Status.FAILED: _("Not collected"),
+}
+# The account's answer to a failure.
+ANSWERS: dict[str, StrPromise] = {
+    OnFailure.RETURN: _("Bring it back"),
+    OnFailure.RETRY: _("Try again"),
+    OnFailure.LEAVE: _("Leave it at the door"),
 }
 TRIGGERS: dict[str, StrPromise] = {
     "request": _("Requested"),
@@ -39,11 +59,14 @@ TRIGGERS: dict[str, StrPromise] = {
     Trigger.REASSIGN: _("Assigned to another driver"),
     Trigger.COLLECT: _("Collected at A"),
     Trigger.DELIVER: _("Delivered at"),
+    Trigger.ATTEMPT: _("First attempt failed at"),
     Trigger.FAIL: _("Not delivered at"),
+    Trigger.RECALL: _("No second attempt at"),
     Trigger.RETURN: _("Returned to A"),
     Trigger.CANCEL: _("Cancelled"),
     Trigger.EXPIRE: _("Offer expired"),
     "note": _("Note of the receiver at"),
+    "change": _("Changed by the shop at"),
 }
 FAILURES: dict[str, StrPromise] = {
     FailureCode.ABSENT: _("Nobody there"),
@@ -65,7 +88,9 @@ CODES = {
     gettext_noop("reassign"),
     gettext_noop("collect"),
     gettext_noop("deliver"),
+    gettext_noop("attempt"),
     gettext_noop("fail"),
+    gettext_noop("recall"),
     gettext_noop("return"),
     gettext_noop("cancel"),
     gettext_noop("PENDING"),
@@ -74,6 +99,7 @@ CODES = {
     gettext_noop("FAILED"),
     gettext_noop("DEFAULT"),
     gettext_noop("RETURN"),
+    gettext_noop("REVERSE"),
     gettext_noop("AVAILABLE"),
     gettext_noop("ACCEPTED"),
     gettext_noop("COLLECTED"),
@@ -86,6 +112,20 @@ CODES = {
     gettext_noop("live"),
     gettext_noop("sandbox"),
 }
+
+
+# Of transitions that differ in mode REVERSE.
+_IN_REVERSE: dict[str, StrPromise] = {
+    Trigger.COLLECT: _("Collected at"),
+    Trigger.FAIL: _("Not collected at"),
+    Trigger.RETURN: _("Delivered at A"),
+}
+
+
+def change(trigger: str, point: str, mode: str = Mode.DEFAULT) -> str:
+    """What the history calls a change of a delivery, with the point where it has one."""
+    names = {**TRIGGERS, **_IN_REVERSE} if mode == Mode.REVERSE else TRIGGERS
+    return f"{names.get(trigger, trigger)} {point}".strip()
 
 
 def failure(code: str, text: str) -> str:

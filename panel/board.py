@@ -50,6 +50,10 @@ _MOST_TOLD = 100
 _telling = Lock()  # those who wait for it find there what they want
 
 
+# Statuses of an outward route whose driver has not been at A.
+_BEFORE_A = (lifecycle.RouteStatus.AVAILABLE, lifecycle.RouteStatus.ACCEPTED)
+
+
 @dataclass(frozen=True)
 class Card:
     """What the list shows of one route. Changes only with `Delivery.last_sequence`."""
@@ -60,25 +64,29 @@ class Card:
 
     @cached_property
     def moves_at_a(self) -> dict[str, Move]:
-        return {name: move for name, move in self.moves.items() if move.is_step and "point" not in move.fields}
+        return {name: move for name, move in self._elsewhere.items() if move.is_step}
 
     @cached_property
     def moves_at_stops(self) -> dict[str, Move]:
-        return {name: move for name, move in self.moves.items() if "point" in move.fields}
+        return {name: move for name, move in self.moves.items() if move.is_at_stop(self.delivery)}
 
     @cached_property
     def other_moves(self) -> dict[str, Move]:
-        return {name: move for name, move in self.moves.items() if not move.is_step and "point" not in move.fields}
+        return {name: move for name, move in self._elsewhere.items() if not move.is_step}
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, Move]:
+        return {name: move for name, move in self.moves.items() if not move.is_at_stop(self.delivery)}
 
     @cached_property
     def open_stops(self) -> list[Stop]:
-        return [stop for stop in self.delivery.ordered_stops if stop.status in lifecycle.OPEN]
+        return self.delivery.stops_ahead
 
     @cached_property
     def next_label(self) -> str:
         """Where the driver has to be next: A, B, C or D."""
-        is_collected = self.delivery.route_status == lifecycle.RouteStatus.COLLECTED
-        return self.open_stops[0].label if is_collected and self.open_stops else "A"
+        begins_at_a = self.delivery.route_status in _BEFORE_A and self.delivery.mode != lifecycle.Mode.REVERSE
+        return self.open_stops[0].label if self.open_stops and not begins_at_a else "A"
 
     @property
     def other_stops(self) -> int:
@@ -112,6 +120,7 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
             "expires": row.offer_expires_at.timestamp() if row.route_status == offered else None,
             "points": [maps.point("A", row.latitude, row.longitude), *stops.get(row.pk, [])],
             "returns": row.mode == lifecycle.Mode.RETURN,
+            "reverse": row.mode == lifecycle.Mode.REVERSE,
             "vehicle": row.vehicle_type,
             "account": str(row.integrator_id),
             "shop": row.integrator__name,
@@ -203,7 +212,7 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     answer = {}
     for delivery in deliveries:
         own = [each for each in details if each.stop.delivery_id == delivery.pk]
-        card = Card(delivery, {name: moves.MOVES[name] for name in moves.allowed(delivery)}, own)
+        card = Card(delivery, {name: moves.described(name, delivery) for name in moves.allowed(delivery)}, own)
         answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer
 

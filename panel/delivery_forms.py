@@ -15,12 +15,13 @@ from django.utils.translation import gettext_lazy as _
 from common.mail import outbox
 from common.measures import NumberField
 from common.states import POSTCODE
+from delivery import words
 from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, FormSentAlready, PickupNotLinked
 from delivery.geo import service_area
 from delivery.geo.distance import Point
-from delivery.lifecycle import Mode
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Stop, VehicleType
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Package, Place
@@ -34,7 +35,7 @@ _MEASURES = ("height", "width", "length", "weight")
 # One of these is enough for the geocoder.
 _TO_LOCATE = ("street", "district", "city", "zipcode")
 # What the price does not depend on, and so may still be missing when it is shown.
-_WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions"}
+_WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
 
 
 def _text(label: Any, length: int = 255, *, required: bool = False, **attributes: Any) -> forms.CharField:
@@ -145,6 +146,11 @@ class DropoffForm(PlaceForm):
     )
     instructions = forms.CharField(
         label=_("Instructions for the driver"), max_length=500, required=False, widget=forms.Textarea({"rows": 2})
+    )
+    on_failure = forms.ChoiceField(
+        label=_("If it cannot be delivered"),
+        required=False,
+        choices=[("", _("As set for the shop")), *words.POLICIES.items()],
     )
     photo = forms.BooleanField(label=_("The driver takes a photo"), required=False)
     pin = forms.BooleanField(label=_("The receiver tells the driver a PIN"), required=False)
@@ -312,6 +318,7 @@ def _place(form: PlaceForm, point: Point) -> Place:
             email=data.get("email") or "",
             needs_photo=bool(data.get("photo")),
             has_pin=bool(data.get("pin")),
+            on_failure=OnFailure(data["on_failure"]) if data.get("on_failure") else None,
         ),
     )
 

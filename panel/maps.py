@@ -29,4 +29,10 @@ def route(delivery: Delivery, position: DriverPosition | LatestPosition | None) 
     driver = None
     if position is not None and delivery.driver is not None and not delivery.is_closed:
         driver = {"name": text_of_simulator(delivery.driver.name), "lat": position.latitude, "lng": position.longitude}
-    return {"id": str(delivery.pk), "points": points, "driver": driver, "returns": delivery.mode == "RETURN"}
+    return {
+        "id": str(delivery.pk),
+        "points": points,
+        "driver": driver,
+        "returns": delivery.mode == "RETURN",
+        "reverse": delivery.mode == "REVERSE",
+    }

@@ -44,7 +44,7 @@ _OF_DROPOFF = {
     "district": gettext_lazy("District"), "city": gettext_lazy("City"), "state": gettext_lazy("State"),
     "zipcode": gettext_lazy("CEP"), "latitude": gettext_lazy("latitude"), "longitude": gettext_lazy("longitude"),
     "instructions": gettext_lazy("Instructions for the driver"), "email": gettext_lazy("Email"),
-    "photo": gettext_lazy("Photo"), "pin": gettext_lazy("PIN"),
+    "on_failure": gettext_lazy("If it cannot be delivered"), "photo": gettext_lazy("Photo"), "pin": gettext_lazy("PIN"),
 }  # fmt: skip  # a table
 _OF_PACKAGE = {name: PackageForm.base_fields[name].label for name in ("description", "quantity", "weight")}
 COLUMNS: dict[str, Any] = {

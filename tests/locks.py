@@ -108,6 +108,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/deliveries.py:accept": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:collect": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
@@ -173,11 +174,14 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/forgetting.py:forget_batch_of": (_OF_A_PERSON,),
     "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
+    "delivery/actions/integrators.py:set_policy": (f"{_DELIVERY}TestAccount::test_has_its_policy_audited_once",),
+    "delivery/actions/stops.py:change": (_OF_A_DELIVERY,),
+    "delivery/actions/stops.py:instruct": (_OF_A_DELIVERY,),
     "delivery/actions/driver_devices.py:record_positions": (_POSITIONS, _POSITIONS),
     "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),
-    "delivery/actions/proofs.py:_check": (_UNDER_THE_DELIVERY,),
+    "delivery/actions/proofs.py:_check": (_UNDER_THE_DELIVERY, _UNDER_THE_DELIVERY),
     "delivery/actions/proofs.py:_count_wrong_pin": (_UNDER_THE_DELIVERY,),
     "delivery/actions/proofs.py:deliver": (
         "tests/delivery/actions/test_proofs.py::TestReportedPins::test_beside_each_other_have_five_tries_together",

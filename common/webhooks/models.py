@@ -404,6 +404,11 @@ class Event(models.Model):
         return self.copy_of or self.pk
 
     @property
+    def own_headers(self) -> dict[str, str]:
+        """Headers of the area's own that this event has."""
+        return {}
+
+    @property
     def shown_state(self) -> str:
         """`state`, or FAILING for a pending event that has failed and is the next of its subject to be tried again."""
         if self.state != EventState.PENDING or not self.attempts_made:
@@ -446,11 +451,12 @@ def event_constraints(*, subject: str, prefix: str = "") -> list[BaseConstraint]
     ]
 
 
-def event_triggers(*, subject: str, prefix: str = "") -> list[pgtrigger.Trigger]:
+def event_triggers(*, subject: str, prefix: str = "", immutable: Sequence[str] = ()) -> list[pgtrigger.Trigger]:
+    """`immutable`: fields of the area's own that never change."""
     return [
         pgtrigger.ReadOnly(
             name=f"{prefix}event_body_immutable",
-            fields=[subject, "endpoint", "sequence", "name", "created_at", "copy_of"],
+            fields=[subject, "endpoint", "sequence", "name", "created_at", "copy_of", *immutable],
         ),
         read_only_but_forgotten(f"{prefix}event_body_forgotten", {"body": REDACTED}),
         _writes_dead_since(f"{prefix}event_dead_since"),

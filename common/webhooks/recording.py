@@ -23,11 +23,12 @@ def events_of(
     name: str,
     body: str,
     at: datetime,
+    **of_area: Any,
 ) -> list[Any]:
     """The unsaved events of one change for the endpoints of its owner and environment, the first one first.
 
     That has one for each change: in state UNADDRESSED where it has no URL, in state FILTERED where its filter does not
-    have the status. A further endpoint has one where it is sent.
+    have the status. A further endpoint has one where it is sent. `of_area`: values of the area's own fields.
     """
     first, *further = endpoints
     values: dict[str, Any] = {
@@ -37,6 +38,7 @@ def events_of(
         "body": body,
         "created_at": at,
         "trace_context": tracing.traceparent(),
+        **of_area,
     }
     event = outbox.events(endpoint=first, state=_state_at(first, name), **values)
     # The others have the same `webhook-id`.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from common.webhooks.models import EventState
-from delivery.lifecycle import Mode, RouteStatus, Status
+from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words
 from integration.lifecycle import Status as SellerOrderStatus
@@ -19,6 +19,8 @@ _VALUES: dict[str, Iterable[str]] = {
     "RouteStatus": RouteStatus,
     "VehicleType": VehicleType,
     "DeliveryMode": Mode,
+    "FailureCode": FailureCode,
+    "OnFailure": OnFailure,
     "DropoffLabel": "BCD",
     "TrackingReason": ("NOT_ASSIGNED", "NO_POSITION", "FINISHED"),
     "SellerOrderStatus": SellerOrderStatus,

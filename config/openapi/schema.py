@@ -202,7 +202,7 @@ class ApiSchema(AutoSchema):
 
     @property
     def _has_body(self) -> bool:
-        return self.method in {"POST", "PUT"}
+        return self.method in {"PATCH", "POST", "PUT"}
 
     @property
     def _filterset(self) -> Any:

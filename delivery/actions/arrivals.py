@@ -9,11 +9,11 @@ from django.conf import settings
 
 from common.batches import each
 from common.page_updates import publish
-from delivery import lifecycle, page_updates
+from delivery import page_updates
 from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Known, Service
 from delivery.geo.routing import TravelTimes
-from delivery.lifecycle import RouteStatus
+from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Rules, Stop, Transition
 
 _BATCH = 200  # routes that are read and written together
@@ -67,12 +67,13 @@ def _compute(batch: Sequence[Delivery], times: TravelTimes, rules: Rules, *, at:
 
 def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, service: Service, at: datetime) -> _Computed:
     """The unsaved estimates of the delivery."""
-    stops = [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN]
+    stops = delivery.stops_ahead
+    is_reverse = delivery.mode == Mode.REVERSE  # then the stops come first, and A is no stop of its own
     if not stops:  # they are read after the route, and the last one was closed meanwhile
         return _Computed(delivery, [], [])
     way = arrivals.way(
         known,
-        pickup=delivery.point if delivery.route_status == RouteStatus.ACCEPTED else None,
+        pickup=delivery.point if delivery.route_status == RouteStatus.ACCEPTED and not is_reverse else None,
         stops=[stop.point for stop in stops],
         service=service,
     )

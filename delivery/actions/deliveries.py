@@ -3,7 +3,7 @@
 import logging
 import secrets
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -36,7 +36,7 @@ from delivery.errors import (
     StopNotFound,
     TooManySimulations,
 )
-from delivery.lifecycle import FailureCode, RouteStatus, Trigger
+from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Trigger
 from delivery.models import (
     AccountScope,
     Delivery,
@@ -44,6 +44,7 @@ from delivery.models import (
     DropoffOptions,
     Environment,
     IdempotencyRecord,
+    Integrator,
     Requester,
     Simulation,
     Stop,
@@ -84,6 +85,7 @@ def request(
     `quotes.quote_for_request`, and then writes nothing.
     """
     quote = quote or quotes.quote_for_request(token=token, payload=payload, quote_id=None, at=at)
+    payload = _with_policy(payload, token.integrator)
     delivery = build(token, payload, quote, at)
     create = partial(_create, delivery, payload, by=by, at=at, simulation_speed=simulation_speed)
     if token.integrator.refuse_repeated_external_ids:
@@ -175,10 +177,23 @@ def _create_options(delivery: Delivery, payload: DeliveryRequest) -> None:
             contact_email=dropoff.options.email,
             needs_photo=dropoff.options.needs_photo,
             pin_ciphertext=credentials.encrypt(f"{secrets.randbelow(_PINS):04d}") if dropoff.options.has_pin else "",
+            on_failure=dropoff.options.on_failure or OnFailure.RETURN,
         )
         for stop, dropoff in zip(stops, payload.dropoffs, strict=True)
         if dropoff.options != Options()
     )
+
+
+def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRequest:
+    """The request, with the account's policy at the drop-offs that it sends none for. A pickup that fails has none."""
+    if integrator.on_failure == OnFailure.RETURN or payload.mode is Mode.REVERSE:
+        return payload
+    policy = OnFailure(integrator.on_failure)
+    dropoffs = [
+        dropoff if dropoff.options.on_failure else replace(dropoff, options=replace(dropoff.options, on_failure=policy))
+        for dropoff in payload.dropoffs
+    ]
+    return replace(payload, dropoffs=dropoffs)
 
 
 @transaction.atomic
@@ -224,15 +239,27 @@ def reassign(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime
 
 
 @transaction.atomic
-def collect(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
+def collect(*, delivery: Delivery, point: str = "", by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the driver has the goods, and send receivers their links.
 
-    `made_at`: since when, if that is reported later. Raises MoveRefused.
+    In mode REVERSE those of the stop at `point`; other modes have no point, all goods are at A.
+    `made_at`: since when, if that is reported later. Raises MoveRefused, StopNotFound or StopNotOpen.
     """
-    locked, after = transitions.begin(delivery, Trigger.COLLECT)
+    locked = transitions.lock(delivery)
+    if locked.mode == Mode.REVERSE:
+        return _collect_at(locked, point, by=by, at=at, made_at=made_at)
+    if point not in ("", "A"):
+        raise StopNotFound("The goods of this route are collected at A only; name no point.")
+    after = lifecycle.move(locked.state, Trigger.COLLECT)
     collected = transitions.apply(locked, after, Trigger.COLLECT, by=by, at=at, made_at=made_at)
     receivers.record(collected, at=at)
     return collected
+
+
+def _collect_at(locked: Delivery, point: str, *, by: str, at: datetime, made_at: datetime | None) -> Delivery:
+    stop = stop_at(locked, point)
+    after = lifecycle.move(locked.state, Trigger.COLLECT, index=stop.index)
+    return transitions.apply(locked, after, Trigger.COLLECT, point=stop.label, by=by, at=at, made_at=made_at)
 
 
 @transaction.atomic
@@ -259,6 +286,7 @@ def fail_point(
 ) -> Delivery:
     """Record that the order at `point` failed; the others and the driver are unaffected.
 
+    Where the policy is RETRY, the first failure leaves the order open, and its stop is tried again after the others.
     `code`: one of `FailureCode`; empty: OTHER, which needs a reason, like no other code. The history, and with it the
     API, has both as one text in the active language, that of who records it.
     Raises InvalidFailureCode, ReasonMissing, InvalidReason, StopNotFound, StopNotOpen or MoveRefused.
@@ -271,10 +299,14 @@ def fail_point(
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
     locked = transitions.lock(delivery)
     stop = stop_at(locked, point)
-    after = lifecycle.move(locked.state, Trigger.FAIL, index=stop.index)
+    policy = OnFailure(DropoffOptions.of(stop).on_failure)
+    trigger = lifecycle.of_failure(policy, is_second=stop.tried_at is not None)
+    after = lifecycle.move(locked.state, trigger, index=stop.index)
     stop.failure_code, stop.failure_reason = code, reason
+    if trigger is Trigger.ATTEMPT:
+        stop.tried_at = at
     told = words.failure(code, reason)[:LONGEST_REASON]
-    return transitions.apply(locked, after, Trigger.FAIL, point=stop.label, reason=told, by=by, at=at, made_at=made_at)
+    return transitions.apply(locked, after, trigger, point=stop.label, reason=told, by=by, at=at, made_at=made_at)
 
 
 @transaction.atomic

@@ -91,7 +91,7 @@ def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove)
     by = f"driver {driver.name}"
     match report.trigger:
         case Trigger.COLLECT:
-            deliveries.collect(delivery=delivery, by=by, at=at, made_at=made_at)
+            deliveries.collect(delivery=delivery, point=report.point, by=by, at=at, made_at=made_at)
         case Trigger.DELIVER:
             proofs.deliver(delivery=delivery, point=report.point, proof=report.proof, by=by, at=at, made_at=made_at)
         case Trigger.FAIL:

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from common.webhooks import endpoints
+from delivery.lifecycle import OnFailure
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator, WebhookEndpoint
 
 _log = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ def open_(integrator: Integrator, *, by: str, at: datetime) -> Integrator:
     for name, (begun, _ended) in _AUDITED.items():
         if getattr(integrator, name):
             record_audit(integrator, begun, by=by, at=at)
+    if integrator.on_failure != OnFailure.RETURN:
+        record_audit(integrator, AuditAction.POLICY_SET, integrator.on_failure, by=by, at=at)
     return integrator
 
 
@@ -34,11 +37,24 @@ def change(*, integrator: Integrator, by: str, at: datetime) -> None:
     """Save the name, the limits, and the rules of _AUDITED, whose changes the audit trail records."""
     before = Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk)
     # Not the other columns: the account may have been suspended since it was read.
-    integrator.save(update_fields=["name", "rate_limit_per_second", "rate_limit_per_hour", *_AUDITED])
+    integrator.save(update_fields=["name", "rate_limit_per_second", "rate_limit_per_hour", "on_failure", *_AUDITED])
+    if integrator.on_failure != before.on_failure:
+        record_audit(integrator, AuditAction.POLICY_SET, integrator.on_failure, by=by, at=at)
     for name, (begun, ended) in _AUDITED.items():
         is_on = getattr(integrator, name)
         if is_on != getattr(before, name):
             record_audit(integrator, begun if is_on else ended, by=by, at=at)
+
+
+@transaction.atomic
+def set_policy(*, integrator: Integrator, policy: OnFailure, by: str, at: datetime) -> None:
+    """Set what a failure leads to at drop-offs that are requested without `onFailure`. Raises AccountSuspended."""
+    locked = Integrator.objects.select_for_update(no_key=True).get(pk=integrator.pk)
+    locked.check_active()
+    if locked.on_failure != policy:
+        locked.on_failure = policy.value
+        locked.save(update_fields=["on_failure"])
+        record_audit(locked, AuditAction.POLICY_SET, policy, by=by, at=at)
 
 
 @transaction.atomic

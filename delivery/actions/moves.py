@@ -5,7 +5,7 @@ Forms, arguments and buttons of all of them are made from `MOVES`.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 
 from django.db import transaction
@@ -16,7 +16,7 @@ from delivery import lifecycle
 from delivery.actions import deliveries, drivers
 from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.geo.distance import Point
-from delivery.lifecycle import RouteStatus, Trigger
+from delivery.lifecycle import Mode, RouteStatus, Trigger
 from delivery.models import Delivery, Driver, Simulation, parse_id
 
 _LONGEST_POINT = 100  # characters
@@ -40,6 +40,11 @@ class Move:
     in_sandbox: bool = True  # integrators may make it there
     button: StrPromise | None = None  # on a card of the board, where it is not the label
     question: StrPromise | None = None  # of the board before the move; None: it is made when its button is held
+    in_reverse: Mapping[str, StrPromise] = field(default_factory=dict)  # its texts in mode REVERSE, where they differ
+
+    def is_at_stop(self, delivery: Delivery) -> bool:
+        """Whether it is made at one of the delivery's stops, and so needs a point."""
+        return "point" in self.fields and (self.fields["point"] or delivery.mode == Mode.REVERSE)
 
 
 def _accept(*, delivery: Delivery, driver: str, by: str, at: datetime) -> Delivery:
@@ -70,7 +75,14 @@ MOVES: Mapping[str, Move] = {
         button=_("Assign driver…"),
         question=_("Who takes this route?"),
     ),
-    "collect": Move(deliveries.collect, _("Collect"), _("Route %(route)s collected by %(driver)s."), is_step=True),
+    "collect": Move(
+        deliveries.collect,
+        _("Collect"),
+        _("Route %(route)s collected by %(driver)s."),
+        {"point": False},
+        is_step=True,
+        in_reverse={"done": _("Route %(route)s: point %(point)s collected.")},
+    ),
     "deliver": Move(
         deliveries.deliver_point,
         _("Deliver"),
@@ -78,7 +90,16 @@ MOVES: Mapping[str, Move] = {
         {"point": True},
         is_step=True,
     ),
-    "return": Move(deliveries.return_, _("Return to A"), _("Route %(route)s: %(driver)s is back at A."), is_step=True),
+    "return": Move(
+        deliveries.return_,
+        _("Return to A"),
+        _("Route %(route)s: %(driver)s is back at A."),
+        is_step=True,
+        in_reverse={
+            "label": _("Deliver at A"),
+            "done": _("Route %(route)s: %(driver)s has brought everything to A."),
+        },
+    ),
     "fail": Move(
         deliveries.fail_point,
         _("Couldn't deliver"),
@@ -87,6 +108,12 @@ MOVES: Mapping[str, Move] = {
         is_danger=True,
         button=_("Couldn't deliver…"),
         question=_("Why was %(point)s not delivered?"),
+        in_reverse={
+            "label": _("Couldn't collect"),
+            "done": _("Route %(route)s: point %(point)s not collected."),
+            "button": _("Couldn't collect…"),
+            "question": _("Why was %(point)s not collected?"),
+        },
     ),
     # Integrators cancel as in the live environment, and only dispatchers change the driver of a route.
     "reassign": Move(
@@ -128,12 +155,20 @@ MOVES: Mapping[str, Move] = {
 
 def allowed(delivery: Delivery) -> list[str]:
     """Names of the moves that the delivery's state allows now."""
-    possible: set[str] = {trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status))}
+    possible: set[str] = {
+        trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status), Mode(delivery.mode))
+    }
     if delivery.cancelled_at is not None:
         possible.discard(Trigger.CANCEL)
     if delivery.is_held:
         possible.add("position")
     return [name for name in MOVES if name in possible]
+
+
+def described(name: str, delivery: Delivery) -> Move:
+    """The move with the texts that it has in the delivery's mode."""
+    move = MOVES[name]
+    return replace(move, **move.in_reverse) if delivery.mode == Mode.REVERSE else move  # type: ignore[arg-type]
 
 
 def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str, at: datetime) -> Delivery:

@@ -21,6 +21,7 @@ from common.batches import each
 from delivery import photos
 from delivery.actions import deliveries, transitions
 from delivery.errors import (
+    LeavingNotAllowed,
     NotYourRoute,
     PhotoRequired,
     PhotosBusy,
@@ -30,6 +31,7 @@ from delivery.errors import (
     TooManyPhotos,
     WrongPin,
 )
+from delivery.lifecycle import OnFailure
 from delivery.models import Delivery, Driver, DropoffOptions, ProofPhoto, Stop, StopProof
 from delivery.models.stop import MOST_WRONG_PINS
 
@@ -48,11 +50,15 @@ _LOOKED_AT = 3
 
 @dataclass(frozen=True)
 class Proof:
-    """What a driver brings from a stop. `photos`: ids that the phone has given to photos it has uploaded."""
+    """What a driver brings from a stop. `photos`: ids that the phone has given to photos it has uploaded.
+
+    `left`: the goods were left at the door, so nobody told a name or a PIN.
+    """
 
     received_by: str = ""
     pin: str = ""
     photos: tuple[UUID, ...] = ()
+    left: bool = False
 
 
 NO_PROOF = Proof()
@@ -63,8 +69,8 @@ def deliver(
 ) -> Delivery:
     """Record that the driver has delivered the order at `point`, with what proves it.
 
-    Raises PhotoRequired, PinRequired, WrongPin, PinLocked, and the errors of `deliveries.deliver_point`. A wrong PIN is
-    counted although it is refused: the caller must not roll back.
+    Raises LeavingNotAllowed, PhotoRequired, PinRequired, WrongPin, PinLocked, and the errors of
+    `deliveries.deliver_point`. A wrong PIN is counted although it is refused: the caller must not roll back.
     """
     wrong_pin = None
     with transaction.atomic():
@@ -86,8 +92,13 @@ def _check(stop: Stop, proof: Proof, *, at: datetime) -> None:
     """Compare the proof with what the request asked for, and write it. The photo first, so that it costs no try."""
     options = DropoffOptions.of(stop)
     taken = ProofPhoto.objects.filter(stop=stop, driver=stop.delivery.driver, upload__in=proof.photos)
-    if options.needs_photo and not taken.exists():
+    if proof.left and options.on_failure != OnFailure.LEAVE:
+        raise LeavingNotAllowed("This order may not be left at the door. It needs somebody who receives it.")
+    if (proof.left or options.needs_photo) and not taken.exists():
         raise PhotoRequired("This delivery needs a photo. Take one and deliver again.")
+    if proof.left:
+        StopProof.objects.update_or_create(stop=stop, defaults={"left_at_door": True})
+        return
     confirmed_at = None
     if options.needs_pin:
         _check_pin(stop, options.pin, proof.pin)

@@ -13,7 +13,7 @@ from common import credentials
 from common.mail import outbox
 from common.mail.models import Kind
 from common.page_updates import publish_on_commit
-from delivery import lifecycle, page_updates, stop_details
+from delivery import page_updates, stop_details
 from delivery.errors import StopNotOpen
 from delivery.models import Delivery, DropoffOptions, Environment, ReceiverLink, ReceiverNote, Stop
 from delivery.stop_details import StopDetails
@@ -60,7 +60,7 @@ def note(*, stop: Stop, receives: str, hint: str, at: datetime) -> None:
 
     The history of the delivery shows it. What proves the delivery stays the same. Raises StopNotOpen.
     """
-    if stop.status not in lifecycle.OPEN:
+    if not stop.is_ahead:
         raise StopNotOpen("This point is closed already; name a point that is still open.")
     receives, hint = receives.strip(), hint.strip()
     if receives or hint:

@@ -23,6 +23,10 @@ _MOVES = Counter(
 )
 
 
+# Of one stop, whose code the event's header tells.
+_FAILURES = (Trigger.FAIL, Trigger.ATTEMPT, Trigger.RECALL)
+
+
 class Details(TypedDict, total=False):
     """What the history says of some transitions.
 
@@ -68,12 +72,13 @@ def apply(
     A driver who held the route until now is named in the history, and their phone is told. No other function writes
     statuses of an existing delivery.
     """
+    named = delivery.stop_at(details.get("point", ""))
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
-        if stop.status != status:
+        if stop.status != status or stop is named:
             stop.status = status.value
             changed.append(stop)
-    Stop.objects.bulk_update(changed, ["status", "failure_code", "failure_reason"])
+    Stop.objects.bulk_update(changed, ["status", "failure_code", "failure_reason", "tried_at"])
     delivery.status = after.delivery.value
     delivery.route_status = after.route.value
     delivery.closed_at = at if delivery.is_closed else None
@@ -85,7 +90,7 @@ def apply(
         entry.former_driver = former
         publish_on_commit(page_updates.route_changed(delivery.pk, former.pk))
     entry.save(force_insert=True)
-    outbox.record(delivery=delivery, at=at)
+    outbox.record(delivery=delivery, failed=named if trigger in _FAILURES else None, at=at)
     count_on_commit(trigger.value, delivery.environment)
     if trigger is not Trigger.EXPIRE:  # nobody was on the way
         wake_up.send_on_commit(task_names.RENEW_ARRIVALS)

@@ -5,9 +5,9 @@ from functools import lru_cache
 
 from django.conf import settings
 
-from delivery import lifecycle
 from delivery.geo import routing
 from delivery.geo.distance import Point
+from delivery.lifecycle import Mode
 from delivery.models import Delivery
 
 _log = logging.getLogger(__name__)
@@ -15,14 +15,16 @@ _MOST_KEPT = 500  # in a process, each some kilobytes
 
 
 def of(delivery: Delivery) -> list[Point]:
-    """The line from A over the stops, and back to A if the driver returns. Empty without a routing engine's answer.
+    """The line from A over the stops, and to A where the route ends there. Empty without a routing engine's answer.
 
     Waits for the engine two seconds at most, once for each route in a process.
     """
     if not settings.ROUTING_URL:
         return []
-    points = [delivery.point, *(stop.point for stop in delivery.ordered_stops)]
-    if delivery.mode == lifecycle.Mode.RETURN:
+    points = [stop.point for stop in delivery.ordered_stops]
+    if delivery.mode != Mode.REVERSE:
+        points.insert(0, delivery.point)
+    if delivery.mode != Mode.DEFAULT:
         points.append(delivery.point)
     try:
         return _way(settings.ROUTING_ENGINE, settings.ROUTING_URL, delivery.vehicle_type, tuple(points))

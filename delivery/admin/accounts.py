@@ -85,6 +85,7 @@ class IntegratorAdmin(AccountAdmin):
                         "allow_any_pickup",
                         "refuse_repeated_external_ids",
                         "approve_pickup_points",
+                        "on_failure",
                         *shown,
                     ]
                 },

@@ -44,9 +44,8 @@ def state(delivery: Delivery) -> SafeString:
 @admin.display(description=gettext_lazy("what"))
 def change(transition: Transition) -> SafeString:
     """What has happened, where, and the delivery's status since then."""
-    trigger = words.TRIGGERS.get(transition.trigger, transition.trigger)
-    where = f" {transition.point}" if transition.point else ""
-    return format_html("{}{} → {}", trigger, where, words.STATUSES.get(transition.status, transition.status))
+    what = words.change(transition.trigger, transition.point)
+    return format_html("{} → {}", what, words.STATUSES.get(transition.status, transition.status))
 
 
 # Columns of a `Transition`.

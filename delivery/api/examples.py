@@ -76,5 +76,10 @@ WEBHOOK = webhook(
     subject="delivery",
     event="Event",  # `GET /api/events` answers with the component too
     security=[{"token": []}],
-    headers={},
+    headers={
+        "Rota-Failure": (
+            "On the event of a failure: the point and the failure's code, a dictionary (RFC 9651), such as `b=ABSENT`. "
+            "The first failure of a drop-off with onFailure RETRY leaves the statuses as they were."
+        )
+    },
 )

@@ -16,18 +16,20 @@ from common.simulation import pace, speed_header
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from delivery.actions.proofs import LONGEST_NAME
-from delivery.api.fields import LatitudeField, LongitudeField, StrictTextField
+from delivery.api.fields import FlagField, LatitudeField, LongitudeField, NamedChoiceField, StrictTextField
 from delivery.api.serializers import check_served
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
 from delivery.bodies import DeliveryDetail
 from delivery.errors import (
     DeliveryNotFound,
     InvalidSandboxSpeed,
+    LeavingNotAllowed,
     MoveRefused,
     NoDriverAssigned,
     OfferExpired,
     PinLocked,
     PinRequired,
+    ReasonMissing,
     RouteTaken,
     SandboxOnly,
     StopNotFound,
@@ -35,7 +37,7 @@ from delivery.errors import (
     WrongPin,
 )
 from delivery.geo.distance import Point
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import FailureCode, Trigger
 from delivery.models import Delivery, Environment, Token, WebhookEndpoint
 from delivery.simulation import by_hand
 
@@ -61,16 +63,21 @@ class NoFieldsSerializer(BodySerializer):
 
 @example_body({})
 class DeliverSerializer(BodySerializer):
-    """Body of deliver; may be missing. With one of its keys the driver delivers with proof."""
+    """Body of deliver; may be missing. With one of its keys the driver delivers with proof.
+
+    `left`: without a person, with a photo, where the drop-off's `onFailure` is LEAVE.
+    """
 
     receivedBy = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=LONGEST_NAME)
     pin = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=10)
+    left = FlagField()
 
 
-@example_body({"reason": "Closed"})
+@example_body({"code": "CLOSED", "reason": "The gate was locked"})
 class FailSerializer(BodySerializer):
-    """Body of fail; may be missing."""
+    """Body of fail; may be missing. A reason without a code has the code OTHER."""
 
+    code = NamedChoiceField(choices=[code.value for code in FailureCode], required=False, allow_null=True)
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
 
 
@@ -155,14 +162,21 @@ class SandboxViewSet(IntegratorView, ViewSet):
         """Collect at A."""
         return self._move(Trigger.COLLECT, request, delivery_id)
 
+    @_described("sandbox-collect-at")
+    @action(methods=["post"], detail=True, url_path="collect/<str:point>")
+    def collect_at(self, request: Request, delivery_id: str, point: str) -> Response:
+        """Collect at a point of a delivery in mode REVERSE."""
+        return self._move(Trigger.COLLECT, request, delivery_id, point)
+
     @_described("sandbox-deliver")
-    @raises(PinRequired, WrongPin, PinLocked)
+    @raises(PinRequired, WrongPin, PinLocked, LeavingNotAllowed)
     @action(methods=["post"], detail=True, url_path="deliver/<str:point>", serializer_class=DeliverSerializer)
     def deliver(self, request: Request, delivery_id: str, point: str) -> Response:
         """Deliver at a drop-off."""
         return self._move(Trigger.DELIVER, request, delivery_id, point)
 
     @_described("sandbox-fail")
+    @raises(ReasonMissing)
     @action(methods=["post"], detail=True, url_path="fail/<str:point>", serializer_class=FailSerializer)
     def fail(self, request: Request, delivery_id: str, point: str) -> Response:
         """Fail at a drop-off."""
@@ -196,7 +210,7 @@ class SandboxViewSet(IntegratorView, ViewSet):
         moved = by_hand.perform(
             name,
             delivery=delivery,
-            fields={"point": point, **{name: value or "" for name, value in serializer.validated_data.items()}},
+            fields={"point": point, **{name: str(value or "") for name, value in serializer.validated_data.items()}},
             by=f"token {token.hint}",
             at=clock.now(),
         )

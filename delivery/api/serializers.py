@@ -27,9 +27,9 @@ from delivery.api.fields import (
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.geo import service_area
 from delivery.geo.distance import Point, metres
-from delivery.lifecycle import Mode
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Environment, VehicleType
-from delivery.models.stop import LABELS
+from delivery.models.stop import LABELS, LONGEST_INSTRUCTIONS
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.simulation import steps
 
@@ -105,8 +105,9 @@ class DropoffSerializer(ObjectSerializer):
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     address = AddressSerializer()
     coordinates = CoordinatesSerializer(required=False, allow_null=True)
-    instructions = TextField(max_length=500)
+    instructions = TextField(max_length=LONGEST_INSTRUCTIONS)
     proof = ProofSerializer(required=False, allow_null=True)
+    onFailure = NamedChoiceField(choices=[policy.value for policy in OnFailure], required=False, allow_null=True)
 
     def validate(self, attrs: Data) -> Data:
         """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`.
@@ -154,6 +155,16 @@ class DeliveryRequestSerializer(ObjectSerializer):
         child=PackageSerializer(), required=False, allow_null=True, max_length=_MAX_PACKAGES
     )
     deliveryMode = NamedChoiceField(choices=[mode.value for mode in Mode], required=False, allow_null=True)
+
+    def validate(self, attrs: Data) -> Data:
+        """Refuse what a drop-off of mode REVERSE, at which the driver collects, cannot ask for."""
+        if attrs.get("deliveryMode") == Mode.REVERSE:
+            errors: Any = {
+                index: found for index, dropoff in enumerate(attrs["dropoffs"]) if (found := _not_in_reverse(dropoff))
+            }
+            if errors:
+                raise serializers.ValidationError({"dropoffs": errors})
+        return attrs
 
     @property
     def to_locate(self) -> dict[int, dict[str, str]]:
@@ -207,11 +218,63 @@ class DeliveryRequestSerializer(ObjectSerializer):
         return [PayloadWarning(path, "unknown_outcome", nearest(external_id, known), known)]
 
 
+@example_body({"contacts": {"phoneNumber": "+55 11 97777-0002"}, "instructions": "Ring at the neighbour's"})
+class DropoffChangeSerializer(ObjectSerializer):
+    """What can be changed of a drop-off; each key is optional, and stays as it is where it is not sent.
+
+    Empty text and null remove it.
+    """
+
+    contacts = OptionalContactsSerializer(required=False, allow_null=True)
+    instructions = TextField(max_length=LONGEST_INSTRUCTIONS)
+
+    def validate(self, attrs: Data) -> Data:
+        if not attrs.keys() & {"contacts", "instructions"}:
+            raise serializers.ValidationError("Send contacts or instructions.", "required")
+        return attrs
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The values by the names of the columns."""
+        data: Data = self.validated_data
+        contacts = data.get("contacts") or {}
+        sent = {column: contacts[key] for key, column in _COLUMNS.items() if key in contacts}
+        if "instructions" in data:
+            sent["instructions"] = data["instructions"]
+        return {column: value or "" for column, value in sent.items()}
+
+
+_COLUMNS = {"name": "contact_name", "phoneNumber": "contact_phone", "email": "contact_email"}
+
+
+@example_body({"action": "LEAVE", "instructions": "Behind the gate"})
+class InstructSerializer(ObjectSerializer):
+    """Body of instruct: one of the two keys at least."""
+
+    action = NamedChoiceField(choices=[policy.value for policy in OnFailure], required=False, allow_null=True)
+    instructions = TextField(max_length=LONGEST_INSTRUCTIONS)
+
+    def validate(self, attrs: Data) -> Data:
+        if not (attrs.get("action") or attrs.get("instructions")):
+            raise serializers.ValidationError("Send an action, instructions, or both.", "required")
+        return attrs
+
+
 @example_body({"reason": "The customer gave up"})
 class CancelSerializer(ObjectSerializer):
     """Body of cancel-delivery."""
 
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
+
+
+def _not_in_reverse(dropoff: Data) -> dict[str, list[Any]]:
+    """The errors of a drop-off at which the driver collects."""
+    asked = {
+        "onFailure": dropoff.get("onFailure") not in (None, OnFailure.RETURN),
+        "proof": any((dropoff.get("proof") or {}).values()),
+    }
+    text = "A drop-off at which the driver collects (deliveryMode REVERSE) has none."
+    return {name: [serializers.ErrorDetail(text, "not_in_reverse")] for name, is_asked in asked.items() if is_asked}
 
 
 def _about_duplicates(external_ids: list[str]) -> Iterator[PayloadWarning]:
@@ -295,5 +358,6 @@ def _place(data: Data, located: Point | None = None) -> Place:
             email=contacts.get("email") or "",
             needs_photo=bool(proof.get("photo")),
             has_pin=bool(proof.get("pin")),
+            on_failure=OnFailure(data["onFailure"]) if data.get("onFailure") else None,
         ),
     )

@@ -23,11 +23,16 @@ from common.simulation.speed_header import SPEED
 from common.views import PayloadWarning
 from common.webhooks import feed
 from delivery import bodies
-from delivery.actions import addresses, deliveries, proofs, quotes
+from delivery.actions import addresses, deliveries, proofs, quotes, stops
 from delivery.api import examples, problems, sandbox
 from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidDeliveryId, InvalidIdempotencyKey
 from delivery.api.filters import DeliveryFilter, FeedQuery
-from delivery.api.serializers import CancelSerializer, DeliveryRequestSerializer
+from delivery.api.serializers import (
+    CancelSerializer,
+    DeliveryRequestSerializer,
+    DropoffChangeSerializer,
+    InstructSerializer,
+)
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, info_answer, read_delivery, token_of
 from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, Info, Location, QuoteAnswer
 from delivery.errors import (
@@ -38,14 +43,20 @@ from delivery.errors import (
     GeocoderUnavailable,
     InvalidCursor,
     InvalidSandboxSpeed,
+    NothingToDecide,
     PhotoNotFound,
     PickupNotLinked,
+    PointNotFound,
     PriceUnavailable,
     QuoteExpired,
     QuoteMismatch,
+    RouteIsImmutable,
+    StopHasEnded,
+    StopNotFound,
     TooManySimulations,
 )
-from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.lifecycle import Mode, OnFailure
+from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, Token, WebhookEndpoint, WebhookEvent, parse_id
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
 from delivery.pricing import Quote
@@ -62,7 +73,8 @@ _REQUEST_DELIVERY = KeyedEndpoint(
 _ESTIMATE = answer_header(
     "Rota-Estimate",
     "When the driver is expected at A and at each drop-off, a dictionary of dates (RFC 9651): `pickup`, `b`, `c`, `d`. "
-    "Computed for the nearest free driver setting out now.",
+    "Computed for the nearest free driver setting out now. With deliveryMode REVERSE `b`, `c`, `d` and then `dropoff`, "
+    "for A.",
     {"type": "string", "examples": ["pickup=@1795200000, b=@1795200900"]},
 )
 
@@ -83,9 +95,11 @@ def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[Deliv
     return payload, {"Rota-Located": named} if named else {}
 
 
-def _estimate(quote: Quote, at: datetime) -> dict[str, str]:
+def _estimate(quote: Quote, mode: Mode, at: datetime) -> dict[str, str]:
     """The header with the estimate of a delivery that is requested now."""
-    moments = zip(("pickup", *LABELS.lower()), quote.seconds_until, strict=False)
+    labels = LABELS.lower()[: len(quote.seconds_until) - 1]
+    names = (*labels, "dropoff") if mode is Mode.REVERSE else ("pickup", *labels)
+    moments = zip(names, quote.seconds_until, strict=True)
     return {"Rota-Estimate": ", ".join(f"{key}=@{int(at.timestamp()) + seconds}" for key, seconds in moments)}
 
 
@@ -132,7 +146,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
             "Pickup-Linked": "true" if is_linked else "false",
-            **_estimate(quote, at),
+            **_estimate(quote, payload.mode, at),
             **located,
         }
         return Response({"shippingValue": float(quote.value)}, headers=headers)
@@ -186,7 +200,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
             payload, located = _located(serializer, at)
             quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
-            return payload, quote, {**_estimate(quote, at), **located}
+            return payload, quote, {**_estimate(quote, payload.mode, at), **located}
 
         def create(priced: tuple[DeliveryRequest, Quote, dict[str, str]]) -> Response:
             payload, quote, headers = priced
@@ -335,6 +349,74 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         Both statuses, every moment, failure reasons, cancellation, price, history and its webhooks.
         """
         return detail(find_delivery(token_of(request), delivery_id, Delivery.objects.with_parts()))
+
+    @extend_schema(
+        operation_id="change-dropoff",
+        tags=["Immediate delivery"],
+        request=DropoffChangeSerializer,
+        parameters=[FEE],
+        responses={200: Answer(DeliveryDetail, "The delivery after the change.")},
+    )
+    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded)
+    @action(methods=["patch"], detail=True, url_path="dropoffs/<str:point>")
+    def change_dropoff(self, request: Request, delivery_id: str, point: str) -> Response:
+        """Change the contact or the instructions of a drop-off.
+
+        Until the driver has been there. Address, order and price stay as they are.
+        """
+        token = token_of(request)
+        delivery = _with_point(token, delivery_id, point)
+        if others := sorted(set(map(str, request.data)) - {"contacts", "instructions"}):
+            raise RouteIsImmutable(
+                "Only contacts and instructions can be changed, not %(names)s.",
+                names=", ".join(others)[:_LONGEST_NAMES],
+            )
+        serializer = self.read_body(DropoffChangeSerializer(data=request.data))
+        changed = stops.change(
+            delivery=delivery, point=point, values=serializer.columns, by=f"token {token.hint}", at=clock.now()
+        )
+        return detail(changed)
+
+    @extend_schema(
+        operation_id="instruct-dropoff",
+        tags=["Immediate delivery"],
+        request=InstructSerializer,
+        parameters=[FEE],
+        responses={200: Answer(DeliveryDetail, "The delivery after the answer.")},
+    )
+    @raises(DeliveryNotFound, PointNotFound, NothingToDecide)
+    @action(methods=["post"], detail=True, url_path="dropoffs/<str:point>/instruct")
+    def instruct(self, request: Request, delivery_id: str, point: str) -> Response:
+        """Say what follows a first failure.
+
+        Of a drop-off with `onFailure` RETRY, until it is tried again: RETRY as before, LEAVE at the door, or RETURN to
+        A without a second attempt.
+        """
+        token = token_of(request)
+        delivery = _with_point(token, delivery_id, point)
+        data = self.read_body(InstructSerializer(data=request.data)).validated_data
+        instructed = stops.instruct(
+            delivery=delivery,
+            point=point,
+            answer=OnFailure(data["action"]) if data.get("action") else None,
+            instructions=data.get("instructions") or None,
+            by=f"token {token.hint}",
+            at=clock.now(),
+        )
+        return detail(instructed)
+
+
+_LONGEST_NAMES = 200
+
+
+def _with_point(token: Token, delivery_id: str, point: str) -> Delivery:
+    """The delivery, which has this drop-off. Raises DeliveryNotFound or PointNotFound."""
+    delivery = find_delivery(token, delivery_id, Delivery.objects.with_parts())
+    try:
+        deliveries.stop_at(delivery, point)
+    except StopNotFound as error:
+        raise PointNotFound(error.message, **error.values) from error
+    return delivery
 
 
 @extend_schema(tags=["Find and read"])

@@ -80,8 +80,16 @@ def _move(item: dict[str, Any], behind: timedelta) -> Report:
             received_by=text(item, "receivedBy", LONGEST_NAME).strip(),
             pin=text(item, "pin", _LONGEST_PIN).strip(),
             photos=_photos(item),
+            left=_flag(item, "left"),
         ),
     )
+
+
+def _flag(item: dict[str, Any], name: str) -> bool:
+    value = item.get(name, False)
+    if not isinstance(value, bool):
+        raise wrong(name)
+    return value
 
 
 def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:

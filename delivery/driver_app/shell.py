@@ -75,6 +75,10 @@ def _texts() -> dict[str, str]:
     return {
         **{f"stop.{code}": str(label) for code, label in words.STATUSES.items()},
         **{f"stop.{code}": _("To deliver") for code in lifecycle.OPEN},
+        "stop.again": _("Second attempt"),
+        "stop.changed": _("Changed by the shop at %s"),
+        **{f"pickup.{code}": str(label) for code, label in words.PICKUPS.items()},
+        "move.collectAt": _("Collected at"),
         **{f"move.{trigger}": str(words.TRIGGERS[trigger]) for trigger in REPORTED},
         "error.unreachable": _("No connection. Try again when you have signal."),
         "error.kept": _("This phone cannot keep anything: its storage is full or switched off."),

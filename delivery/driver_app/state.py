@@ -6,22 +6,25 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
+
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
-from delivery.lifecycle import RouteStatus, Status, Trigger
+from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
 from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, Tariff
 from delivery.models.driver import REPORTED
 
 _MOST_OFFERS = 20
+# Failures of which the driver takes a photo, where the setting asks for it.
+PHOTO_FOR = (FailureCode.CLOSED, FailureCode.ADDRESS_NOT_FOUND)
 _SIDES = ("length", "width", "height")
 
 
 def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> dict[str, Any]:
     """Everything that the phone shows now. `shown` is the delivery whose route it has shown until now."""
     driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
-    held = (
-        Delivery.objects.held_by(driver).with_parts().prefetch_related("stops__options", "stops__receiver_note").first()
-    )
+    details = ("stops__options", "stops__receiver_note", "stops__changes")
+    held = Delivery.objects.held_by(driver).with_parts().prefetch_related(*details).first()
     offers = [] if held or not driver.on_duty else _offers(driver, at)
     seen_at = _old_position(driver, at)
     amounts = Tariff.driver_amounts(offers) if offers else {}
@@ -95,6 +98,7 @@ def _offer(delivery: Delivery, *, amount: Decimal, seen_at: datetime | None) -> 
         "seenAt": moment_or_none(seen_at),
         "share": _shown(amount),
         "shop": delivery.integrator.name,
+        "mode": delivery.mode,
         "points": [_place("A", delivery), *(_place(stop.label, stop) for stop in delivery.ordered_stops)],
         "parcels": _parcels(delivery.packages),
     }
@@ -115,33 +119,47 @@ def _parcels(packages: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _route(delivery: Delivery) -> dict[str, Any]:
-    allowed = lifecycle.allowed(RouteStatus(delivery.route_status))
+    collected = _collected(delivery)
+    allowed = lifecycle.allowed(RouteStatus(delivery.route_status), lifecycle.Mode(delivery.mode))
     return {
         "deliveryId": str(delivery.pk),
         "status": delivery.route_status,
-        "returnsToA": delivery.mode == lifecycle.Mode.RETURN,
+        "mode": delivery.mode,
+        "ahead": [stop.label for stop in delivery.stops_ahead],
+        "photoFor": [code.value for code in PHOTO_FOR] if settings.FAILURE_PHOTOS else [],
         "cancelled": delivery.cancelled_at is not None,
         "distanceKm": float(delivery.distance_km),
         "share": _shown(delivery.driver_amount),
         "next": [trigger.value for trigger in REPORTED if trigger in allowed],
         "points": [
-            _place("A", delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
-            *(_stop(stop) for stop in delivery.ordered_stops),
+            _place("A", delivery) | {"contacts": bodies.contacts(delivery), "status": None},
+            *(_stop(stop, collected) for stop in delivery.ordered_stops),
         ],
     }
 
 
-def _stop(stop: Stop) -> dict[str, Any]:
+def _collected(delivery: Delivery) -> set[str]:
+    """The points at which goods were collected on a route that was cancelled, whose statuses do not tell it."""
+    if delivery.mode != lifecycle.Mode.REVERSE or delivery.cancelled_at is None:
+        return set()
+    return set(delivery.transitions.filter(trigger=Trigger.COLLECT).values_list("point", flat=True))
+
+
+def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
     options = getattr(stop, "options", None)
     note = getattr(stop, "receiver_note", None)
+    changes = [change.at for change in stop.changes.all()]
     return {
         **_place(stop.label, stop),
-        "type": "dropoff",
         "contacts": bodies.contacts(stop),
         "externalId": stop.external_id,
         "status": stop.status,
         "instructions": options.instructions if options else "",
         "receiver": note.text if note else "",
+        "onFailure": options.on_failure if options else OnFailure.RETURN.value,
+        "wasTried": stop.tried_at is not None,
+        "wasCollected": stop.label in collected,
+        "changedAt": moment_or_none(max(changes, default=None)),
         "needsPhoto": bool(options and options.needs_photo),
         "needsPin": bool(options and options.pin_ciphertext),
     }

@@ -44,6 +44,7 @@ from delivery.models.stop import (
     ReceiverLink,
     ReceiverNote,
     Stop,
+    StopChange,
     StopProof,
 )
 from delivery.models.tariff import Tariff, TariffChange

@@ -188,7 +188,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             outdated |= Q(arrival__computed_at__lt=OuterRef("driver__latest__recorded_at"))
             outdated |= Q(arrival__computed_at__lt=at - _ARRIVALS_KEPT)
         stops = Stop.objects.filter(outdated, delivery=OuterRef("pk"), status__in=lifecycle.OPEN)
-        return self.filter(Exists(stops), route_status__in=(RouteStatus.ACCEPTED, RouteStatus.COLLECTED))
+        to_collect = stops.filter(status__in=lifecycle.AHEAD[lifecycle.Mode.REVERSE])
+        under_way = self.filter(route_status__in=(RouteStatus.ACCEPTED, RouteStatus.COLLECTED))
+        return under_way.filter(Exists(to_collect) | (~Q(mode=lifecycle.Mode.REVERSE) & Exists(stops)))
 
     def with_parts(self) -> Self:
         """Reads the driver and the stops too, as needed by `delivery.bodies`."""
@@ -406,7 +408,16 @@ class Delivery(Identified, Located):
             route=RouteStatus(self.route_status),
             orders=tuple(Status(stop.status) for stop in self.ordered_stops),
             mode=lifecycle.Mode(self.mode),
+            tried=tuple(
+                index
+                for _at, index in sorted((stop.tried_at, stop.index) for stop in self.ordered_stops if stop.tried_at)
+            ),
         )
+
+    @property
+    def stops_ahead(self) -> list[Stop]:
+        """The stops to which the driver has still to go, in the sequence in which that happens."""
+        return [self.ordered_stops[index] for index in self.state.ahead]
 
     @staticmethod
     def find(delivery_id: UUID, *, token: Token) -> "Delivery | None":
@@ -534,7 +545,7 @@ class Transition(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{words.TRIGGERS.get(self.trigger, self.trigger)} {self.point}".strip()
+        return words.change(self.trigger, self.point)
 
     @property
     def happened_at(self) -> datetime:

@@ -25,8 +25,10 @@ from common.accounts import (
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.webhooks.models import EndpointAction
+from delivery import words
 from delivery.errors import AccountSuspended
 from delivery.geo.distance import Point, metres
+from delivery.lifecycle import OnFailure
 from delivery.models.bases import Identified, Located, on_earth
 
 LARGEST_RADIUS_M = 5_000
@@ -58,6 +60,14 @@ class Integrator(Identified, Suspendable, LimitedAccount):
         db_default=False,
         help_text=_("Pickup points that members add, move or activate wait until staff approve them in the panel."),
     )
+    on_failure = models.CharField(
+        _("when a drop-off fails"),
+        max_length=6,
+        choices=[(policy.value, words.POLICIES[policy]) for policy in OnFailure],
+        default=OnFailure.RETURN.value,
+        db_default=OnFailure.RETURN.value,
+        help_text=_("Of drop-offs that are requested without onFailure."),
+    )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),
@@ -72,7 +82,10 @@ class Integrator(Identified, Suspendable, LimitedAccount):
         verbose_name = _("integrator")
         verbose_name_plural = _("integrators")
         ordering = ["name"]
-        constraints = [suspension_is_whole("integrator_suspension_has_who_and_why")]
+        constraints = [
+            suspension_is_whole("integrator_suspension_has_who_and_why"),
+            one_of("integrator_on_failure", "on_failure", [policy.value for policy in OnFailure]),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -244,6 +257,9 @@ class AuditAction(models.TextChoices):
     POINT_DEACTIVATED = "point_deactivated", _("Pickup point deactivated")
     POINT_APPROVED = "point_approved", _("Pickup point approved")
     POINT_REMOVED = "point_removed", _("Pickup point removed")
+    POLICY_SET = "policy_set", _("Policy of failures set")
+    STOP_CHANGED = "stop_changed", _("Drop-off changed")
+    FAILURE_ANSWERED = "failure_answered", _("Failure answered")
 
 
 class AuditEntry(models.Model):

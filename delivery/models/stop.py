@@ -9,16 +9,17 @@ from django.core import signing
 from django.db import models
 from django.db.models import F, Func, Q
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.fields import CiphertextField, Folded, any_of, folded
+from common.fields import CiphertextField, Folded, any_of, folded, one_of
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from common.postgresql import prepared
 from delivery import lifecycle, words
-from delivery.lifecycle import FailureCode, Status
-from delivery.models.bases import Identified, Located, on_earth
+from delivery.lifecycle import FailureCode, Mode, OnFailure, Status
+from delivery.models.bases import Identified, Located, on_earth, quoted
 from delivery.models.driver import Driver
 from delivery.models.token import Requester
 
@@ -32,7 +33,10 @@ FORGOTTEN = {
     "longitude": ROUNDED,
     "forgotten_at": SET_ONCE,
 }
+# A closed stop stays as it was.
+_IS_OPEN = f"OLD.status IN ({quoted(lifecycle.OPEN)})"
 MOST_WRONG_PINS = 5
+LONGEST_INSTRUCTIONS = 500
 LONGEST_RECEIVES, LONGEST_HINT = 80, 160
 _signer = signing.TimestampSigner(salt="delivery.ProofPhoto")
 _LONGEST_SIGNED = 150
@@ -54,12 +58,14 @@ CROSS JOIN LATERAL (
 """
 # Until the end of the transaction, in the order of the keys, which is the same in all transactions.
 _LOCK = "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) key"
-# Of stops that a driver is on the way to, or comes to later.
-EXPECTED = (Status.ACCEPT, Status.COLLECTED)
+# Of stops that a driver is on the way to, or comes to later. In mode REVERSE what is collected is on the way to A.
+_EXPECTED = (Status.ACCEPT, Status.COLLECTED)
 
 
 class Stop(Located):
-    """One drop-off of a delivery: an item of `orders` in the API. Only its status and why it failed can change.
+    """One drop-off of a delivery: an item of `orders` in the API. In mode REVERSE a pickup.
+
+    Only its status, its failure and, until the driver has been there, its contact can change.
 
     The label shown for `index` is a letter of `LABELS`; "A" is the delivery's pickup.
     """
@@ -89,6 +95,8 @@ class Stop(Located):
     )
     # What was written beside the code.
     failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
+    # When it failed for the first time and was put behind the others, to be tried again. None: it was not.
+    tried_at = models.DateTimeField(_("first attempt at"), null=True, editable=False)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
     class Meta:
@@ -102,6 +110,10 @@ class Stop(Located):
             models.CheckConstraint(
                 name="stop_status_known", condition=Q(status__in=[status.value for status in Status])
             ),
+            models.CheckConstraint(
+                name="stop_tried_after_pickup",
+                condition=Q(tried_at=None) | Q(status__in=["COLLECTED", "DELIVERED", "FAILED"]),
+            ),
         ]
         indexes = [
             models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id="")),
@@ -113,8 +125,19 @@ class Stop(Located):
             models.Index(phone_key("contact_phone"), name="stop_phone", condition=~Q(contact_phone="")),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="stop_immutable", exclude=["status", "failure_code", "failure_reason", *FORGOTTEN]),
-            read_only_but_forgotten("stop_forgotten", FORGOTTEN),
+            pgtrigger.ReadOnly(
+                name="stop_immutable",
+                exclude=["status", "failure_code", "failure_reason", "tried_at", *FORGOTTEN],
+            ),
+            read_only_but_forgotten(
+                "stop_forgotten", FORGOTTEN, unless=dict.fromkeys(("contact_name", "contact_phone"), _IS_OPEN)
+            ),
+            pgtrigger.Protect(
+                name="stop_tried_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__tried_at__isnull=False)
+                & pgtrigger.Q(old__tried_at__df=pgtrigger.F("new__tried_at")),
+            ),
             pgtrigger.Protect(
                 name="stop_closed_stays_closed",
                 operation=pgtrigger.Update,
@@ -193,26 +216,71 @@ class Stop(Located):
         return LABELS[self.index]
 
     @property
+    def is_expected(self) -> bool:
+        """Whether a driver is on the way to it, or comes to it later."""
+        return self.status in _EXPECTED and self.status in lifecycle.AHEAD[Mode(self.delivery.mode)]
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the driver has still to go there."""
+        return self.status in lifecycle.AHEAD[Mode(self.delivery.mode)]
+
+    @property
+    def pickup_status(self) -> str:
+        """What pages call its status where it is a pickup, in mode REVERSE; empty otherwise."""
+        return str(words.PICKUPS[self.status]) if self.delivery.mode == Mode.REVERSE else ""
+
+    @property
     def failure(self) -> str:
-        """Why it failed, in the active language; empty unless it failed."""
+        """Why it failed, the last time or the first one; in the active language, empty unless it did."""
         return words.failure(self.failure_code or "", self.failure_reason)
 
 
 class DropoffOptions(models.Model):
-    """What a request asked for at a drop-off with the optional keys. Immutable; without these keys there is no row."""
+    """What a request asked for at a drop-off with the optional keys. Without these keys there is no row.
+
+    The account can change instructions and e-mail until the driver has been there, and the policy after a failure.
+    """
 
     stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="options")
-    instructions = models.CharField(_("instructions"), max_length=500, blank=True)
+    instructions = models.CharField(_("instructions"), max_length=LONGEST_INSTRUCTIONS, blank=True)
     contact_email = models.EmailField(_("email"), blank=True)
     needs_photo = models.BooleanField(_("needs a photo"), default=False)
     # Of four digits. Empty: none is asked for.
     pin_ciphertext = CiphertextField(blank=True)
+    on_failure = models.CharField(
+        _("when it fails"),
+        max_length=6,
+        choices=[(policy.value, words.POLICIES[policy]) for policy in OnFailure],
+        default=OnFailure.RETURN.value,
+        db_default=OnFailure.RETURN.value,
+    )
 
     class Meta:
         default_permissions = ()
         verbose_name = _("options of a drop-off")
         verbose_name_plural = _("options of drop-offs")
-        triggers = [pgtrigger.ReadOnly(name="dropoff_options_immutable", exclude=["pin_ciphertext"])]
+        constraints = [one_of("dropoff_options_on_failure", "on_failure", [policy.value for policy in OnFailure])]
+        triggers = [
+            pgtrigger.ReadOnly(
+                name="dropoff_options_immutable",
+                exclude=["pin_ciphertext", "instructions", "contact_email", "on_failure"],
+            ),
+            pgtrigger.Trigger(
+                name="dropoff_options_until_its_end",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("instructions", "contact_email", "on_failure"),  # type: ignore[no-untyped-call]
+                declare=[("is_open", "boolean")],
+                func=f"""
+                    SELECT status IN ({quoted(lifecycle.OPEN)}) INTO is_open
+                        FROM delivery_stop WHERE id = NEW.stop_id;
+                    IF NOT is_open THEN
+                        RAISE EXCEPTION 'rota: what was asked for at a closed stop cannot change';
+                    END IF;
+                    RETURN NEW;
+                """,  # noqa: S608  # nosec B608  # constants
+            ),
+        ]
 
     def __str__(self) -> str:
         return str(self.stop_id)
@@ -232,6 +300,47 @@ class DropoffOptions(models.Model):
         return bool(self.pin_ciphertext)
 
 
+class StopChange(models.Model):
+    """What the account has changed of a stop, or answered to its first failure. Append-only.
+
+    The statuses stay, so it is no `Transition` and has no event. An answer that ends the stop is a transition too.
+    """
+
+    stop = models.ForeignKey(Stop, on_delete=models.CASCADE, related_name="changes")
+    contacts = models.BooleanField(_("contact"), default=False)
+    instructions = models.BooleanField(_("instructions"), default=False)
+    # What follows the failure. Empty: no answer.
+    answer = models.CharField(
+        _("answer"), max_length=6, blank=True, choices=[(policy.value, words.ANSWERS[policy]) for policy in OnFailure]
+    )
+    by = models.CharField(_("by"), max_length=200)
+    at = models.DateTimeField(_("at"))
+
+    class Meta:
+        default_permissions = ()
+        verbose_name = _("change of a stop")
+        verbose_name_plural = _("changes of stops")
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                name="stop_change_of_something", condition=Q(contacts=True) | Q(instructions=True) | ~Q(answer="")
+            ),
+            one_of("stop_change_answer", "answer", ["", *(policy.value for policy in OnFailure)]),
+        ]
+        triggers = [pgtrigger.ReadOnly(name="stop_change_immutable")]
+
+    def __str__(self) -> str:
+        return f"{self.stop_id} {self.text}"
+
+    @property
+    def text(self) -> str:
+        """The answer, and what was changed, in the active language."""
+        answer = str(self.get_answer_display()) if self.answer else ""
+        contacts = gettext("Contact") if self.contacts else ""
+        instructions = gettext("Instructions") if self.instructions else ""
+        return " · ".join(filter(None, (answer, contacts, instructions)))
+
+
 class StopProof(models.Model):
     """What proves that a stop was delivered, beside its photos. `wrong_pins`: refused tries so far."""
 
@@ -239,6 +348,7 @@ class StopProof(models.Model):
     received_by = models.CharField(_("received by"), max_length=120, blank=True)
     pin_confirmed_at = models.DateTimeField(_("PIN confirmed at"), null=True)
     wrong_pins = models.PositiveSmallIntegerField(_("wrong PINs"), default=0)
+    left_at_door = models.BooleanField(_("left at the door"), default=False, db_default=False)
 
     class Meta:
         default_permissions = ()
@@ -354,15 +464,18 @@ class ReceiverNote(models.Model):
         return " · ".join(filter(None, (self.receives, self.hint)))
 
 
+IS_EXPECTED = Q(stop__status=Status.ACCEPT) | (Q(stop__status=Status.COLLECTED) & ~Q(stop__delivery__mode=Mode.REVERSE))
+
+
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
     def of(self, stops: Iterable[Stop]) -> "dict[int, ArrivalEstimate]":
         """The estimates of the stops at which a driver is expected, by the stop's key. One query at most."""
-        expected = [stop.pk for stop in stops if stop.status in EXPECTED]
+        expected = [stop.pk for stop in stops if stop.is_expected]
         return self.in_bulk(expected) if expected else {}
 
     def obsolete(self) -> "ArrivalEstimateQuerySet":
         """The estimates of stops at which no driver is expected any more."""
-        return self.exclude(stop__status__in=EXPECTED)
+        return self.exclude(IS_EXPECTED)
 
 
 class ArrivalEstimate(models.Model):

@@ -92,7 +92,7 @@ Requester = Token | AccountScope
 _NEEDED = [
     "digest", "environment", "hint", "revoked_at", "expires_at", "last_used_at", "integrator__suspended_at",
     "integrator__rate_limit_per_second", "integrator__rate_limit_per_hour", "integrator__allow_any_pickup",
-    "integrator__refuse_repeated_external_ids",
+    "integrator__refuse_repeated_external_ids", "integrator__on_failure",
 ]  # fmt: skip  # a list of names
 _BY_DIGEST = CompiledQuery(
     lambda: Token.objects.filter(digest=Parameter("digest")).select_related("integrator").only(*_NEEDED).order_by()[:1]

@@ -89,6 +89,8 @@ class WebhookEvent(Event):
     )
     sequence = models.PositiveIntegerField(_("sequence"), help_text=_("1, 2, 3 … within the delivery."))
     name = models.CharField(_("event"), max_length=9, choices=_STATUSES)
+    # The header `Rota-Failure`: a drop-off and why it failed, such as `b=ABSENT`. Empty for other changes.
+    failure = models.CharField(max_length=25, blank=True, default="", db_default="", editable=False)
 
     objects = WebhookEventQuerySet.as_manager()
 
@@ -97,8 +99,12 @@ class WebhookEvent(Event):
         verbose_name_plural = _("webhook events")
         ordering = ["-created_at", "-sequence"]
         constraints = event_constraints(subject="delivery")
-        triggers = event_triggers(subject="delivery")
+        triggers = event_triggers(subject="delivery", immutable=["failure"])
         indexes = event_indexes(subject="delivery")
+
+    @property
+    def own_headers(self) -> dict[str, str]:
+        return {"Rota-Failure": self.failure} if self.failure else {}
 
 
 class WebhookQueueItem(QueueItem):

@@ -12,21 +12,25 @@ from delivery.simulation import simulated_driver, steps
 
 MOVES = (*(name for name, move in moves.MOVES.items() if move.in_sandbox), Trigger.EXPIRE.value)
 
-_PROOF = {"receivedBy", "pin"}
+_PROOF = {"receivedBy", "pin", "left"}
 
 
 def allowed(delivery: Delivery) -> list[str]:
     """Names of the moves that the delivery's state allows now."""
-    possible = {*moves.allowed(delivery), *lifecycle.allowed(RouteStatus(delivery.route_status))}
+    possible = {
+        *moves.allowed(delivery),
+        *lifecycle.allowed(RouteStatus(delivery.route_status), lifecycle.Mode(delivery.mode)),
+    }
     return [name for name in MOVES if name in possible]
 
 
 def perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: str, at: datetime) -> Delivery:
     """Perform a move; the simulator then leaves the delivery alone. `fields` as in `moves.perform`.
 
-    A simulated driver accepts, a failed point has a reason where none is given, and an offer expires before its
-    deadline. With `receivedBy` or `pin` among the fields the driver delivers as with a phone: with the proof that the
-    request asked for. Raises the DeliveryError that says why the move is refused, KeyError for another name.
+    A simulated driver accepts, a failed point has a reason where neither it nor a code is given, and an offer expires
+    before its deadline. With `receivedBy`, `pin` or `left` among the fields the driver delivers as with a phone: with
+    the proof that the request asked for, or without a person where `left` is not empty.
+    Raises the DeliveryError that says why the move is refused, KeyError for another name.
     """
     try:
         return _perform(name, delivery=delivery, fields=fields, by=by, at=at)
@@ -49,8 +53,10 @@ def _perform(name: str, *, delivery: Delivery, fields: Mapping[str, str], by: st
     if name == Trigger.DELIVER and not _PROOF.isdisjoint(fields):
         point, received_by, pin = (fields.get(name, "").strip() for name in ("point", "receivedBy", "pin"))
         stop = deliveries.stop_at(delivery, point)
-        simulated_driver.take_photo(stop, at=at)
-        proof = simulated_driver.given(stop, received_by=received_by, pin=pin)
+        left = bool(fields.get("left"))
+        simulated_driver.take_photo(stop, is_needed=left, at=at)
+        proof = simulated_driver.given(stop, received_by=received_by, pin=pin, left=left)
         return proofs.deliver(delivery=delivery, point=point, proof=proof, by=by, at=at)
-    with_reason = {**fields, "reason": fields.get("reason", "").strip() or steps.FAILURE_REASON}
-    return moves.perform(name, delivery=delivery, fields=with_reason, by=by, at=at)
+    if not fields.get("code"):
+        fields = {**fields, "reason": fields.get("reason", "").strip() or steps.FAILURE_REASON}
+    return moves.perform(name, delivery=delivery, fields=fields, by=by, at=at)

@@ -78,9 +78,12 @@ def _make_move(simulation: Simulation, delivery: Delivery, step: Step, *, at: da
             return moves.perform(step.trigger.value, delivery=delivery, fields=fields, by=ACTOR, at=at)
 
 
-def take_photo(stop: Stop, *, at: datetime) -> None:
-    """Take the photo of an open stop, once, if the request asked for it. Raises the errors of `proofs.add`."""
-    if stop.status == Status.COLLECTED and DropoffOptions.of(stop).needs_photo:
+def take_photo(stop: Stop, *, is_needed: bool = False, at: datetime) -> None:
+    """Take the photo of an open stop, once, if it is needed or the request asked for it.
+
+    Raises the errors of `proofs.add`.
+    """
+    if stop.status == Status.COLLECTED and (is_needed or DropoffOptions.of(stop).needs_photo):
         proofs.add_simulated(stop, at=at)
 
 
@@ -92,9 +95,9 @@ def _proof(stop: Stop) -> Proof:
     return given(stop, received_by=steps.RECEIVER_NAME, pin=options.pin)
 
 
-def given(stop: Stop, *, received_by: str, pin: str) -> Proof:
-    """The photo that was taken, with what the caller says was told at the door."""
-    return Proof(received_by=received_by, pin=pin, photos=(ProofPhoto.simulated_upload(stop.pk),))
+def given(stop: Stop, *, received_by: str, pin: str, left: bool = False) -> Proof:
+    """The photo that was taken, with what the caller says was told at the door, or that nobody was there."""
+    return Proof(received_by=received_by, pin=pin, photos=(ProofPhoto.simulated_upload(stop.pk),), left=left)
 
 
 _SIMULATOR = Simulator(Simulation, _advance, doing="The simulated driver of delivery")

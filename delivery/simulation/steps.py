@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from common.simulation import pace
 from delivery.geo.distance import Point
-from delivery.lifecycle import OPEN, RouteStatus, State, Trigger
+from delivery.lifecycle import HELD, OPEN, Mode, RouteStatus, State, Status, Trigger
 
 # The actor of its moves in histories.
 ACTOR = "sandbox simulator"
@@ -41,10 +41,11 @@ class Outcome(StrEnum):
     """How a simulated delivery ends."""
 
     DELIVERED = "delivered"
-    FAIL = "fail"  # the first drop-off fails
+    FAIL = "fail"  # the first drop-off fails, with policy RETRY twice
     NO_DRIVER = "nodriver"  # the offer expires
-    RETURN = "return"  # every drop-off fails
-    CANCEL_LATE = "cancel-late"  # waits after pickup for a cancellation; without one every drop-off fails
+    RETURN = "return"  # every drop-off fails, in mode REVERSE every pickup
+    # Waits after pickup for a cancellation; without one every drop-off fails, or the driver brings everything to A.
+    CANCEL_LATE = "cancel-late"
     STALE = "stale"  # delivered, without positions after the acceptance
 
 
@@ -55,7 +56,7 @@ PREFIXES = tuple(pace.prefix(name) for name in (*Outcome, _MANUAL))
 
 @dataclass(frozen=True)
 class Step:
-    """The next move: its trigger, for DELIVER and FAIL the index of the drop-off, and the seconds until it is made.
+    """The next move: its trigger, the index of the stop where it is made at one, and the seconds until it is made.
 
     `is_wait`: the driver stays where they are for these seconds, at every speed.
     """
@@ -79,23 +80,34 @@ def outcome_of(external_id: str) -> Outcome | None:
 
 def next_step(state: State, outcome: Outcome) -> Step | None:
     """The next move of a delivery in this state. None when the delivery has ended."""
-    match state.route:
-        case RouteStatus.AVAILABLE if outcome is Outcome.NO_DRIVER:
-            return Step(Trigger.EXPIRE, _EXPIRE_SECONDS)
-        case RouteStatus.AVAILABLE:
-            return Step(Trigger.ACCEPT, _ACCEPT_SECONDS)
-        case RouteStatus.ACCEPTED:
-            return Step(Trigger.COLLECT, _COLLECT_SECONDS)
-        case RouteStatus.COLLECTED if outcome is Outcome.CANCEL_LATE and all(order in OPEN for order in state.orders):
-            return Step(Trigger.FAIL, _CANCELLATION_SECONDS, 0, is_wait=True)
-        case RouteStatus.COLLECTED:
-            index = next(index for index, order in enumerate(state.orders) if order in OPEN)
-            fails = outcome in (Outcome.RETURN, Outcome.CANCEL_LATE) or (outcome is Outcome.FAIL and index == 0)
-            trigger = Trigger.FAIL if fails else Trigger.DELIVER
-            return Step(trigger, _DROPOFFS_SECONDS / len(state.orders), index)
-        case RouteStatus.RETURNING:
-            return Step(Trigger.RETURN, _RETURN_SECONDS)
+    if state.route is RouteStatus.AVAILABLE:
+        expires = outcome is Outcome.NO_DRIVER
+        return Step(Trigger.EXPIRE, _EXPIRE_SECONDS) if expires else Step(Trigger.ACCEPT, _ACCEPT_SECONDS)
+    if state.ahead and state.route in HELD:
+        return _next_in_reverse(state, outcome) if state.mode is Mode.REVERSE else _next_outward(state, outcome)
+    if state.route is RouteStatus.RETURNING:
+        waits = outcome is Outcome.CANCEL_LATE and Status.COLLECTED in state.orders  # in mode REVERSE
+        return Step(Trigger.RETURN, _CANCELLATION_SECONDS if waits else _RETURN_SECONDS, is_wait=waits)
     return None
+
+
+def _next_outward(state: State, outcome: Outcome) -> Step:
+    if state.route is RouteStatus.ACCEPTED:
+        return Step(Trigger.COLLECT, _COLLECT_SECONDS)
+    has_been_at_a_stop = state.tried or any(order not in OPEN for order in state.orders)
+    if outcome is Outcome.CANCEL_LATE and not has_been_at_a_stop:
+        return Step(Trigger.FAIL, _CANCELLATION_SECONDS, 0, is_wait=True)
+    fails = outcome in (Outcome.RETURN, Outcome.CANCEL_LATE) or (outcome is Outcome.FAIL and state.ahead[0] == 0)
+    return _at_stop(state, Trigger.FAIL if fails else Trigger.DELIVER)
+
+
+def _next_in_reverse(state: State, outcome: Outcome) -> Step:
+    fails = outcome is Outcome.RETURN or (outcome is Outcome.FAIL and state.ahead[0] == 0)
+    return _at_stop(state, Trigger.FAIL if fails else Trigger.COLLECT)
+
+
+def _at_stop(state: State, trigger: Trigger) -> Step:
+    return Step(trigger, _DROPOFFS_SECONDS / len(state.orders), state.ahead[0])
 
 
 def duration(step: Step, *, speed: float) -> timedelta:

@@ -5,12 +5,13 @@ from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from delivery import lifecycle, stop_details
+from delivery import stop_details
 from delivery.forms import text_of_simulator
-from delivery.lifecycle import RouteStatus, Status, Trigger
+from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
 from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
 
@@ -24,7 +25,8 @@ class Step(IntEnum):
     PREPARED = 1
     TO_SHOP = 2
     TO_RECEIVER = 3
-    CLOSED = 4
+    COLLECTED = 4  # in mode REVERSE: the driver has been there and goes to the shop
+    CLOSED = 5
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,21 @@ class StopState:
         return self.stop.delivery
 
     @property
+    def is_reverse(self) -> bool:
+        """Whether the driver collects here, so that the receiver of the page is the sender."""
+        return self.delivery.mode == Mode.REVERSE
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the driver has still to come."""
+        return self.stop.is_ahead
+
+    @property
     def is_under_way(self) -> bool:
-        """Whether the driver has the goods and this stop is open. Only then are the driver's place and phone shown."""
+        """Whether the driver has the goods, or comes to collect, and this stop is open.
+
+        Only then are the driver's place and phone shown.
+        """
         return self.step is Step.TO_RECEIVER
 
     @property
@@ -64,11 +79,11 @@ class StopState:
     @property
     def pin(self) -> str:
         """The PIN to tell the driver; empty when none is asked for (any more)."""
-        return "" if self.is_closed or self.details.pin_state is PinState.LOCKED else self.details.pin
+        return "" if not self.is_ahead or self.details.pin_state is PinState.LOCKED else self.details.pin
 
     @property
     def arrival(self) -> ArrivalEstimate | None:
-        return None if self.is_closed else self.details.arrival
+        return self.details.arrival if self.is_ahead else None
 
     @property
     def first_name(self) -> str:
@@ -81,6 +96,8 @@ class StopState:
     def sentence(self) -> str:
         """What happens now."""
         driver = self.first_name or _("The driver")
+        if self.is_reverse:
+            return self._sentence_in_reverse(driver)
         match self.step:
             case Step.PREPARED:
                 return _("The shop is preparing your order.")
@@ -95,12 +112,40 @@ class StopState:
                 return text % {"driver": driver, "count": self.stops_before}
             case Step.TO_RECEIVER:
                 return _("%(driver)s is on the way to you.") % {"driver": driver}
-            case Step.CLOSED:
+            case Step.COLLECTED | Step.CLOSED:
                 return _("Your order was delivered.") if self.is_delivered else _("Your order was not delivered.")
+
+    def _sentence_in_reverse(self, driver: str) -> str:
+        match Status(self.stop.status):
+            case Status.PENDING:
+                return _("A driver is being looked for.")
+            case Status.ACCEPT if self.stops_before:
+                text = ngettext(
+                    "%(driver)s comes to collect; %(count)s stop comes before yours.",
+                    "%(driver)s comes to collect; %(count)s stops come before yours.",
+                    self.stops_before,
+                )
+                return text % {"driver": driver, "count": self.stops_before}
+            case Status.ACCEPT:
+                return _("%(driver)s is on the way to you, to collect.") % {"driver": driver}
+            case Status.COLLECTED:
+                return _("%(driver)s has collected it and brings it to the shop.") % {"driver": driver}
+            case Status.DELIVERED:
+                return _("What you sent has arrived at the shop.")
+            case Status.FAILED:
+                return _("It was not collected.")
 
     @property
     def progress(self) -> list[tuple[Step, str]]:
         """The steps with their names, in order, without those that were left out by a cancellation or expiry."""
+        if self.is_reverse:
+            failed = self.stop.status == Status.FAILED
+            return [
+                (Step.PREPARED, _("Requested")),
+                (Step.TO_RECEIVER, _("On the way to you")),
+                *([] if failed else [(Step.COLLECTED, _("Collected"))]),
+                (Step.CLOSED, _("Not collected") if failed else _("At the shop")),
+            ]
         steps = [
             (Step.PREPARED, _("Preparing")),
             (Step.TO_SHOP, _("To the shop")),
@@ -128,6 +173,8 @@ class StopState:
         """What happens with an order that was not delivered, and what the receiver can do; empty otherwise."""
         if not self.reason:
             return ""
+        if self.is_reverse:
+            return _("Ask %(shop)s what happens next.") % {"shop": self.delivery.contact_name}
         if self.delivery.route_status == RouteStatus.FINISHED:
             text = _("Your order is back at the shop. Ask %(shop)s for a new delivery, or to collect it there.")
         elif self.delivery.is_held:
@@ -135,6 +182,15 @@ class StopState:
         else:
             text = _("Your order is still at the shop. Ask %(shop)s what happens next.")
         return text % {"shop": self.delivery.contact_name}
+
+    @property
+    def attempt(self) -> str:
+        """That the driver has been there and comes again; empty otherwise."""
+        if self.stop.tried_at is None or not self.is_ahead:
+            return ""
+        at = f"{timezone.localtime(self.stop.tried_at):%H:%M}"
+        values = {"time": at, "reason": text_of_simulator(self.stop.failure)}
+        return _("The driver was there at %(time)s (%(reason)s), and comes again after the other stops.") % values
 
     @property
     def places(self) -> dict[str, Any] | None:
@@ -157,7 +213,6 @@ def read(stop: Stop, *, at: datetime) -> StopState:
     if driver and is_under_way:
         shown = LatestPosition.objects.filter(recorded_at__gte=at - _POSITION_SHOWN)
         position = shown.filter(pk=driver.pk).first()
-    earlier = Stop.objects.filter(delivery=stop.delivery_id, index__lt=stop.index, status__in=lifecycle.OPEN)
     return StopState(
         stop=stop,
         details=stop_details.read([stop])[stop.pk],
@@ -165,12 +220,19 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         driver=driver,
         position=position,
         is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
-        stops_before=earlier.count() if is_under_way and stop.index else 0,
+        stops_before=_stops_before(stop) if is_under_way else 0,
         closed_at=_closed_at(stop) if step is Step.CLOSED else None,
     )
 
 
+def _stops_before(stop: Stop) -> int:
+    ahead = stop.delivery.stops_ahead
+    return ahead.index(stop) if stop in ahead else 0  # closed since it was read
+
+
 def _step(stop: Stop) -> Step:
+    if stop.delivery.mode == Mode.REVERSE:
+        return _IN_REVERSE[Status(stop.status)]
     match Status(stop.status):
         case Status.PENDING:
             return Step.PREPARED
@@ -182,9 +244,19 @@ def _step(stop: Stop) -> Step:
             return Step.CLOSED
 
 
+_IN_REVERSE = {
+    Status.PENDING: Step.PREPARED,
+    Status.ACCEPT: Step.TO_RECEIVER,
+    Status.COLLECTED: Step.COLLECTED,
+    Status.DELIVERED: Step.CLOSED,
+    Status.FAILED: Step.CLOSED,
+}
+
+
 def _closed_at(stop: Stop) -> datetime | None:
     """When the driver closed the stop, or when the whole delivery was cancelled or expired."""
     changes = Transition.objects.filter(delivery=stop.delivery_id)
-    of_stop = changes.filter(point=stop.label, trigger__in=[Trigger.DELIVER, Trigger.FAIL]).first()
-    last = of_stop or changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE]).first()
+    at_stop = [Trigger.DELIVER, Trigger.FAIL, Trigger.RECALL]
+    of_stop = changes.filter(point=stop.label, trigger__in=at_stop).first()
+    last = of_stop or changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE, Trigger.RETURN]).first()
     return last.happened_at if last else None

@@ -52,6 +52,12 @@ class NoteForm(forms.Form):
         help_text=_("For example: leave it at the front desk."),
     )
 
+    def for_pickup(self) -> "NoteForm":
+        """The form of the page of a sender, from whom the driver collects."""
+        self.fields["receives"].label = _("Who hands it over?")
+        self.fields["hint"].help_text = ""
+        return self
+
 
 # The token in the address is the right to write, and no cookie is read, so there is nothing that a page of somebody
 # else could make a browser add to its request.
@@ -84,9 +90,10 @@ class Page(_OfLink):
     def _page(self, request: HttpRequest, form: NoteForm | None = None, *, status: int = 200) -> HttpResponseBase:
         state = stop_state.read(self.found, at=clock.now())
         note = state.details.note
+        form = form or NoteForm({"receives": note.receives, "hint": note.hint} if note else None)
         context = {
             "state": state,
-            "form": form or NoteForm({"receives": note.receives, "hint": note.hint} if note else None),
+            "form": form.for_pickup() if state.is_reverse else form,
             "tiles": map_file.ground(
                 lambda version: reverse("tracking:map_file", args=[self.token, version]),
                 openstreetmap=DispatchRules.current().streets_from_openstreetmap,

@@ -1,4 +1,7 @@
-"""Which token an event carries: the one that requested its delivery, else the newest valid one of the account."""
+"""Which token an event carries: the one that requested its delivery, else the newest valid one of the account.
+
+And the header that tells of a failure.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,7 +14,7 @@ from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, NotSendable
-from delivery.models import Token, WebhookEndpoint
+from delivery.models import Token, WebhookEndpoint, WebhookEvent
 
 # One row for each token, because many deliveries are requested with one.
 _OF_DELIVERIES: CompiledQuery[Any] = CompiledQuery(
@@ -22,13 +25,19 @@ _OF_DELIVERIES: CompiledQuery[Any] = CompiledQuery(
     )
 )
 
+# Events of failures only, which are few.
+_FAILURES: CompiledQuery[Any] = CompiledQuery(
+    lambda: WebhookEvent.objects.filter(any_of("pk", Parameter("ids"))).exclude(failure="").only("failure").order_by()
+)
+
 
 def authorizations(items: Sequence[ClaimedItem], endpoints: Mapping[int, WebhookEndpoint], at: datetime) -> Authorize:
-    """See `Outbox.authorizations`. Reads the tokens of all items in at most two queries."""
+    """See `Outbox.authorizations`. Reads tokens and failures of all items in at most three queries."""
     deliveries = [item.subject_id for item in items if not item.is_test]
     found = _OF_DELIVERIES.all(ids=deliveries) if deliveries else []
     requesting = {key: token for token in found if token.is_valid(at=at) for key in token.delivery_ids}
     others = (endpoints[item.endpoint_id] for item in items if item.subject_id not in requesting)
+    failures = {event.pk: event.own_headers for event in _FAILURES.all(ids=[item.event_id for item in items])}
     newest = _newest_tokens({endpoint.integrator_id for endpoint in others}, at=at)
 
     def authorize(item: ClaimedItem) -> Authorization:
@@ -37,7 +46,8 @@ def authorizations(items: Sequence[ClaimedItem], endpoints: Mapping[int, Webhook
         if token is None:  # without one the integrator would refuse it as a forgery
             raise NotSendable("no_valid_token")
         clear_text = token.clear_text
-        return Authorization({"Authorization": f"Bearer {clear_text}"}, [clear_text], token.hint)
+        headers = {"Authorization": f"Bearer {clear_text}", **failures.get(item.event_id, {})}
+        return Authorization(headers, [clear_text], token.hint)
 
     return authorize
 

@@ -15,7 +15,7 @@ from common.webhooks.outbox import Outbox
 from delivery import bodies, page_updates, task_names
 from delivery.bodies import Event
 from delivery.lifecycle import RouteStatus, Status
-from delivery.models import AuditEntry, Delivery, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.models import AuditEntry, Delivery, Stop, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.authorization import authorizations, check_authorization
 
 
@@ -39,12 +39,16 @@ OUTBOX = Outbox(
 _OFFERED_OR_TAKEN = (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 
 
-def record(*, delivery: Delivery, at: datetime) -> None:
-    """Write the events of the delivery's latest change. Raises RuntimeError outside a transaction."""
-    announce_on_commit(delivery, wakes=recording.insert(OUTBOX, events_of(delivery=delivery, at=at), at=at))
+def record(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> None:
+    """Write the events of the delivery's latest change. Raises RuntimeError outside a transaction.
+
+    `failed`: the stop whose failure the change is.
+    """
+    events = events_of(delivery=delivery, failed=failed, at=at)
+    announce_on_commit(delivery, wakes=recording.insert(OUTBOX, events, at=at))
 
 
-def events_of(*, delivery: Delivery, at: datetime) -> list[Any]:
+def events_of(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> list[Any]:
     """The unsaved events of the delivery's latest change."""
     return recording.events_of(
         OUTBOX,
@@ -53,6 +57,7 @@ def events_of(*, delivery: Delivery, at: datetime) -> list[Any]:
         sequence=delivery.last_sequence,
         name=delivery.status,
         body=_text(bodies.event(delivery)),
+        failure=f"{failed.label.lower()}={failed.failure_code}" if failed and failed.failure_code else "",
         at=at,
     )
 

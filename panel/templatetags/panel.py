@@ -21,7 +21,7 @@ from common.http_requests import browser_name
 from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
-from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop
+from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
 from panel.refusal_reasons import translated
 
 register = template.Library()
@@ -70,9 +70,9 @@ def ending_name(value: str) -> Any:
 
 
 @register.filter
-def trigger_name(value: str) -> Any:
-    """The text for the trigger of a transition."""
-    return words.TRIGGERS.get(value, value)
+def change_name(change: Transition, mode: str) -> str:
+    """What a change of a delivery in this mode is called, with its point."""
+    return words.change(change.trigger, change.point, mode)
 
 
 # Of a further endpoint, see `endpoints.audit_subject`. Subjects have at most 2000 characters.
@@ -174,6 +174,9 @@ def not_delivered(delivery: Delivery) -> str:
     failed = sum(stop.status == Status.FAILED for stop in delivery.ordered_stops)
     if not failed or delivery.status not in lifecycle.OPEN:
         return ""
+    if delivery.mode == lifecycle.Mode.REVERSE:
+        text = ngettext("%(failed)s of %(total)s not collected", "%(failed)s of %(total)s not collected", failed)
+        return text % {"failed": failed, "total": len(delivery.ordered_stops)}
     text = ngettext("%(failed)s of %(total)s not delivered", "%(failed)s of %(total)s not delivered", failed)
     return text % {"failed": failed, "total": len(delivery.ordered_stops)}
 

@@ -99,7 +99,7 @@ def request_head(attempt: Attempt, event: Event) -> str:
     if attempt.webhook_timestamp is None:
         return ""
     headers = signing.headers(
-        authorization=event.endpoint.shown_authorization(attempt.token_hint),
+        authorization=event.endpoint.shown_authorization(attempt.token_hint) | event.own_headers,
         webhook_id=str(event.webhook_id),
         timestamp=attempt.webhook_timestamp,
         signature=attempt.signature,

@@ -25,7 +25,7 @@ from delivery import page_updates
 from delivery.actions import drivers, moves, ways
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm, done, text_of_simulator, whereabouts
-from delivery.lifecycle import RouteStatus
+from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, parse_id
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
@@ -224,7 +224,7 @@ class Move(DispatcherView):
     def _dialog(
         self, request: HttpRequest, delivery: Delivery, move: str, *, has_changed: bool = False
     ) -> HttpResponse:
-        form, details = MoveForm(move, delivery), moves.MOVES[move]
+        form, details = MoveForm(move, delivery), moves.described(move, delivery)
         sent = request.GET.get("point", "")
         point = sent if sent in {*LABELS} else ""
         driver = text_of_simulator(delivery.driver.name) if delivery.driver else ""
@@ -243,7 +243,8 @@ class Move(DispatcherView):
             context |= {"chooses_driver": True, **_choice(delivery, recommends=True)}
         if move == "fail":
             form.fields["reason"].label = _("Details (optional)")
-            context["button"] = _("Record as not delivered")
+            is_reverse = delivery.mode == Mode.REVERSE
+            context["button"] = _("Record as not collected") if is_reverse else _("Record as not delivered")
         if move == "cancel":
             context["fee"] = delivery.fee_of_cancelling
         response = self.page("panel/board_move.html", **context)

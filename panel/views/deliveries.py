@@ -17,15 +17,15 @@ from django.utils.translation import gettext_lazy
 
 from access.rights import accounts_of
 from common import clock, csv_files
-from common.actors import actor
+from common.actors import actor, actor_name
 from common.csv_files import Cell
 from common.formats import postcode
 from common.replica import may_be_old
-from delivery import lifecycle, models, words
+from delivery import models, words
 from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
@@ -36,7 +36,7 @@ from panel.templatetags.panel import status_name
 from panel.views.base import AccountView, LoggedInView
 
 _log = logging.getLogger(__name__)
-_WITH_FIELDS = ("deliver", "fail", "position")
+_WITH_FIELDS = ("position",)
 # Buttons of the sandbox whose texts are not those of dispatchers, who choose a driver and let no offer expire.
 _LABELS = {"accept": gettext_lazy("Accept"), "expire": gettext_lazy("Let the offer expire")}
 
@@ -96,14 +96,16 @@ def _place(place: models.Delivery | models.Stop) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Step:
-    """One change, or a note of a receiver. `event` is None of a note, and where the row was deleted by hand.
+    """One change, a note of a receiver, or what the account has changed of a stop, with `by` whom.
 
-    `reason` is in the reader's language where it was chosen from the list of failures.
+    `event` is None of the latter two, and where the row was deleted by hand. `reason` is in the reader's language where
+    it was chosen from the list of failures.
     """
 
     change: models.Transition
     event: models.WebhookEvent | None
     reason: str = ""
+    by: str = ""
 
     @property
     def day(self) -> date:
@@ -116,9 +118,16 @@ def history(delivery: models.Delivery) -> list[Step]:
     events = {event.sequence: event for event in delivery.events.first_ones().select_related("queue_item")}
     failures = {stop.label: stop.failure for stop in delivery.ordered_stops}
     steps = []
-    for number, change in enumerate(delivery.transitions.all(), start=1):
-        reason = failures.get(change.point, "") if change.trigger == Trigger.FAIL else change.reason
+    changes = list(delivery.transitions.all())
+    # The row of a stop knows the latest of its failures. An earlier one is as it was recorded.
+    latest = {change.point: change.pk for change in changes if change.trigger in (Trigger.ATTEMPT, Trigger.FAIL)}
+    for number, change in enumerate(changes, start=1):
+        is_latest = latest.get(change.point) == change.pk
+        reason = failures.get(change.point, "") if is_latest else change.reason
         steps.append(Step(change, events.get(number), reason))
+    for changed in models.StopChange.objects.filter(stop__delivery=delivery).select_related("stop"):
+        told = models.Transition(trigger="change", point=changed.stop.label, at=changed.at)
+        steps.append(Step(told, None, changed.text, actor_name(changed.by)))
     for note in models.ReceiverNote.objects.filter(stop__delivery=delivery).select_related("stop"):
         told = models.Transition(trigger="note", point=note.stop.label, at=note.written_at)
         steps.append(Step(told, None, note.text))
@@ -141,10 +150,15 @@ class Delivery(AccountView):
             stops=receivers.details(found.ordered_stops, at=clock.now()),
             steps=steps,
             requested_by=steps[-1].change.by,
-            collected_at=next((step.change.at for step in steps if step.change.trigger == Trigger.COLLECT), None),
+            at_a=next((step.change.at for step in steps if step.change.trigger == _at_a(found)), None),
             live_ids=_ids(found, steps),
             **context(found),
         )
+
+
+def _at_a(delivery: models.Delivery) -> Trigger:
+    """What ends the work at A: the collection, or in mode REVERSE the arrival with everything."""
+    return Trigger.RETURN if delivery.mode == Mode.REVERSE else Trigger.COLLECT
 
 
 class AnyDelivery(LoggedInView):
@@ -194,10 +208,13 @@ def context(delivery: models.Delivery) -> dict[str, Any]:
     return {
         "sandbox_moves": allowed,
         "simple_moves": {
-            move: _LABELS.get(move) or moves.MOVES[move].label for move in allowed if move not in _WITH_FIELDS
+            move: _LABELS.get(move) or moves.described(move, delivery).label
+            for move in allowed
+            if move not in _WITH_FIELDS and (move in _LABELS or not moves.MOVES[move].is_at_stop(delivery))
         },
         "reasons": words.FAILURES.items(),
-        "open_stops": [stop for stop in delivery.ordered_stops if stop.status in lifecycle.OPEN],
+        "open_stops": delivery.stops_ahead,
+        "move_at_stop": next((move for move in allowed if move in ("collect", "deliver")), ""),
         "position_form": position_form,
         "is_simulated": simulation is not None,
         "next_step": _next_step(delivery, simulation),
@@ -219,7 +236,11 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
         ) % {"time": time}
     texts = {
         Trigger.ACCEPT: _("The simulated driver accepts in about %(time)s."),
-        Trigger.COLLECT: _("The simulated driver collects in about %(time)s."),
+        Trigger.COLLECT: (
+            _("The simulated driver collects at %(point)s in about %(time)s.")
+            if point
+            else _("The simulated driver collects in about %(time)s.")
+        ),
         Trigger.DELIVER: _("The simulated driver delivers %(point)s in about %(time)s."),
         Trigger.FAIL: _("The simulated driver fails to deliver %(point)s in about %(time)s."),
         Trigger.RETURN: _("The simulated driver returns to A in about %(time)s."),

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
+from access import teams
 from common import clock
 from delivery.actions import pickup_points
 from delivery.errors import PointChanged, TooManyPickupPoints
@@ -18,7 +19,8 @@ from delivery.refusals import refusal
 from panel.delivery_forms import check_served
 from panel.filters import PickupPointFilter, numbered
 from panel.forms import PickupPointForm
-from panel.views.base import RequestingView
+from panel.views.base import RequestingView, user_of
+from panel.views.policy import PolicyForm
 
 _CHANGES = ("approve", "activate", "deactivate", "remove")
 
@@ -26,6 +28,12 @@ _CHANGES = ("approve", "activate", "deactivate", "remove")
 class _Points(RequestingView):
     def found(self, pickup: UUID) -> PickupPoint:
         return get_object_or_404(self.account.pickup_points.select_related("integrator"), pk=pickup)
+
+    @property
+    def policy_form(self) -> PolicyForm | None:
+        """The form with the policy of failures, for those who decide it."""
+        may_decide = teams.may_manage(user_of(self.request), self.account)
+        return PolicyForm(initial={"on_failure": self.account.on_failure}) if may_decide else None
 
     def checked(self) -> PickupPointForm:
         """The form that was sent, with an error for a place outside the service area."""
@@ -58,6 +66,7 @@ class _Points(RequestingView):
             point=point,
             **listed,
             is_staff=self.is_staff,
+            policy_form=self.policy_form,
             has_geocoder=bool(settings.GEOCODER_URL),
         )
 

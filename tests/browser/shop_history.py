@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from common.webhooks.sender import build_requests
 from common.webhooks.settlement import settle
 from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
+from delivery.lifecycle import OnFailure
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.simulation.steps import DRIVER_NAME
@@ -69,6 +71,18 @@ def payload(*orders: int) -> DeliveryRequest:
 def request(token: Token, *orders: int, at: datetime) -> Delivery:
     """A delivery from the shop to these receivers."""
     return DeliveryFactory.create(token=token, payload=payload(*orders), at=at)
+
+
+def tried(token: Token) -> Delivery:
+    """A delivery whose first drop-off failed, and is tried again after the other one."""
+    now = timezone.now()
+    first, second = stops(0, 1)
+    retry = replace(first, options=Options(on_failure=OnFailure.RETRY))
+    asked = validated_payload(pickup=SHOP, dropoffs=[retry, second])
+    delivery = DeliveryFactory.create(token=token, payload=asked, collected=True, at=now - timedelta(minutes=20))
+    return deliveries.fail_point(
+        delivery=delivery, point="B", code="ABSENT", reason="Rang twice", by=BY, at=now - timedelta(minutes=6)
+    )
 
 
 def collected(token: Token) -> Delivery:

@@ -74,6 +74,7 @@ class TestAccount:
             "upload": f"{base}deliveries/upload/",
             "cancel": f"{base}deliveries/{shop_history.collected(shop).pk}/cancel/",
             "receipt": f"{base}deliveries/{busy.pk}/receipt/",
+            "stop": f"{base}deliveries/{shop_history.tried(shop).pk}/stops/B/",
             "pickup-points": f"{base}pickup-points/",
             "pickup-point": f"{base}pickup-points/{shop.integrator.pickup_points.get().pk}/",
             "delivery-sandbox": f"{base.replace('live', 'sandbox')}deliveries/{simulated.pk}/",

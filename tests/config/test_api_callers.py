@@ -47,6 +47,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "put /api/integration/sandbox/": {"own": 404, "other": 404},
     "post /api/sandbox/": {"own": 404},
     "put /api/sandbox/": {"own": 404, "other": 404},
+    "post /api/deliveries/{}/dropoffs/B/instruct": {"own": 409},  # nothing has failed there
     "post /api/integration/orders": {"sent": order_body(orderId="B-1"), "other": 401},
     "post /api/integration/orders/cancel": {"sent": {"orderId": "A-1"}, "other": 404},
     "post /api/integration/labels": {"sent": {"orderIds": ["A-1"]}, "other": 404},

@@ -15,13 +15,16 @@ from common.invariants import Invariant, examine, of_schema
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import deliveries
-from delivery.models import WebhookEvent
+from delivery.lifecycle import OnFailure
+from delivery.models import Stop, StopProof, WebhookEvent
+from delivery.payload import Options
 from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from integration.models import ReceiverMail
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks import settling
 from tests.delivery import simulated
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
 
@@ -74,6 +77,8 @@ BREAKS = {
         "UPDATE delivery_delivery SET distance_km = -1",
     ],
     "history_leads_to_the_statuses": ["UPDATE delivery_transition SET trigger = 'release' WHERE trigger = 'accept'"],
+    "first_attempt_is_in_the_history": ["UPDATE delivery_stop SET tried_at = tried_at + interval '1 second'"],
+    "left_at_the_door_by_policy": ["UPDATE delivery_dropoffoptions SET on_failure = 'RETRY'"],
     "accepted_when_its_history_says": ["UPDATE delivery_delivery SET accepted_at = accepted_at + interval '1 second'"],
     "closed_when_its_history_says": ["UPDATE delivery_delivery SET closed_at = closed_at + interval '1 second'"],
     "cancellation_has_its_fee": ["UPDATE delivery_delivery SET cancel_fee = cancel_fee + 0.01"],
@@ -162,6 +167,10 @@ def healthy():
         delivery=DeliveryFactory.create(token=other_shop, accepted=True), reason="changed", by=BY, at=timezone.now()
     )
     DeliveryFactory.create(accepted=True)
+    tried = asking_for(Options(on_failure=OnFailure.RETRY), Options(on_failure=OnFailure.LEAVE), collected=True)
+    deliveries.fail_point(delivery=tried, point="B", code="ABSENT", reason="", by=BY, at=at)
+    deliveries.deliver_point(delivery=tried, point="C", by=BY, at=at)
+    StopProof.objects.create(stop=Stop.objects.get(delivery=tried, index=1), left_at_door=True)
     TokenFactory.create()
     simulated.request(at=at)
     seller = SellerFactory.create()

@@ -129,6 +129,35 @@ def move(deliveries: Any, sandbox: Any) -> None:
     assert sandbox.sandbox_expire(waiting.delivery_id).status == "FAILED"
 
 
+def try_again(deliveries: Any, sandbox: Any) -> None:
+    delivery_id = deliveries.request_delivery(delivery("sim-manual-", onFailure="RETRY")).delivery_id
+    contacts = rota.OptionalContactsRequest(phone_number="+55 11 97777-0002")
+    changed = deliveries.change_dropoff(
+        delivery_id, "B", dropoff_change_request=rota.DropoffChangeRequest(contacts=contacts)
+    )
+    assert changed.orders[0].contacts.phone_number == "+55 11 97777-0002"
+    sandbox.sandbox_accept(delivery_id)
+    sandbox.sandbox_collect(delivery_id)
+    failed = sandbox.sandbox_fail(delivery_id, "B", fail_request=rota.FailRequest(code="ABSENT"))
+    assert (failed.orders[0].status, failed.orders[0].failure_code, failed.orders[0].attempts) == (
+        "COLLECTED", "ABSENT", 1,
+    )  # fmt: skip  # a table
+    deliveries.instruct_dropoff(delivery_id, "B", instruct_request=rota.InstructRequest(action="LEAVE"))
+    left = sandbox.sandbox_deliver(delivery_id, "B", deliver_request=rota.DeliverRequest(left=True))
+    assert left.orders[0].proof.left
+
+
+def bring(deliveries: Any, sandbox: Any) -> None:
+    request = delivery("sim-manual-")
+    request.delivery_mode = "REVERSE"
+    created = deliveries.request_delivery(request)
+    assert [point.type for point in created.route.points] == ["dropoff", "pickup", "pickup"]
+    sandbox.sandbox_accept(created.delivery_id)
+    for point in ("B", "C"):
+        sandbox.sandbox_collect_at(created.delivery_id, point)
+    assert sandbox.sandbox_return(created.delivery_id).status == "DELIVERED"
+
+
 def ship(orders: Any, sandbox: Any) -> None:
     trip = {"origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40"}
     freight = rota.SellerQuoteRequest.from_dict({**trip, "weight": 2.5})
@@ -240,6 +269,8 @@ def main(invoice: str, url: str, token: str, key: str, carrier_key: str) -> None
     deliver(deliveries, reading)
     cancel(deliveries)
     move(deliveries, sandbox)
+    try_again(deliveries, sandbox)
+    bring(deliveries, sandbox)
     ship(orders, sandbox)
     send_invoice(orders, Path(invoice).read_bytes())
     report(connect(rota.CarriersApi, url, username=carrier_key, password=""))

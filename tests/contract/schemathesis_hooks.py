@@ -16,10 +16,12 @@ from schemathesis.core.failures import AcceptedNegativeData, Failure
 from schemathesis.generation.meta import CoverageScenario
 from schemathesis.openapi.checks import RejectedPositiveData
 
-_MOVES = ("accept", "collect", "deliver/{point}", "fail/{point}", "return", "position", "expire")
+_MOVES = ("accept", "collect", "collect/{point}", "deliver/{point}", "fail/{point}", "return", "position", "expire")
 QUOTE, REQUEST = "POST /api/quotation-delivery", "POST /api/request-delivery"
 CANCEL, SET_POSITION = "POST /api/cancel-delivery/{deliveryId}", "POST /api/sandbox/deliveries/{deliveryId}/position"
 SANDBOX = tuple(f"POST /api/sandbox/deliveries/{{deliveryId}}/{move}" for move in _MOVES)
+CHANGE = "PATCH /api/deliveries/{deliveryId}/dropoffs/{point}"
+INSTRUCT = "POST /api/deliveries/{deliveryId}/dropoffs/{point}/instruct"
 READ = tuple(f"GET /api/{name}/{{deliveryId}}" for name in ("info-delivery", "location-delivery", "deliveries"))
 FIND, FEED, PHOTO = "GET /api/deliveries", "GET /api/events", "GET /api/photos/{signed}"
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
@@ -37,7 +39,9 @@ SET_WEBHOOKS = ("PUT /api/sandbox/webhook", "PUT /api/integration/sandbox/webhoo
 EVENTS, MOST_EVENTS = "POST /api/integration/carrier/events", 100
 INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
 
-_OF_STATES = "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned"
+_OF_STATES = (
+    "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned|leaving_not_allowed"
+)
 # By reason: the status, what the refusal says as a pattern, and the operations. It says its code; for invalid fields,
 # for each of them, code and pointer (immediate delivery) or code, field and message (order integration).
 REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
@@ -54,7 +58,13 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "invalid_webhook_url|webhook_host_unresolved",
         SET_WEBHOOKS,
     ),
-    "The account has deliveries": (404, "delivery_not_found", (CANCEL, *SANDBOX, *READ)),
+    "The account has deliveries": (404, "delivery_not_found", (CANCEL, CHANGE, INSTRUCT, *SANDBOX, *READ)),
+    "A delivery has so many drop-offs": (404, "point_not_found", (CHANGE, INSTRUCT)),
+    "A drop-off has a state": (409, "nothing_to_decide|stop_has_ended|route_is_immutable", (CHANGE, INSTRUCT)),
+    "One of two keys is there": (422, "required #", (CHANGE, INSTRUCT)),
+    "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
+    "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),
+    "Another reason has a text": (422, "reason_missing", SANDBOX),
     "The delivery has a state": (422, _OF_STATES, (CANCEL, *SANDBOX)),
     "A route has so many drop-offs": (422, "stop_not_found", SANDBOX),
     "A cursor is one of an answer": (422, "invalid_cursor", (FIND, FEED)),

@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from django.db import Error, connection
 from django.utils import timezone
 
 from delivery.actions import deliveries
+from delivery.lifecycle import OnFailure
 from delivery.models import Delivery, Token
+from delivery.payload import Options
 from tests.factories import BY, DriverFactory, validated_payload
 from tests.faults.threads import Threads
 
@@ -53,11 +56,16 @@ class Load(Threads):
 
 
 def changes(token: Token) -> Iterator[Delivery]:
-    """Yield a delivery with two drop-offs after each of its five changes."""
+    """Yield a delivery with two drop-offs after each of its six changes. The first drop-off is tried twice."""
     driver = DriverFactory.create()
-    delivery = deliveries.request(token=token, payload=validated_payload(stops=2), by=BY, at=timezone.now())
+    payload = validated_payload(stops=2)
+    twice, once = payload.dropoffs
+    dropoffs = [replace(twice, options=Options(on_failure=OnFailure.RETRY)), once]
+    payload = replace(payload, dropoffs=dropoffs)
+    delivery = deliveries.request(token=token, payload=payload, by=BY, at=timezone.now())
     yield delivery
     yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
     yield deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
-    yield deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+    yield deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
     yield deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
+    yield deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())

@@ -1,11 +1,11 @@
 """Words of pages for what the code names."""
 
 from delivery import words
-from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import Mode, OnFailure, RouteStatus, Status, Trigger
 
 
 def test_every_trigger_has_a_label_in_the_history():
-    assert set(words.TRIGGERS) == {"request", "note", *Trigger}
+    assert set(words.TRIGGERS) == {"request", "note", "change", *Trigger}
 
 
 def test_every_status_has_a_name():
@@ -14,6 +14,10 @@ def test_every_status_has_a_name():
         set(RouteStatus),
         set(Mode),
     )
+
+
+def test_every_policy_has_a_name_and_a_name_as_an_answer():
+    assert set(words.POLICIES) == set(words.ANSWERS) == set(OnFailure)
 
 
 def test_every_word_of_a_refusal_is_translated():

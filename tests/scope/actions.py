@@ -28,7 +28,7 @@ from delivery.actions import quotes, receivers
 from delivery.actions.driver_moves import Report
 from delivery.actions.proofs import Proof
 from delivery.geo import position_filter
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import (
     AccountScope,
     AlertKind,
@@ -295,6 +295,7 @@ class Party:
             },
             "delivery.actions.alerts.report_trouble": lambda: {"at": [world.now + day / 24]},
             "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
+            "delivery.actions.deliveries.collect": lambda: {"point": [""]},
             "delivery.actions.deliveries.expire_early": lambda: offered,
             "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.fail_point": lambda: {"code": ["ABSENT"]},
@@ -322,6 +323,11 @@ class Party:
             "delivery.actions.moves.perform": lambda: {"name": ["collect", "position", "deliver"]},
             "delivery.actions.proofs.add": lambda: {"delivery": [collected.pk], "driver": [collected.driver]},
             "delivery.actions.proofs.deliver": lambda: {"delivery": [collected], "proof": [proof()]},
+            "delivery.actions.integrators.set_policy": lambda: {"policy": [OnFailure.RETRY]},
+            "delivery.actions.stops.change": lambda: {"values": [{"contact_name": "Ana", "instructions": "Knock"}]},
+            "delivery.actions.stops.instruct": lambda: {
+                "point": ["D"], "answer": [OnFailure.LEAVE], "instructions": ["Knock"],
+            },
             "delivery.actions.quotes.redeem": lambda: {"quote_id": [quote_id()]},
             "delivery.actions.receivers.find": lambda: {"token": [link()]},
             "delivery.actions.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},

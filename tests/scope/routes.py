@@ -156,6 +156,8 @@ class Requests:
     def variants(self, route: str, method: str, own: dict[str, Any]) -> list[dict[str, Any]]:
         """What is asked for beside the first thing that comes to hand."""
         account = own["account_row"]
+        if "/instruct" in route or "/stops/" in route:  # at D a first attempt has failed
+            return [{"point": "D"}]
         if "marketplace" in route:  # without a reference, another seller's order has the key
             return [{"items": "A-2"}, {"items": ""}]
         if "<str:change>" in route:
@@ -205,7 +207,7 @@ class Requests:
     def ask(self, route: str, method: str, values: dict[str, Any]) -> Ask:
         account, seller = values["account_row"], values["seller_row"]
         path = "/" + _ARGUMENT.sub(lambda found: str(values[self.key_of(route, found[1])]), route)
-        data: Any = partial(self.data, route, values) if method == "POST" else values.get("query", {})
+        data: Any = partial(self.data, route, values) if method in {"POST", "PATCH"} else values.get("query", {})
         options: dict[str, Any] = {}
         if route.startswith("api/"):
             texts = {"integration/sandbox/": "test_text", "integration/carrier/": "carrier_text"}
@@ -238,7 +240,7 @@ class Requests:
         else:
             kept, person = self.of_staff(route, account)
             client, is_json = self.browser(person), "scan/movements" in route
-        if method == "POST":
+        if method in {"POST", "PATCH"}:
             if is_json:
                 options["content_type"] = "application/json"
             elif "photos" in route:
@@ -250,7 +252,7 @@ class Requests:
         """Whom a page of an account is about."""
         if "deliveries/request" in route:  # the estimate is of the nearest free driver
             return [account.owner, ("free", account.owner[1])]
-        return [account.owner[:1] if re.search("/(team|setup|pickup-points)/", route) else account.owner]
+        return [account.owner[:1] if re.search("/(team|setup|pickup-points|policy)/", route) else account.owner]
 
     def of_staff(self, route: str, account: Account) -> tuple[list[Owner], str]:
         """Whom a page of staff is about, and who opens it: one delivery or driver, else all of the live environment.
@@ -294,6 +296,10 @@ class Requests:
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),
             "marketplace": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=(values["items"],)))},
+            "/dropoffs/<str:point>/instruct": lambda: {"action": "LEAVE"},
+            "/dropoffs/<str:point>": lambda: {"instructions": "Knock"},
+            "/stops/<str:point>/": lambda: {"step": "answer", "answer": "LEAVE"},
+            "/policy/": lambda: {"on_failure": "RETRY"},
             "-delivery": lambda: {} if "cancel" in route else body(),
             "api/integration/sandbox": dict,
             "api/sandbox": lambda: (

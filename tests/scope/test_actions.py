@@ -35,6 +35,7 @@ NOT_CALLED = {
     "common.webhooks.endpoints.remove": "the first one is refused; tests/panel/test_webhook.py removes a further one",
     "delivery.actions.forgetting.may_be_forgotten": _INNER,
     "delivery.actions.integrators.open_": "makes an account",
+    "delivery.actions.moves.described": _PURE,
     "delivery.actions.moves.parse_point": _PURE,
     "delivery.actions.deliveries.build": _INNER,
     "delivery.actions.addresses.locate": "addresses have no owner, and are stored as digests",

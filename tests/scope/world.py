@@ -35,6 +35,7 @@ from delivery.models import (
     Delivery,
     Driver,
     DriverMove,
+    DropoffOptions,
     Environment,
     IdempotencyRecord,
     Integrator,
@@ -42,6 +43,7 @@ from delivery.models import (
     PushSubscription,
     RefusedDeliveryCall,
     RefusedDeliveryCallCount,
+    Stop,
     StopProof,
     Token,
     WebhookAttempt,
@@ -292,6 +294,11 @@ class World:
                 driver=driver, report=REPORT, delivery=delivery, trigger="collect", made_at=at, received_at=at,
                 refusal="route_taken" if account.owner != ("A", "live") else "", refusal_detail=f"By {driver.name}",
             )  # fmt: skip
+        if state == "collected":
+            at_d = Stop.objects.get(delivery=delivery, index=2)
+            DropoffOptions.objects.update_or_create(stop=at_d, defaults={"on_failure": "RETRY"})
+            first: dict[str, Any] = {"point": "D", "reason": f"First of {account.owner}"}
+            delivery = deliveries.fail_point(delivery=delivery, **first, by=BY, at=at + timedelta(minutes=2))
         for number, label in enumerate("BCD" if {"deliver", "fail"} & set(moves) else "", 3):
             end: dict[str, Any] = {"delivery": delivery, "point": label, "by": BY, "at": at + timedelta(minutes=number)}
             if "fail" in moves:

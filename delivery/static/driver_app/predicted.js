@@ -1,19 +1,30 @@
 // What a route is once the moves that wait have been made, so that drivers work on without a connection. The service
 // decides; delivery/lifecycle.py has the rules.
 
-const OPEN = new Set(["PENDING", "ACCEPT", "COLLECTED"]);
+const AFTER = { collect: "COLLECTED", deliver: "DELIVERED", fail: "FAILED" };
+
+const isReverse = (route) => route.mode === "REVERSE";
+
+// The driver has been at a stop. One that failed for the first time may be tried again after the others.
+function visit(route, stop, trigger) {
+  route.ahead = route.ahead.filter((label) => label !== stop.label);
+  stop.isWaiting = true;
+  if (trigger === "fail" && !isReverse(route) && stop.onFailure === "RETRY" && !stop.wasTried) {
+    stop.wasTried = true;
+    route.ahead.push(stop.label);
+    return;
+  }
+  stop.status = AFTER[trigger];
+  const has = (status) => route.points.slice(1).some((each) => each.status === status);
+  const bringsToA = isReverse(route) ? has("COLLECTED") : route.mode === "RETURN" || has("FAILED");
+  if (!route.ahead.length) route.status = bringsToA ? "RETURNING" : "FINISHED";
+  else if (stop.status === "COLLECTED") route.status = "COLLECTED";
+}
 
 function make(route, { trigger, point }) {
-  const stop = route.points.find((each) => each.label === point && each.type === "dropoff");
-  if (trigger === "collect" && route.status === "ACCEPTED") route.status = "COLLECTED";
-  if (stop && OPEN.has(stop.status) && (trigger === "deliver" || trigger === "fail")) {
-    Object.assign(stop, { status: trigger === "deliver" ? "DELIVERED" : "FAILED", isWaiting: true });
-    const stops = route.points.slice(1);
-    if (!stops.some((each) => OPEN.has(each.status))) {
-      const bringsBack = route.returnsToA || stops.some((each) => each.status === "FAILED");
-      route.status = bringsBack ? "RETURNING" : "FINISHED";
-    }
-  }
+  const stop = route.points.slice(1).find((each) => each.label === point);
+  if (stop && route.ahead.includes(point)) visit(route, stop, trigger);
+  if (trigger === "collect" && !stop && route.status === "ACCEPTED") route.status = "COLLECTED";
   if (trigger === "return" && route.status === "RETURNING") route.status = "FINISHED";
 }
 
@@ -27,8 +38,8 @@ export function predicted(route, moves) {
 
 /** The next move of a route, { trigger, point }, with the point where it is made. Null when nothing is left to do. */
 export function nextMove(route) {
-  if (route.status === "ACCEPTED") return { trigger: "collect", point: route.points[0] };
   if (route.status === "RETURNING") return { trigger: "return", point: route.points[0] };
-  const stop = route.points.slice(1).find((each) => OPEN.has(each.status));
-  return stop ? { trigger: "deliver", point: stop } : null;
+  if (route.status === "ACCEPTED" && !isReverse(route)) return { trigger: "collect", point: route.points[0] };
+  const stop = route.points.find((each) => each.label === route.ahead[0]);
+  return stop ? { trigger: isReverse(route) ? "collect" : "deliver", point: stop } : null;
 }

@@ -10,7 +10,7 @@ import { allowPush, refusePush } from "./push.js";
 import { ofOthers, refused, sendAgain, waiting } from "./queue.js";
 import { store, update } from "./store.js";
 
-const moveName = ({ trigger, point }) => [text(`move.${trigger}`), point].filter(Boolean).join(" ");
+const moveName = ({ trigger, point }) => [text(trigger === "collect" && point ? "move.collectAt" : `move.${trigger}`), point].filter(Boolean).join(" ");
 
 function browser() {
   const agent = navigator.userAgent;
@@ -51,6 +51,7 @@ function offerPart(offer) {
     seenAt: moment(offer.seenAt),
     distance: km(offer.distanceKm),
     parcels: parcels(offer.parcels),
+    reverse: offer.mode === "REVERSE",
     map: sketch(offer.points),
     points: offer.points.map(placePart),
   };
@@ -70,11 +71,14 @@ function finishedPart({ share, distanceKm, delivered, failed, minutes, onTime })
   return part("summary", values);
 }
 
-function nowPart({ trigger, point }) {
+function nowPart(route, { trigger, point }) {
   const number = phone(point.contacts.phoneNumber);
   const values = {
     label: point.label,
-    [trigger]: true,
+    [whatToDo(route, { trigger, point })]: true,
+    wasTried: point.wasTried,
+    changedAt: point.changedAt && text("stop.changed", clockTime(Date.parse(point.changedAt))),
+    mayLeave: trigger === "deliver" && point.onFailure === "LEAVE",
     street: street(point),
     complement: point.address.complement,
     area: area(point),
@@ -92,8 +96,20 @@ function nowPart({ trigger, point }) {
   return part("now", values, { navigate: () => actions.navigate(point) });
 }
 
-function pointPart(point, next) {
-  const status = point.status ? text(`stop.${point.status}`) : "";
+// Which texts and buttons the next move has: those at A and at a stop differ, and so does mode REVERSE.
+function whatToDo(route, { trigger, point }) {
+  if (trigger === "collect" && point.label !== "A") return "collectHere";
+  return trigger === "return" && route.mode === "REVERSE" ? "bring" : trigger;
+}
+
+function statusOf(route, { label, status, wasTried }) {
+  if (!status) return "";
+  if (wasTried && route.ahead.includes(label)) return text("stop.again");
+  return text(`${route.mode === "REVERSE" ? "pickup" : "stop"}.${status}`);
+}
+
+function pointPart(route, point, next) {
+  const status = statusOf(route, point);
   const element = part("point", { label: point.label, address: place(point), status, waiting: point.isWaiting });
   if (next?.point === point) element.setAttribute("aria-current", "step");
   return element;
@@ -105,8 +121,8 @@ function routeScreen(route) {
     share: money(route.share),
     distance: km(route.distanceKm),
     cancelled: route.cancelled,
-    now: next && nowPart(next),
-    points: route.points.map((point) => pointPart(point, next)),
+    now: next && nowPart(route, next),
+    points: route.points.map((point) => pointPart(route, point, next)),
   });
 }
 
@@ -118,7 +134,7 @@ function screen(route) {
   if (route?.status === "FINISHED") return [() => part("finished")];
   if (route) {
     const next = nextMove(route);
-    return [() => routeScreen(route), () => part("route-actions", { [next.trigger]: true }, actions.ofRoute(route, next))];
+    return [() => routeScreen(route), () => part("route-actions", { [whatToDo(route, next)]: true }, actions.ofRoute(route, next))];
   }
   if (finished) return [() => finishedPart(finished), () => part("summary-actions", {}, actions)];
   if (!state.driver.onDuty) return [() => part("off-duty"), () => part("duty-actions", {}, actions)];

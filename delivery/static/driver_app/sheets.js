@@ -1,13 +1,14 @@
 // The sheets of a route: navigation, each move, proof and failure.
 import { part, text } from "../offline/dom.js";
 import { isSheetOpen, openSheet } from "../offline/sheets.js";
-import { navigation, place } from "./format.js";
+import { navigation, phone, place } from "./format.js";
 import { photoPart } from "./photos.js";
 import { draft, keepDraft } from "./proofs.js";
 import { add, dismiss, outcome } from "./queue.js";
 
 const PIN = /^[0-9]{4}$/u;
 const OTHER = "OTHER"; // the code of a failure that needs a text
+const ABSENT = "ABSENT";
 const OF_PIN = new Set(["pin", "wrong_pin", "pin_locked"]); // codes of what is wrong with it
 
 export function openNavigation(point) {
@@ -48,12 +49,20 @@ async function confirm(sheet, move, explain, afterRefusal = () => {}) {
   }
 }
 
-/** For `collect` and `return`, with what is to be collected, or what was not delivered. */
+// What is collected or brought in a step: everything at A, what was not delivered, or in mode REVERSE the goods of stops.
+function goodsOf(route, { trigger, point }) {
+  const stops = route.points.slice(1);
+  if (point.label !== "A") return [point];
+  if (trigger === "return" && route.mode === "REVERSE") return stops.filter(({ status, wasCollected }) => status === "COLLECTED" || wasCollected);
+  return stops.filter(({ status }) => status !== "DELIVERED");
+}
+
+/** For `collect` and `return`, with what is to be collected, or what is brought. */
 export function openStep(route, { trigger, point }) {
-  const stops = route.points.slice(1).filter(({ status }) => status !== "DELIVERED");
-  const goods = stops.map(({ label, externalId, contacts }) => part("goods", { label, order: externalId, person: contacts.name }));
-  const sheet = openSheet(trigger, { address: place(point), goods }, {
-    confirm: () => confirm(sheet, { deliveryId: route.deliveryId, trigger }, explain),
+  const goods = goodsOf(route, { trigger, point }).map(({ label, externalId, contacts }) => part("goods", { label, order: externalId, person: contacts.name }));
+  const move = { deliveryId: route.deliveryId, trigger, ...(point.label === "A" ? {} : { point: point.label }) };
+  const sheet = openSheet(trigger, { label: point.label, address: place(point), goods, bring: route.mode === "REVERSE" }, {
+    confirm: () => confirm(sheet, move, explain),
   });
   const explain = explainIn(sheet);
 }
@@ -105,13 +114,18 @@ function pinPart() {
 export async function openProof(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
   if (isSheetOpen()) return; // by a second tap
-  const sheet = openSheet("proof", { label: point.label, address: place(point), needsPin: point.needsPin, pin: pinPart() }, {
+  const mayLeave = point.onFailure === "LEAVE";
+  const sheet = openSheet("proof", { label: point.label, address: place(point), needsPin: point.needsPin, pin: pinPart(), mayLeave }, {
     confirm: async () => {
-      const pin = point.needsPin ? sheet.querySelector("[name=pin]").value : "";
-      if (point.needsPhoto && !photos.length) taken.fail(text("error.needs_photo"));
-      else if (point.needsPin && !PIN.test(pin)) explain(text("error.pin"), "pin");
-      else await taken.confirm({ receivedBy: name.value.trim(), pin });
+      const left = sheet.querySelector("[name=left]")?.checked ?? false;
+      const pin = point.needsPin && !left ? sheet.querySelector("[name=pin]").value : "";
+      if ((point.needsPhoto || left) && !photos.length) taken.fail(text("error.needs_photo"));
+      else if (point.needsPin && !left && !PIN.test(pin)) explain(text("error.pin"), "pin");
+      else await taken.confirm(left ? { left } : { receivedBy: name.value.trim(), pin });
     },
+  });
+  sheet.querySelector("[name=left]")?.addEventListener("change", (event) => {
+    for (const each of sheet.querySelectorAll(".with-person")) each.hidden = event.target.checked;
   });
   const explain = explainIn(sheet);
   const name = sheet.querySelector("[name=receivedBy]");
@@ -124,16 +138,28 @@ export async function openProof(route, point) {
 export async function openFailure(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
   if (isSheetOpen()) return; // by a second tap
-  const sheet = openSheet("failure", { label: point.label, address: place(point) }, {
+  const { call, shown } = phone(point.contacts.phoneNumber);
+  const isPickup = route.mode === "REVERSE";
+  const values = {
+    label: point.label, address: place(point), call, phone: shown, isPickup,
+    mayLeave: !isPickup && point.onFailure === "LEAVE",
+    again: !isPickup && point.onFailure === "RETRY" && !point.wasTried,
+  };
+  const sheet = openSheet("failure", values, {
     confirm: async () => {
       const code = sheet.querySelector("[name=code]:checked")?.value;
       const reason = sheet.querySelector("[name=reason]").value.trim();
       if (!code) explain(text("error.reason"));
       else if (code === OTHER && !reason) explain(text("error.other"));
+      else if (route.photoFor.includes(code) && !photos.length) taken.fail(text("error.needs_photo"));
       else await taken.confirm({ code, reason });
     },
   });
   const explain = explainIn(sheet);
+  sheet.addEventListener("change", () => {
+    const isAbsent = sheet.querySelector("[name=code]:checked")?.value === ABSENT;
+    for (const each of sheet.querySelectorAll(".if-absent")) each.hidden = !isAbsent;
+  });
   const move = { deliveryId: route.deliveryId, trigger: "fail", point: point.label };
   const taken = await photosIn(sheet, { move, required: false, photos, entered: () => receivedBy, explain });
 }

@@ -91,10 +91,11 @@ window.rota = Object.assign(window.rota || {}, {
     return L.latLngBounds([...route.points.map((point) => [point.lat, point.lng]), ...driver]);
   },
 
-  // The line through A, B, C, D and, if the driver returns, A: the `way` of the route where it is known, else straight and dashed.
+  // The line through A, B, C, D and, if the driver returns, A, or from B to A: the `way` of the route where it is known, else straight and dashed.
   path(route, chosen) {
     const places = route.points.map((point) => [point.lat, point.lng]);
-    const path = route.way ?? (route.returns ? [...places, places[0]] : places);
+    const stops = route.reverse ? places.slice(1) : places;
+    const path = route.way ?? (route.returns || route.reverse ? [...stops, places[0]] : places);
     const dashArray = route.way ? null : "2 8";
     return L.polyline(path, { color: chosen ? "#0f766e" : "#64748b", weight: chosen ? 5 : 3, opacity: chosen ? 0.9 : 0.45, interactive: false, dashArray });
   },

@@ -29,7 +29,7 @@ from delivery.errors import (
     StopNotFound,
 )
 from delivery.geo.distance import Point
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, Environment, Stop, Tariff, Transition, VehicleType, WebhookEvent
 from tests.delivery.in_progress import in_progress
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
@@ -61,13 +61,14 @@ def writes():
 @pytest.mark.django_db
 class TestAllowed:
     def test_has_a_move_for_each_trigger_but_that_of_time(self):
-        assert set(moves.MOVES) == {*Trigger, "position"} - {Trigger.EXPIRE}
+        assert set(moves.MOVES) == {*Trigger, "position"} - {*lifecycle.IMPLIED}
 
+    @pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.REVERSE])
     @pytest.mark.parametrize("route_status", lifecycle.IN_PROGRESS)
-    def test_is_what_the_table_has_and_a_position_of_whoever_holds_the_route(self, route_status):
-        delivery = in_progress(route_status, stops=1)
+    def test_is_what_the_table_has_and_a_position_of_whoever_holds_the_route(self, route_status, mode):
+        delivery = in_progress(route_status, stops=2, mode=mode)
 
-        triggers = {trigger for trigger, route in lifecycle.TABLE if route is route_status} - {Trigger.EXPIRE}
+        triggers = {trigger for trigger, route in lifecycle.TABLE[mode] if route is route_status} - {*lifecycle.IMPLIED}
         also = {"position"} if route_status in lifecycle.HELD else set()
         assert set(moves.allowed(delivery)) == triggers | also
 

@@ -33,13 +33,14 @@ from delivery.actions import (
     pickup_points,
     proofs,
     receivers,
+    stops,
     tokens,
     transitions,
 )
 from delivery.actions.driver_moves import Report
 from delivery.geo.geocoding import Located, Precision
 from delivery.geo.position_filter import Reported
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import (
     AlertKind,
     Driver,
@@ -56,6 +57,7 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
+from delivery.payload import Options
 from delivery.simulation import simulated_driver
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW as WHEN_DUE
@@ -63,6 +65,7 @@ from tests.common.webhooks.settling import OK, REFUSED, claim
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
+from tests.delivery.proofs import asking_for
 from tests.factories import (
     BY,
     DROPOFFS,
@@ -128,7 +131,9 @@ class TestMoveOfADelivery:
         first, second = DriverFactory.create_batch(2)
         offered = [DeliveryFactory.create() for _route in range(4)]
         accepted = [DeliveryFactory.create(accepted=True) for _route in range(3)]
-        collected = [DeliveryFactory.create(collected=True) for _route in range(2)]
+        collected = [DeliveryFactory.create(collected=True) for _route in range(3)]
+        tried = asking_for(Options(on_failure=OnFailure.RETRY), collected=True)
+        deliveries.fail_point(delivery=tried, point="B", reason="closed", by=BY, at=NOW)
         sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
         returning = DeliveryFactory.create(collected=True)
         deliveries.cancel(delivery=returning, reason="", by=BY, at=NOW)
@@ -158,6 +163,14 @@ class TestMoveOfADelivery:
                 at_b(deliveries.fail_point, collected[1], reason="closed"),
             ),
             "return_": (do(deliveries.return_, returning), do(deliveries.return_, returning)),
+            "change of a stop": (
+                at_b(deliveries.deliver_point, collected[2]),
+                at_b(stops.change, collected[2], values={"contact_name": "Ana"}),
+            ),
+            "answer to a failure": (
+                at_b(deliveries.deliver_point, tried),
+                at_b(stops.instruct, tried, answer=OnFailure.RETURN, instructions=None),
+            ),
         }
         DriverFactory.create_batch(3)  # whom a move without a lock would take
 
@@ -179,6 +192,8 @@ class TestMoveOfADelivery:
             "deliver_point": "StopNotOpen",
             "fail_point": "StopNotOpen",
             "return_": "MoveRefused",
+            "change of a stop": "StopHasEnded",
+            "answer to a failure": "NothingToDecide",
         }
 
     def test_is_not_counted_by_an_expiry_of_all_that_waited_for_it(self):
@@ -354,6 +369,14 @@ class TestAccount:
         overlap(allow, allow)
 
         assert account.audit.filter(action="any_pickup_allowed").count() == len(Environment)
+
+    def test_has_its_policy_audited_once(self):
+        account = TokenFactory.create().integrator
+        decide = partial(integrators.set_policy, integrator=account, policy=OnFailure.RETRY, by=BY, at=NOW)
+
+        overlap(decide, decide)
+
+        assert account.audit.filter(action="policy_set").count() == len(Environment)
 
 
 class TestLogInLink:

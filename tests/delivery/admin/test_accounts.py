@@ -33,7 +33,9 @@ class TestIntegrator:
             for key, value in {"TOTAL_FORMS": 0, "INITIAL_FORMS": 0}.items()
         }
 
-        admin_client.post(reverse("admin:delivery_integrator_add"), {"name": "Loja Nova", **inlines})
+        admin_client.post(
+            reverse("admin:delivery_integrator_add"), {"name": "Loja Nova", "on_failure": "RETURN", **inlines}
+        )
 
         integrator = Integrator.objects.get(name="Loja Nova")
         assert set(integrator.endpoints.values_list("environment", flat=True)) == {"live", "sandbox"}
@@ -161,7 +163,8 @@ def _save(client, account, **changes):
     """Save the account's page without pickup points."""
     inlines = {f"{name}-{key}": "0" for name in ("pickup_points", "tokens") for key in ("TOTAL_FORMS", "INITIAL_FORMS")}
     client.post(
-        reverse("admin:delivery_integrator_change", args=[account.pk]), {"name": account.name, **inlines, **changes}
+        reverse("admin:delivery_integrator_change", args=[account.pk]),
+        {"name": account.name, "on_failure": "RETURN", **inlines, **changes},
     )
 
 

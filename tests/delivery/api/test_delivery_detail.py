@@ -64,8 +64,12 @@ class TestDeliveryDetail:
                         "receivedBy": None,
                         "pinConfirmedAt": None,
                         "photos": [],
+                        "left": False,
                     },
+                    "failureCode": None,
                     "failureReason": None,
+                    "attempts": 0,
+                    "onFailure": "RETURN",
                     "closedAt": None,
                 }
             ],

@@ -153,6 +153,7 @@ class TestDetail:
             "receivedBy": None,
             "pinConfirmedAt": None,
             "photos": [],
+            "left": False,
         }
         assert shown["contacts"] == {"name": "Maria", "phoneNumber": "+55 11 97777-0001"}
 

@@ -142,6 +142,7 @@ class TestDispatch:
 
         for arguments, error in [
             (["collect"], "move_refused"),
+            (["collect", "B"], "stop_not_found"),
             (["deliver", "B"], "move_refused"),
             (["deliver", "Z"], "stop_not_found"),
             (["deliver"], "stop_not_found"),
@@ -166,8 +167,8 @@ class TestDispatch:
         )
 
     def test_says_that_a_move_takes_no_argument(self):
-        with pytest.raises(CommandError, match="collect takes no argument"):
-            call_command("dispatch", str(DeliveryFactory.create().pk), "collect", "B")
+        with pytest.raises(CommandError, match="return takes no argument"):
+            call_command("dispatch", str(DeliveryFactory.create().pk), "return", "B")
 
 
 @pytest.mark.django_db

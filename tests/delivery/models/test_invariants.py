@@ -1,5 +1,6 @@
 """Constraints and triggers of the database. Rows are changed here without the actions."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import uuid4
@@ -9,7 +10,7 @@ from django.db import IntegrityError, ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.models import Delivery, Driver, DropoffOptions, Stop, Tariff, WebhookEvent
+from delivery.models import Delivery, Driver, DropoffOptions, Stop, StopChange, Tariff, WebhookEvent
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
 from tests.factories import (
@@ -103,9 +104,34 @@ class TestStop:
         DeliveryFactory.create(accepted=True, stops=1)
         address = {"address": {"city": "x"}}
 
-        for change in ({"latitude": 1.0}, address, {"index": 2}, {"external_id": "x"}, {"contact_phone": "1"}):
+        for change in ({"latitude": 1.0}, address, {"index": 2}, {"external_id": "x"}):
             with refused(ProgrammingError, "Cannot update"), transaction.atomic():
                 Stop.objects.update(**change)
+
+    def test_keeps_its_contact_and_what_was_asked_for_once_it_is_closed(self):
+        delivery = asking_for(Options(instructions="Ring twice"), Options(), collected=True)
+        stop = Stop.objects.filter(delivery=delivery, index=0)
+        assert stop.update(contact_phone="1") == DropoffOptions.objects.update(instructions="Knock") == 1
+
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            stop.update(contact_phone="2")
+        for change in ({"instructions": ""}, {"on_failure": "LEAVE"}, {"contact_email": "a@example.com"}):
+            with refused(ProgrammingError, "closed stop cannot change"), transaction.atomic():
+                DropoffOptions.objects.update(**change)
+
+    def test_is_tried_again_once_and_after_pickup_only(self):
+        delivery = DeliveryFactory.create(accepted=True, stops=1)
+        at = timezone.now()
+
+        with refused(IntegrityError, "stop_tried_after_pickup"), transaction.atomic():
+            Stop.objects.update(tried_at=at)
+        deliveries.collect(delivery=delivery, by=BY, at=at)
+        Stop.objects.update(tried_at=at)
+        for change in (None, at + timedelta(minutes=1)):
+            with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+                Stop.objects.update(tried_at=change)
 
     def test_is_neither_added_to_an_accepted_route_nor_taken_from_it(self):
         delivery = DeliveryFactory.create(accepted=True, stops=1)
@@ -163,14 +189,18 @@ class TestOthers:
                 rows.update(**change)
 
     def test_events_histories_and_options_are_append_only(self):
-        delivery = asking_for(Options(instructions="Ring twice"))
+        delivery = asking_for(Options(instructions="Ring twice", needs_photo=True))
+        StopChange.objects.create(stop=Stop.objects.get(), contacts=True, by=BY, at=timezone.now())
 
-        for rows, change in [
+        changes: list[tuple[Any, dict[str, Any]]] = [
             (delivery.events, {"body": "{}"}),
             (delivery.transitions, {"reason": "other"}),
             (delivery.transitions, {"status": "ACCEPT"}),
-            (DropoffOptions.objects, {"instructions": ""}),
-        ]:
+            (delivery.events, {"failure": "b=ABSENT"}),
+            (DropoffOptions.objects, {"needs_photo": False}),
+            (StopChange.objects, {"by": "other"}),
+        ]
+        for rows, change in changes:
             with refused(ProgrammingError, "Cannot update"), transaction.atomic():
                 rows.update(**change)
         with refused(ProgrammingError, "Cannot delete"), transaction.atomic():

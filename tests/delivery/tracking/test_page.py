@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, drivers, proofs
 from delivery.geo.distance import Point
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
 from delivery.payload import Options
 from tests.delivery.proofs import pin_of
 from tests.delivery.tracking.links import delivery, driver_of, path_of, text_of
-from tests.factories import BY, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
 
 pytestmark = pytest.mark.django_db
@@ -368,3 +369,69 @@ class TestNote:
 
         assert statuses == [302] * 10 + [429]
         assert ReceiverNote.objects.get().hint == "9"
+
+
+class TestFirstAttempt:
+    def test_is_told_until_the_driver_has_come_again(self, read):
+        found = delivery(Options(on_failure=OnFailure.RETRY), NONE, collected=True)
+        move("fail_point", found, point="B", code="ABSENT", reason="")
+
+        assert "(Nobody there), and comes again after the other stops" in read(found)
+        assert "1 stop comes before yours" in read(found)
+        move("deliver_point", found, point="B")
+        assert "comes again" not in read(found)
+
+    def test_of_an_order_left_at_the_door_shows_that(self, read):
+        found = delivery(Options(on_failure=OnFailure.LEAVE), collected=True)
+        move("deliver_point", found, point="B")
+        StopProof.objects.create(stop=Stop.objects.get(delivery=found), left_at_door=True)
+
+        assert "Left at the door" in read(found)
+
+
+class TestReverse:
+    """The receiver of the page is the sender."""
+
+    @pytest.fixture
+    def found(self):
+        return DeliveryFactory.create(payload=validated_payload(stops=2, mode=Mode.REVERSE))
+
+    def test_says_what_happens_now(self, read, found, client):
+        told = [read(found)]
+        for name, values in (
+            ("accept", {"driver": DriverFactory.create(name="Ana Lima", at_point=PICKUP)}),
+            ("collect", {"point": "B"}),
+            ("collect", {"point": "C"}),
+            ("return_", {}),
+        ):
+            move(name, found, **values)
+            told.append(read(found))
+
+        for text, part in zip(
+            told,
+            (
+                "A driver is being looked for.",
+                "Ana is on the way to you, to collect.",
+                "has collected it and brings it to the shop.",
+                "has collected it and brings it to the shop.",
+                "What you sent has arrived at the shop.",
+            ),
+            strict=True,
+        ):
+            assert part in text
+
+    def test_shows_the_driver_only_on_the_way_to_the_sender(self, client, found):
+        shown = [has_map(client, found)]
+        move("accept", found, driver=DriverFactory.create(name="Ana Lima", at_point=PICKUP))
+        shown.append(has_map(client, found))
+        move("collect", found, point="B")
+        shown.append(has_map(client, found))
+
+        assert shown == [False, True, False]
+
+    def test_says_that_nothing_was_collected(self, read, found):
+        move("accept", found, driver=DriverFactory.create(name="Ana Lima", at_point=PICKUP))
+        move("fail_point", found, point="B", code="CLOSED", reason="")
+
+        assert "It was not collected." in read(found)
+        assert "Place closed" in read(found)

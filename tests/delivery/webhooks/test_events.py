@@ -8,26 +8,30 @@ import pytest
 from django.utils import timezone
 
 from delivery import lifecycle
-from delivery.actions import deliveries, moves
-from delivery.errors import StopNotOpen
-from delivery.lifecycle import State, Trigger
-from delivery.models import EventState, WebhookEvent
+from delivery.actions import deliveries, moves, stops
+from delivery.errors import NothingToDecide, StopNotOpen
+from delivery.lifecycle import Mode, OnFailure, State, Trigger
+from delivery.models import DropoffOptions, EventState, Stop, WebhookEvent
 from delivery.models.stop import LABELS
 from delivery.webhooks import outbox
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
-NEW = lifecycle.new(orders=2)
-ROWS = [row for row in lifecycle.TABLE if row[0] is not Trigger.EXPIRE]
+ROWS = [
+    (mode, *row)
+    for mode in (Mode.DEFAULT, Mode.REVERSE)
+    for row in lifecycle.TABLE[mode]
+    if row[0] is not Trigger.EXPIRE
+]
 
 
-def way_to(row):
+def way_to(mode, row):
     """The moves of a new delivery that lead to this row of the lifecycle's table and make it, and the state after."""
-    ahead: list[tuple[list[str], State]] = [([], NEW)]
+    ahead: list[tuple[list[str], State]] = [([], lifecycle.new(orders=2, mode=mode))]
     for steps, state in ahead:
-        for trigger, index in itertools.product(lifecycle.allowed(state.route), (0, 1)):
+        for trigger, index in itertools.product(lifecycle.allowed(state.route, mode), (0, 1)):
             try:
                 after = lifecycle.move(state, trigger, index=index)
-            except StopNotOpen:
+            except (StopNotOpen, NothingToDecide):
                 continue
             way = [*steps, f"{trigger} {LABELS[index]}"]
             if (trigger, state.route) == row:
@@ -37,12 +41,22 @@ def way_to(row):
     raise AssertionError("no moves lead to this row")
 
 
-def delivery_after(steps):
+def delivery_after(mode, steps):
     DriverFactory.create_batch(2, at_point=PICKUP)
-    delivery = DeliveryFactory.create(stops=2)
+    delivery = DeliveryFactory.create(stops=2, mode=mode)
     for step in steps:
         name, _, point = step.partition(" ")
-        moves.perform(name, delivery=delivery, fields={"point": point, "reason": "why"}, by=BY, at=timezone.now())
+        if name == Trigger.RECALL:
+            values = {"point": point, "answer": OnFailure.RETURN, "instructions": None}
+            stops.instruct(delivery=delivery, **values, by=BY, at=timezone.now())
+            continue
+        if name == Trigger.ATTEMPT:
+            stop = Stop.objects.get(delivery=delivery, index=LABELS.index(point))
+            DropoffOptions.objects.update_or_create(stop=stop, defaults={"on_failure": OnFailure.RETRY})
+            name = "fail"
+        at_a = mode is Mode.DEFAULT and name == "collect"
+        fields = {"point": "" if at_a else point, "reason": "why"}
+        moves.perform(name, delivery=delivery, fields=fields, by=BY, at=timezone.now())
     return delivery
 
 
@@ -53,19 +67,40 @@ def statuses_in(event):
 
 @pytest.mark.django_db
 class TestEvents:
-    @pytest.mark.parametrize("row", ROWS, ids=str)
-    def test_contain_every_status_after_the_change(self, row):
-        steps, after = way_to(row)
+    @pytest.mark.parametrize(("mode", "trigger", "route"), ROWS)
+    def test_contain_every_status_after_the_change(self, mode, trigger, route):
+        steps, after = way_to(mode, (trigger, route))
 
-        delivery = delivery_after(steps)
+        delivery = delivery_after(mode, steps)
 
         events = list(WebhookEvent.objects.filter(delivery=delivery).order_by("sequence"))
         assert [event.sequence for event in events] == list(range(1, len(steps) + 2))
-        assert statuses_in(events[0]) == (NEW.delivery, NEW.route, list(NEW.orders))
+        assert statuses_in(events[0]) == ("PENDING", "AVAILABLE", ["PENDING", "PENDING"])
         assert (statuses_in(events[-1]), events[-1].name) == (
             (after.delivery, after.route, list(after.orders)),
             after.delivery,
         )
+
+    @pytest.mark.parametrize(
+        ("steps", "told"),
+        [
+            (["fail B"], ["b=OTHER"]),
+            (["attempt B", "fail C", "fail B"], ["b=OTHER", "c=OTHER", "b=OTHER"]),
+            (["attempt C", "recall C"], ["c=OTHER", "c=OTHER"]),
+            (["attempt C", "deliver C"], ["c=OTHER", ""]),
+            (["deliver B"], [""]),
+        ],
+    )
+    def test_name_the_stop_and_the_code_of_a_failure(self, steps, told):
+        delivery = delivery_after(Mode.DEFAULT, ["accept B", "collect B", *steps])
+
+        assert [event.failure for event in delivery.events.order_by("sequence")] == ["", "", "", *told]
+
+    def test_of_a_first_failure_have_the_statuses_of_before(self):
+        delivery = delivery_after(Mode.DEFAULT, ["accept B", "collect B", "attempt B"])
+
+        *_earlier, before, after = delivery.events.order_by("sequence")
+        assert statuses_in(before) == statuses_in(after) == ("COLLECTED", "COLLECTED", ["COLLECTED", "COLLECTED"])
 
     def test_are_recorded_when_an_offer_expires(self):
         delivery = DeliveryFactory.create(stops=1, at=timezone.now() - timedelta(hours=2))
@@ -75,7 +110,7 @@ class TestEvents:
         assert statuses_in(WebhookEvent.objects.get(delivery=delivery, sequence=2)) == ("FAILED", "EXPIRED", ["FAILED"])
 
     def test_have_exactly_the_specifications_keys(self):
-        delivery = delivery_after(["accept"])
+        delivery = delivery_after(Mode.DEFAULT, ["accept"])
 
         body = json.loads(WebhookEvent.objects.get(delivery=delivery, name="ACCEPT").body)
 

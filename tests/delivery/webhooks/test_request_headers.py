@@ -5,6 +5,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from common.webhooks import endpoints
+from delivery.actions import deliveries
 from delivery.models import WebhookAttempt, WebhookEvent
 from panel.templatetags import webhooks
 from tests.factories import BY, DeliveryFactory
@@ -43,6 +44,16 @@ class TestRequestOfAnAttempt:
         send_due()
 
         assert set(shown(WebhookAttempt.objects.get())[1]) == set(received(sink.received[0][0]))
+
+    def test_of_a_failure_names_its_code(self, token, endpoint, sink, send_due):
+        delivery = DeliveryFactory.create(token=token, collected=True)
+        deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
+        send_due()
+
+        told = [headers.get("rota-failure") for headers, _body in sink.received]
+
+        assert told == [None, None, None, "c=CLOSED"]
+        assert shown(WebhookAttempt.objects.latest("pk"))[1]["rota-failure"] == "c=CLOSED"
 
     def test_differs_between_the_attempts_at_an_event(self, token, endpoint, sink, send_due):
         event = DeliveryFactory.create(token=token).events.get()

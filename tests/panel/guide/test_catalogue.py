@@ -19,7 +19,7 @@ from panel.guide.catalogue import CODES, A, B
 # Errors that only the panel, the admin, the driver's moves and commands meet. No call of an API is answered with them.
 OF_PEOPLE = {
     A: {
-        "token_ended", "too_many_tokens", "reason_missing", "invalid_reason", "no_eligible_driver", "driver_not_found",
+        "token_ended", "too_many_tokens", "invalid_reason", "no_eligible_driver", "driver_not_found",
         "driver_not_eligible", "driver_has_open_route", "invalid_position", "endpoint_cannot_send",
         "secret_rotated_lately", "too_many_endpoints", "endpoint_stays", "invalid_failure_code", "fee_changed",
         "form_in_progress", "form_sent_already", "too_many_pickup_points", "point_changed",

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from delivery import lifecycle
+from delivery.lifecycle import Mode
 from integration import freight
 from integration import lifecycle as order_lifecycle
 from panel.guide import pages
@@ -33,7 +34,8 @@ class TestCalls:
     @pytest.mark.parametrize(("page", "is_of_sellers"), [("deliveries", False), ("orders", True)])
     def test_are_those_of_the_api(self, page, is_of_sellers):
         calls = re.findall(r"^\| `(\w+ /\S+)` \|", text_of(page), re.MULTILINE)
-        told = [re.sub(r"{\w+}", "{}", call.replace("{status}", "delivery_failed")) for call in calls]
+        named = [call.replace("{status}", "delivery_failed").replace("{point}", "B") for call in calls]
+        told = [re.sub(r"{\w+}", "{}", call) for call in named]
         existing = {
             MOVE_OF_THE_SANDBOX.sub("…", f"{endpoint.method.upper()} {endpoint.path}")
             for endpoint in ENDPOINTS
@@ -45,16 +47,21 @@ class TestCalls:
 
 class TestStatuses:
     def test_have_every_transition_of_a_delivery(self):
-        told = {
-            (trigger, route): after
-            for (trigger,), before, after, *_more in rows(text_of("statuses"), "What changes a delivery")
-            for route in before
-        }
+        told, of_reverse = (
+            {
+                (trigger, route): after
+                for (trigger,), before, after, *_more in rows(text_of("statuses"), heading)
+                for route in before
+            }
+            for heading in ("What changes a delivery", "What changes a delivery in mode REVERSE")
+        )
+        outward, reverse = lifecycle.TABLE[Mode.DEFAULT], lifecycle.TABLE[Mode.REVERSE]
 
-        assert set(told) == set(lifecycle.TABLE)
-        assert {key: [row.route] for key, row in lifecycle.TABLE.items() if row.route} == {
-            key: after for key, after in told.items() if lifecycle.TABLE[key].route
-        }
+        assert set(told) == set(outward)
+        assert {key for key, row in reverse.items() if row != outward.get(key)} <= set(of_reverse) <= set(reverse)
+        for table, page in ((outward, told), (reverse, of_reverse)):
+            named = {key: [row.route] for key, row in table.items() if isinstance(row, lifecycle.All) and key in page}
+            assert named == {key: page[key] for key in named}
 
     @pytest.mark.parametrize(
         ("heading", "statuses"),

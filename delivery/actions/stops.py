@@ -1,0 +1,91 @@
+"""What an account changes of a stop after the request, and what it answers to a first failure."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from common.page_updates import publish_on_commit
+from delivery import lifecycle, page_updates
+from delivery.actions import deliveries, transitions
+from delivery.errors import NothingToDecide, StopHasEnded
+from delivery.lifecycle import OnFailure, Trigger
+from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, Stop, StopChange
+
+_OF_STOP = ("contact_name", "contact_phone")
+_OF_OPTIONS = ("contact_email", "instructions")
+
+
+@transaction.atomic
+def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str, at: datetime) -> Delivery:
+    """Change the contact and the instructions at `point`, those of the columns in `values`, until its stop has ended.
+
+    Nothing is recorded where all of them are as before. Raises StopNotFound or StopHasEnded.
+    """
+    locked = transitions.lock(delivery)
+    stop = deliveries.stop_at(locked, point)
+    if stop not in locked.stops_ahead:
+        raise StopHasEnded("The driver has been at this point already, or the delivery has ended.")
+    changed = _write(stop, values)
+    if changed:
+        contacts, instructions = bool(changed - {"instructions"}), "instructions" in changed
+        _record(locked, StopChange(stop=stop, contacts=contacts, instructions=instructions, by=by, at=at))
+    return locked
+
+
+@transaction.atomic
+def instruct(
+    *, delivery: Delivery, point: str, answer: OnFailure | None, instructions: str | None, by: str, at: datetime
+) -> Delivery:
+    """Say what follows the first failure at `point`, until it is tried again; RETURN ends the stop at once.
+
+    `answer` None: as before. `instructions` None: as before. Raises StopNotFound or NothingToDecide.
+    """
+    locked = transitions.lock(delivery)
+    stop = deliveries.stop_at(locked, point)
+    if stop.tried_at is None or stop not in locked.stops_ahead:
+        raise NothingToDecide("No second attempt is open at this point.")
+    changed = _write(stop, {} if instructions is None else {"instructions": instructions})
+    if answer is not None:
+        # A stop that is tried again has a policy, and so the row.
+        DropoffOptions.objects.filter(pk=stop.pk).update(on_failure=answer.value)
+    if changed or answer is not None:
+        told = answer.value if answer else ""
+        _record(locked, StopChange(stop=stop, instructions=bool(changed), answer=told, by=by, at=at))
+    if answer is OnFailure.RETURN:
+        after = lifecycle.move(locked.state, Trigger.RECALL, index=stop.index)
+        return transitions.apply(locked, after, Trigger.RECALL, point=stop.label, by=by, at=at)
+    return locked
+
+
+def _write(stop: Stop, values: Mapping[str, str]) -> set[str]:
+    """Write these values, and return the columns that had others."""
+    options = DropoffOptions.of(stop)
+    changed = set()
+    for row, columns in ((stop, _OF_STOP), (options, _OF_OPTIONS)):
+        own = [name for name in columns if name in values and getattr(row, name) != values[name]]
+        for name in own:
+            setattr(row, name, values[name])
+        if own and row is options and options._state.adding:  # noqa: SLF001  # documented by Django
+            options.save(force_insert=True)
+        elif own:
+            row.save(update_fields=own)
+        changed.update(own)
+    return changed
+
+
+def _record(delivery: Delivery, change: StopChange) -> None:
+    """Write the change into the history and the audit trail, and tell open pages and the driver's phone."""
+    change.save(force_insert=True)
+    AuditEntry.objects.create(
+        integrator_id=delivery.integrator_id,
+        environment=delivery.environment,
+        action=AuditAction.FAILURE_ANSWERED if change.answer else AuditAction.STOP_CHANGED,
+        subject=f"{delivery.pk} {change.stop.label} {change.answer}".strip(),
+        by=change.by,
+        at=change.at,
+    )
+    publish_on_commit(
+        *page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment),
+        *([page_updates.route_changed(delivery.pk, delivery.driver_id)] if delivery.driver_id else []),
+    )

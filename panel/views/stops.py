@@ -1,0 +1,100 @@
+"""What a shop changes of a stop until the driver has been there, and its answer to a first failure."""
+
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from common import clock
+from common.mail import outbox
+from delivery import words
+from delivery.actions import stops
+from delivery.errors import DeliveryError
+from delivery.lifecycle import OnFailure
+from delivery.models import DropoffOptions
+from delivery.models.stop import LONGEST_INSTRUCTIONS
+from delivery.refusals import refusal
+from panel.views.base import RequestingView
+
+
+def _instructions() -> forms.CharField:
+    return forms.CharField(
+        label=gettext_lazy("Instructions for the driver"),
+        max_length=LONGEST_INSTRUCTIONS,
+        required=False,
+        widget=forms.Textarea({"rows": 2}),
+    )
+
+
+class ChangeForm(forms.Form):
+    contact_name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
+    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, required=False)
+    contact_email = forms.EmailField(label=gettext_lazy("Email"), max_length=outbox.LONGEST_ADDRESS, required=False)
+    instructions = _instructions()
+
+    def clean_contact_email(self) -> str:
+        return outbox.clean_address(self.cleaned_data["contact_email"]) if self.cleaned_data["contact_email"] else ""
+
+
+class AnswerForm(forms.Form):
+    answer = forms.ChoiceField(
+        label=gettext_lazy("What follows"), choices=[*words.ANSWERS.items()], widget=forms.RadioSelect
+    )
+    instructions = _instructions()
+
+
+class Stop(RequestingView):
+    """The two forms of one stop. 404 for a point that the route does not have."""
+
+    def get(self, request: HttpRequest, delivery: UUID, point: str) -> HttpResponse:
+        return self._show(delivery, point)
+
+    def post(self, request: HttpRequest, delivery: UUID, point: str) -> HttpResponse:
+        found = get_object_or_404(self.deliveries.with_parts(), pk=delivery)
+        if found.stop_at(point) is None:
+            raise Http404
+        is_answer = request.POST.get("step") == "answer"
+        form = (AnswerForm if is_answer else ChangeForm)(request.POST)
+        if not form.is_valid():
+            return self._show(delivery, point, **{"answer" if is_answer else "change": form})
+        self.account.check_active()
+        by, at, data = self.actor, clock.now(), form.cleaned_data
+        try:
+            if is_answer:
+                answer, instructions = OnFailure(data["answer"]), data["instructions"] or None
+                stops.instruct(delivery=found, point=point, answer=answer, instructions=instructions, by=by, at=at)
+            else:
+                stops.change(delivery=found, point=point, values=data, by=by, at=at)
+        except DeliveryError as error:
+            messages.error(request, refusal(error))
+        else:
+            messages.success(request, _("The driver is told.") if found.driver_id else _("Saved."))
+        return redirect(self.url("delivery", found.pk))
+
+    def _show(self, delivery: UUID, point: str, **sent: Any) -> HttpResponse:
+        """The page with the forms that were `sent` and refused, and fresh ones."""
+        found = get_object_or_404(self.deliveries.with_parts(), pk=delivery)
+        stop = found.stop_at(point)
+        if stop is None:
+            raise Http404
+        if stop not in found.stops_ahead:
+            messages.info(self.request, _("The driver has been at this point already, or the delivery has ended."))
+            return redirect(self.url("delivery", found.pk))
+        options = DropoffOptions.of(stop)
+        values = {
+            "contact_name": stop.contact_name,
+            "contact_phone": stop.contact_phone,
+            "contact_email": options.contact_email,
+            "instructions": options.instructions,
+        }
+        forms_shown = {
+            "change": ChangeForm(initial=values),
+            "answer": AnswerForm(initial={"answer": options.on_failure}) if stop.tried_at else None,
+            **sent,
+        }
+        return self.page("panel/stop.html", status=422 if sent else 200, delivery=found, stop=stop, **forms_shown)

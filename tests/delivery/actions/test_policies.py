@@ -1,0 +1,325 @@
+"""What a failure at a stop leads to by its policy, and what the account answers and changes meanwhile."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from delivery.actions import deliveries, proofs, stops
+from delivery.actions.proofs import Proof
+from delivery.errors import LeavingNotAllowed, NothingToDecide, PhotoRequired, StopHasEnded, StopNotFound, StopNotOpen
+from delivery.lifecycle import Mode, OnFailure
+from delivery.models import AuditEntry, Delivery, Driver, DropoffOptions, ProofPhoto, Stop, StopChange, StopProof
+from delivery.payload import Options
+from tests.delivery.proofs import asking_for
+from tests.factories import BY, DeliveryFactory, validated_payload
+
+pytestmark = pytest.mark.django_db
+RETRY, LEAVE = Options(on_failure=OnFailure.RETRY), Options(on_failure=OnFailure.LEAVE)
+
+
+def do(verb, delivery, **details):
+    return verb(delivery=delivery, by=BY, at=timezone.now(), **details)
+
+
+def fail(delivery, point="B", code="ABSENT"):
+    return do(deliveries.fail_point, delivery, point=point, code=code, reason="")
+
+
+def told(delivery):
+    """Both statuses and those of the orders, as they are stored."""
+    fresh = Delivery.objects.get(pk=delivery.pk)
+    return fresh.status, fresh.route_status, [stop.status for stop in fresh.ordered_stops]
+
+
+def ahead(delivery):
+    return [stop.label for stop in Delivery.objects.get(pk=delivery.pk).stops_ahead]
+
+
+def photo_at(delivery, point="B"):
+    at, stop = timezone.now(), delivery.stop_at(point)
+    driver = Driver.objects.get(deliveries=delivery)
+    upload = ProofPhoto.simulated_upload(stop.pk)
+    size = {"width": 1, "height": 1, "size": 1}
+    ProofPhoto.objects.create(stop=stop, driver=driver, upload=upload, taken_at=at, received_at=at, **size)
+    return upload
+
+
+class TestRetry:
+    @pytest.fixture
+    def delivery(self):
+        return asking_for(RETRY, Options(), RETRY, collected=True)
+
+    def test_keeps_the_order_open_and_puts_the_stop_behind_the_others(self, delivery):
+        fail(delivery)
+
+        assert told(delivery) == ("COLLECTED", "COLLECTED", ["COLLECTED"] * 3)
+        assert ahead(delivery) == ["C", "D", "B"]
+        stop = Stop.objects.get(delivery=delivery, index=0)
+        assert (stop.failure_code, stop.tried_at is not None) == ("ABSENT", True)
+        last = delivery.transitions.latest("id")
+        assert (last.trigger, last.point, last.reason) == ("attempt", "B", "Nobody there")
+
+    def test_puts_the_stop_that_failed_last_at_the_end(self, delivery):
+        fail(delivery, "D")
+        fail(delivery, "B")
+
+        assert ahead(delivery) == ["C", "D", "B"]
+
+    def test_fails_the_order_the_second_time(self, delivery):
+        fail(delivery)
+        fail(delivery, code="CLOSED")
+
+        assert told(delivery) == ("COLLECTED", "COLLECTED", ["FAILED", "COLLECTED", "COLLECTED"])
+        assert Stop.objects.get(delivery=delivery, index=0).failure_code == "CLOSED"
+        with pytest.raises(StopNotOpen):
+            fail(delivery)
+
+    def test_keeps_the_first_code_where_the_second_attempt_delivers(self, delivery):
+        fail(delivery)
+        do(deliveries.deliver_point, delivery, point="B")
+
+        stop = Stop.objects.get(delivery=delivery, index=0)
+        assert (stop.status, stop.failure_code) == ("DELIVERED", "ABSENT")
+
+    def test_ends_with_a_cancellation_as_any_delivery(self, delivery):
+        fail(delivery)
+        do(deliveries.cancel, delivery, reason="")
+
+        assert told(delivery) == ("FAILED", "RETURNING", ["FAILED"] * 3)
+
+
+class TestPolicyOfTheAccount:
+    def request(self, mode=Mode.DEFAULT, **options):
+        payload = validated_payload(stops=1, mode=mode)
+        delivery = DeliveryFactory.create(payload=payload)
+        account = delivery.integrator
+        account.on_failure = OnFailure.RETRY
+        account.save(update_fields=["on_failure"])
+        token = delivery.token
+        token.integrator = account
+        asked = asking_for(Options(**options), token=token, mode=mode) if options else None
+        return asked or DeliveryFactory.create(token=token, stops=1, mode=mode)
+
+    def test_is_that_of_drop_offs_without_one(self):
+        assert DropoffOptions.objects.get(stop__delivery=self.request()).on_failure == "RETRY"
+
+    def test_is_not_that_of_drop_offs_with_one(self):
+        delivery = self.request(on_failure=OnFailure.RETURN)
+
+        assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == "RETURN"
+
+    def test_is_not_that_of_pickups(self):
+        assert not DropoffOptions.objects.filter(stop__delivery=self.request(mode=Mode.REVERSE)).exists()
+
+
+class TestLeave:
+    @pytest.fixture
+    def delivery(self):
+        return asking_for(LEAVE, Options(), collected=True)
+
+    def leave(self, delivery, point="B", photos=()):
+        return do(proofs.deliver, delivery, point=point, proof=Proof(photos=tuple(photos), left=True))
+
+    def test_delivers_with_a_photo(self, delivery):
+        self.leave(delivery, photos=[photo_at(delivery)])
+
+        assert told(delivery)[2] == ["DELIVERED", "COLLECTED"]
+        assert StopProof.objects.get(stop__delivery=delivery).left_at_door
+
+    def test_needs_the_photo(self, delivery):
+        with pytest.raises(PhotoRequired):
+            self.leave(delivery)
+
+        assert told(delivery)[2] == ["COLLECTED", "COLLECTED"]
+
+    def test_is_allowed_only_where_the_policy_says_so(self, delivery):
+        with pytest.raises(LeavingNotAllowed):
+            self.leave(delivery, "C", photos=[photo_at(delivery, "C")])
+
+        assert told(delivery)[2] == ["COLLECTED", "COLLECTED"]
+        assert not StopProof.objects.exists()
+
+    def test_asks_for_no_pin(self):
+        delivery = asking_for(Options(on_failure=OnFailure.LEAVE, has_pin=True), collected=True)
+
+        self.leave(delivery, photos=[photo_at(delivery)])
+
+        assert told(delivery) == ("DELIVERED", "FINISHED", ["DELIVERED"])
+
+    def test_fails_for_another_reason_as_without_a_policy(self, delivery):
+        fail(delivery, code="REFUSED")
+
+        assert told(delivery)[2] == ["FAILED", "COLLECTED"]
+
+
+class TestInstruct:
+    @pytest.fixture
+    def delivery(self):
+        return fail(asking_for(RETRY, collected=True))
+
+    def instruct(self, delivery, answer, instructions=None, point="B"):
+        return do(stops.instruct, delivery, point=point, answer=answer, instructions=instructions)
+
+    def test_to_return_ends_the_stop_at_once(self, delivery):
+        self.instruct(delivery, OnFailure.RETURN)
+
+        assert told(delivery) == ("FAILED", "RETURNING", ["FAILED"])
+        assert Stop.objects.get(delivery=delivery).failure_code == "ABSENT"
+        last = delivery.transitions.latest("id")
+        assert (last.trigger, last.point, last.by) == ("recall", "B", BY)
+
+    def test_to_leave_lets_the_second_attempt_end_at_the_door(self, delivery):
+        self.instruct(delivery, OnFailure.LEAVE, "Behind the gate")
+
+        assert told(delivery) == ("COLLECTED", "COLLECTED", ["COLLECTED"])
+        assert DropoffOptions.objects.get(stop__delivery=delivery).instructions == "Behind the gate"
+        proof = Proof(photos=(photo_at(delivery),), left=True)
+        do(proofs.deliver, delivery, point="B", proof=proof)
+        assert told(delivery)[0] == "DELIVERED"
+
+    def test_can_be_changed_until_the_stop_is_tried_again(self, delivery):
+        for answer in (OnFailure.LEAVE, OnFailure.RETRY):
+            self.instruct(delivery, answer)
+
+        fail(delivery, code="CLOSED")
+
+        assert told(delivery) == ("FAILED", "RETURNING", ["FAILED"])
+
+    def test_is_in_the_history_and_the_audit_trail_with_who_did_it(self, delivery):
+        self.instruct(delivery, OnFailure.LEAVE, "Gate")
+
+        change = StopChange.objects.get()
+        assert (change.answer, change.instructions, change.contacts, change.by) == ("LEAVE", True, False, BY)
+        entry = AuditEntry.objects.get(action="failure_answered")
+        assert (entry.subject, entry.by) == (f"{delivery.pk} B LEAVE", BY)
+        assert delivery.events.count() == delivery.transitions.count()
+
+    @pytest.mark.parametrize("options", [Options(), RETRY, LEAVE])
+    def test_is_refused_before_a_failure(self, options):
+        delivery = asking_for(options, collected=True)
+
+        with pytest.raises(NothingToDecide):
+            self.instruct(delivery, OnFailure.RETURN)
+
+        assert not StopChange.objects.exists()
+
+    def test_is_refused_after_the_second_attempt(self, delivery):
+        fail(delivery)
+
+        with pytest.raises(NothingToDecide):
+            self.instruct(delivery, OnFailure.LEAVE)
+
+    def test_is_refused_at_a_point_that_the_route_does_not_have(self, delivery):
+        with pytest.raises(StopNotFound):
+            self.instruct(delivery, OnFailure.LEAVE, point="C")
+
+
+class TestChange:
+    VALUES = {"contact_name": "Ana", "contact_phone": "+55 11 90000-0000", "instructions": "Knock"}
+
+    def change(self, delivery, point="B", **values):
+        return do(stops.change, delivery, point=point, values=values or self.VALUES)
+
+    @pytest.mark.parametrize("moves", [(), ("accept",), ("accept", "collect")])
+    def test_is_possible_until_the_driver_has_been_there(self, moves):
+        delivery = DeliveryFactory.create(stops=2, moves=moves)
+
+        self.change(delivery)
+
+        stop = Stop.objects.get(delivery=delivery, index=0)
+        assert (stop.contact_name, stop.contact_phone) == ("Ana", "+55 11 90000-0000")
+        assert stop.options.instructions == "Knock"
+        change = StopChange.objects.get()
+        assert (change.stop, change.contacts, change.instructions, change.by) == (stop, True, True, BY)
+        assert AuditEntry.objects.get(action="stop_changed").subject == f"{delivery.pk} B"
+
+    def test_keeps_what_is_not_named(self):
+        delivery = asking_for(Options(instructions="Ring", email="a@example.com", needs_photo=True))
+
+        self.change(delivery, contact_email="b@example.com")
+
+        options = DropoffOptions.objects.get()
+        assert (options.instructions, options.contact_email, options.needs_photo) == ("Ring", "b@example.com", True)
+
+    def test_to_the_same_is_none(self):
+        delivery = asking_for(Options(instructions="Ring"))
+
+        self.change(delivery, instructions="Ring")
+
+        assert not StopChange.objects.exists()
+
+    @pytest.mark.parametrize("end", ["delivered", "failed", "cancelled", "expired", "collected"])
+    def test_is_refused_afterwards(self, end):
+        at = timezone.now()
+        mode = Mode.REVERSE if end == "collected" else Mode.DEFAULT
+        delivery = DeliveryFactory.create(stops=2, mode=mode, at=at - timedelta(hours=2))
+        if end == "expired":
+            deliveries.expire(delivery=delivery, by=BY, at=at)
+        elif end == "cancelled":
+            do(deliveries.cancel, delivery, reason="")
+        else:
+            delivery = DeliveryFactory.create(stops=2, mode=mode, accepted=True)
+            if end == "collected":
+                do(deliveries.collect, delivery, point="B")
+            else:
+                do(deliveries.collect, delivery)
+                fail(delivery) if end == "failed" else do(deliveries.deliver_point, delivery, point="B")
+
+        with pytest.raises(StopHasEnded):
+            self.change(delivery)
+
+        assert Stop.objects.get(delivery=delivery, index=0).contact_name != "Ana"
+        assert not StopChange.objects.exists()
+
+
+class TestReverse:
+    @pytest.fixture
+    def delivery(self):
+        return DeliveryFactory.create(stops=2, mode=Mode.REVERSE, accepted=True)
+
+    def test_costs_what_the_way_from_the_stops_to_a_costs(self, delivery):
+        outward = DeliveryFactory.create(stops=1)
+        inward = DeliveryFactory.create(stops=1, mode=Mode.REVERSE)
+
+        assert (inward.shipping_value, inward.distance_km) == (outward.shipping_value, outward.distance_km)
+
+    def test_ends_at_a_with_what_was_collected(self, delivery):
+        do(deliveries.collect, delivery, point="C")
+        assert told(delivery) == ("COLLECTED", "COLLECTED", ["ACCEPT", "COLLECTED"])
+        fail(delivery)
+        assert told(delivery) == ("COLLECTED", "RETURNING", ["FAILED", "COLLECTED"])
+
+        do(deliveries.return_, delivery)
+
+        assert told(delivery) == ("DELIVERED", "FINISHED", ["FAILED", "DELIVERED"])
+
+    def test_ends_at_once_where_nothing_was_collected(self, delivery):
+        fail(delivery, "B")
+        fail(delivery, "C")
+
+        assert told(delivery) == ("FAILED", "FINISHED", ["FAILED", "FAILED"])
+
+    def test_needs_the_point_that_is_collected(self, delivery):
+        with pytest.raises(StopNotFound):
+            do(deliveries.collect, delivery)
+
+        assert told(delivery) == ("ACCEPT", "ACCEPTED", ["ACCEPT", "ACCEPT"])
+
+    def test_outward_routes_are_collected_at_a_only(self):
+        delivery = DeliveryFactory.create(stops=1, accepted=True)
+
+        with pytest.raises(StopNotFound):
+            do(deliveries.collect, delivery, point="B")
+
+        assert told(delivery) == ("ACCEPT", "ACCEPTED", ["ACCEPT"])
+
+    @pytest.mark.parametrize(("points", "percent"), [("", 30), ("B", 100), ("BC", 100)])
+    def test_costs_the_fee_of_its_stage_when_it_is_cancelled(self, delivery, points, percent):
+        for point in points:
+            do(deliveries.collect, delivery, point=point)
+
+        cancelled = do(deliveries.cancel, delivery, reason="")
+
+        assert cancelled.cancel_fee == round(delivery.shipping_value * percent / 100, 2)
+        assert told(delivery) == ("FAILED", "RETURNING" if points else "CANCELLED", ["FAILED", "FAILED"])
