@@ -8,14 +8,18 @@ from django.utils import timezone
 from geographiclib.geodesic import Geodesic
 
 from delivery.actions import deliveries, drivers
+from delivery.errors import DriverNotEligible, NoEligibleDriver
 from delivery.geo.distance import Point
+from delivery.lifecycle import Mode
 from delivery.models import Delivery, Driver, Environment, LatestPosition, Rules, dispatch_rules
+from delivery.payload import Place
 from tests.delivery.locking import without_waiting
 from tests.dispatch_rules import known
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 NOW = timezone.now()
 RADIUS_M = 15_000
+FRESH = timedelta(minutes=5)
 # São Paulo, a point on either side of the 180th meridian, both poles, Greenwich on the equator.
 PLACES = [PICKUP, Point(-17.0, 179.99), Point(-17.0, -179.99), Point(90.0, 0.0), Point(-89.95, 77.0), Point(0.0, 0.0)]
 
@@ -256,3 +260,36 @@ class TestNearestOfEach:
         found = drivers.nearest_of_each(deliveries, at=timezone.now())
 
         assert len({candidates[0].driver.pk for _delivery, candidates in found}) == 2
+
+
+class TestOfAReverseRoute:
+    """Distances are counted from B, where the driver goes first."""
+
+    FAR = shifted(PICKUP, metres=2 * RADIUS_M, azimuth=90)
+
+    @pytest.fixture
+    def delivery(self, db):
+        place = Place(point=self.FAR, address={})
+        return DeliveryFactory.create(payload=validated_payload(mode=Mode.REVERSE, dropoffs=[place]))
+
+    def test_are_those_near_b(self, delivery):
+        at_a, at_b = (DriverFactory.create(at_point=point) for point in (PICKUP, self.FAR))
+        now = timezone.now()
+
+        assert list(drivers.eligible(delivery, at=now)) == drivers.nearest(delivery, at=now, count=2) == [at_b]
+        ((_delivery, candidates),) = drivers.nearest_of_each([delivery], at=now)
+        assert [(each.driver, each.metres) for each in candidates] == [(at_b, pytest.approx(0, abs=0.001))]
+        assert Delivery.objects.offered_to(at_a, at=now, since=now - FRESH, radius_m=RADIUS_M).count() == 0
+        assert Delivery.objects.offered_to(
+            at_b, at=now, since=now - FRESH, radius_m=RADIUS_M
+        ).get().distance_m == pytest.approx(0, abs=0.001)
+
+    def test_are_refused_by_the_distance_to_b(self, delivery):
+        driver = DriverFactory.create(at_point=PICKUP)
+
+        with pytest.raises(DriverNotEligible, match="farther than 15 km from B"):
+            deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+        with pytest.raises(NoEligibleDriver, match="within 15 km of B"):
+            deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now())
+
+        assert Delivery.objects.get().route_status == "AVAILABLE"
