@@ -41,6 +41,7 @@ class StopState:
     is_old: bool  # the position
     stops_before: int
     closed_at: datetime | None
+    was_collected: bool  # in mode REVERSE, before a cancellation
 
     @property
     def delivery(self) -> Delivery:
@@ -132,20 +133,27 @@ class StopState:
                 return _("%(driver)s has collected it and brings it to the shop.") % {"driver": driver}
             case Status.DELIVERED:
                 return _("What you sent has arrived at the shop.")
-            case Status.FAILED:
+            case Status.FAILED if not self.was_collected:
                 return _("It was not collected.")
+            case Status.FAILED if self.delivery.is_held:
+                return _("What you sent goes to the shop.")
+            case Status.FAILED:
+                return _("What you sent has arrived at the shop.")
 
     @property
     def progress(self) -> list[tuple[Step, str]]:
         """The steps with their names, in order, without those that were left out by a cancellation or expiry."""
         if self.is_reverse:
-            failed = self.stop.status == Status.FAILED
-            return [
+            is_missing = self.stop.status == Status.FAILED and not self.was_collected
+            names = [
                 (Step.PREPARED, _("Requested")),
                 (Step.TO_RECEIVER, _("On the way to you")),
-                *([] if failed else [(Step.COLLECTED, _("Collected"))]),
-                (Step.CLOSED, _("Not collected") if failed else _("At the shop")),
+                (Step.COLLECTED, _("Collected")),
+                (Step.CLOSED, _("Not collected") if is_missing else _("At the shop")),
             ]
+            never_began = {Step.TO_RECEIVER} if is_missing and not self.delivery.accepted_at else set()
+            without = never_began | ({Step.COLLECTED} if is_missing else set())
+            return [(step, name) for step, name in names if step not in without]
         steps = [
             (Step.PREPARED, _("Preparing")),
             (Step.TO_SHOP, _("To the shop")),
@@ -222,7 +230,14 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
         stops_before=_stops_before(stop) if is_under_way else 0,
         closed_at=_closed_at(stop) if step is Step.CLOSED else None,
+        was_collected=_was_collected(stop),
     )
+
+
+def _was_collected(stop: Stop) -> bool:
+    if stop.delivery.mode != Mode.REVERSE or stop.delivery.cancelled_at is None:
+        return False
+    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger=Trigger.COLLECT).exists()
 
 
 def _stops_before(stop: Stop) -> int:
