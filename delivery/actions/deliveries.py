@@ -186,14 +186,19 @@ def _create_options(delivery: Delivery, payload: DeliveryRequest) -> None:
 
 
 def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRequest:
-    """The request, with the account's policy at the drop-offs that it sends none for. A pickup that fails has none."""
+    """The request, with the account's policy at the drop-offs that it sends none for.
+
+    A pickup that fails has none. LEAVE is not for drop-offs that ask for a PIN: the request itself has to give it up.
+    """
     if integrator.on_failure == OnFailure.RETURN or payload.mode is Mode.REVERSE:
         return payload
     policy = OnFailure(integrator.on_failure)
-    dropoffs = [
-        dropoff if dropoff.options.on_failure else replace(dropoff, options=replace(dropoff.options, on_failure=policy))
-        for dropoff in payload.dropoffs
-    ]
+    dropoffs = []
+    for dropoff in payload.dropoffs:
+        options = dropoff.options
+        if options.on_failure is None and not (policy is OnFailure.LEAVE and options.has_pin):
+            options = replace(options, on_failure=policy)
+        dropoffs.append(replace(dropoff, options=options))
     return replace(payload, dropoffs=dropoffs)
 
 

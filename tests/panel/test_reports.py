@@ -85,14 +85,11 @@ class TestOfAnAccount:
     def test_counts_reasons_of_first_attempts_where_the_second_one_delivered(self, member, url, shop):
         retry = Options(on_failure=OnFailure.RETRY)
         delivery = asking_for(retry, retry, token=shop.token, collected=True)
-        for verb, point, values in (
-            (deliveries.fail_point, "B", {"code": "ABSENT", "reason": ""}),
-            (deliveries.fail_point, "C", {"code": "ABSENT", "reason": ""}),
-            (deliveries.deliver_point, "B", {}),
-            (deliveries.fail_point, "C", {"code": "CLOSED", "reason": ""}),
-        ):
-            verb(delivery=delivery, point=point, by=BY, at=timezone.now(), **values)
-        deliveries.return_(delivery=delivery, by=BY, at=timezone.now())
+        at = timezone.now()
+        for point, code in (("B", "ABSENT"), ("C", "ABSENT"), ("C", "CLOSED")):
+            deliveries.fail_point(delivery=delivery, point=point, code=code, reason="", by=BY, at=at)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+        deliveries.return_(delivery=delivery, by=BY, at=at)
 
         rows = [list(row.values()) for row in table(member.get(url("report_reasons_export")))]
 

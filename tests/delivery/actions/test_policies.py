@@ -100,11 +100,11 @@ class TestRetry:
 
 
 class TestPolicyOfTheAccount:
-    def request(self, mode=Mode.DEFAULT, **options):
+    def request(self, mode=Mode.DEFAULT, policy=OnFailure.RETRY, **options):
         payload = validated_payload(stops=1, mode=mode)
         delivery = DeliveryFactory.create(payload=payload)
         account = delivery.integrator
-        account.on_failure = OnFailure.RETRY
+        account.on_failure = policy
         account.save(update_fields=["on_failure"])
         token = delivery.token
         token.integrator = account
@@ -118,6 +118,12 @@ class TestPolicyOfTheAccount:
         delivery = self.request(on_failure=OnFailure.RETURN)
 
         assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == "RETURN"
+
+    @pytest.mark.parametrize(("sent", "policy"), [(None, "RETURN"), (OnFailure.LEAVE, "LEAVE")])
+    def test_to_leave_orders_is_not_that_of_drop_offs_with_a_pin(self, sent, policy):
+        delivery = self.request(policy=OnFailure.LEAVE, has_pin=True, on_failure=sent)
+
+        assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == policy
 
     def test_is_not_that_of_pickups(self):
         assert not DropoffOptions.objects.filter(stop__delivery=self.request(mode=Mode.REVERSE)).exists()
