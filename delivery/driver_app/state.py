@@ -101,7 +101,7 @@ def _offer(delivery: Delivery, *, amount: Decimal, seen_at: datetime | None) -> 
         "share": _shown(amount),
         "shop": delivery.integrator.name,
         "mode": delivery.mode,
-        "points": [_place("A", delivery), *(_place(stop.label, stop) for stop in delivery.ordered_stops)],
+        "points": [_place(place) for place in delivery.places],
         "parcels": _parcels(delivery.packages),
     }
 
@@ -136,7 +136,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "share": _shown(delivery.driver_amount),
         "next": [trigger.value for trigger in REPORTED if trigger in allowed],
         "points": [
-            _place("A", delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
+            _place(delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
             *(_stop(stop, collected) for stop in delivery.ordered_stops),
         ],
     }
@@ -154,7 +154,7 @@ def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
     note = getattr(stop, "receiver_note", None)
     changed_at = next((change.at for change in stop.changes.all()), None)
     return {
-        **_place(stop.label, stop),
+        **_place(stop),
         "type": "dropoff",
         "contacts": bodies.contacts(stop),
         "externalId": stop.external_id,
@@ -170,9 +170,9 @@ def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
     }
 
 
-def _place(label: str, place: Stop | Delivery) -> dict[str, Any]:
+def _place(place: Stop | Delivery) -> dict[str, Any]:
     return {
-        "label": label,
+        "label": place.label,
         "address": bodies.address(place),
         "coordinates": {"latitude": place.latitude, "longitude": place.longitude},
     }

@@ -444,6 +444,12 @@ class Delivery(Identified, Located):
         return cast("Delivery", found)
 
     @property
+    def places(self) -> "list[Delivery | Stop]":
+        """A and the stops in the sequence in which the driver comes to them."""
+        is_reverse = self.mode == lifecycle.Mode.REVERSE
+        return [*self.ordered_stops, self] if is_reverse else [self, *self.ordered_stops]
+
+    @property
     def first_place(self) -> "Delivery | Stop":
         """Where a driver who takes the route goes first, from which distances are counted: A, in mode REVERSE B."""
         return self.ordered_stops[0] if self.mode == lifecycle.Mode.REVERSE else self

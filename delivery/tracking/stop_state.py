@@ -75,7 +75,7 @@ class StopState:
 
     @property
     def has_failed(self) -> bool:
-        return self.is_closed and not self.is_delivered
+        return self.is_closed and not self.is_delivered and not self.was_collected
 
     @property
     def pin(self) -> str:
@@ -147,7 +147,7 @@ class StopState:
             is_missing = self.stop.status == Status.FAILED and not self.was_collected
             names = [
                 (Step.PREPARED, _("Requested")),
-                (Step.TO_RECEIVER, _("On the way to you")),
+                (Step.TO_RECEIVER, _("On the way")),
                 (Step.COLLECTED, _("Collected")),
                 (Step.CLOSED, _("Not collected") if is_missing else _("At the shop")),
             ]
@@ -167,8 +167,8 @@ class StopState:
 
     @property
     def reason(self) -> str:
-        """Why it was not delivered; empty otherwise."""
-        if not self.has_failed:
+        """Why it was not delivered, or that it was cancelled on its way to the shop; empty otherwise."""
+        if not (self.has_failed or self.was_collected):
             return ""
         if self.stop.failure:
             return text_of_simulator(self.stop.failure)
@@ -214,7 +214,8 @@ class StopState:
 
 def read(stop: Stop, *, at: datetime) -> StopState:
     """The state of a stop that was read with its delivery and driver."""
-    step = _step(stop)
+    was_collected = _was_collected(stop)
+    step = Step.COLLECTED if was_collected and stop.delivery.is_held else _step(stop)
     is_under_way = step is Step.TO_RECEIVER
     driver = stop.delivery.driver if step in (Step.TO_SHOP, Step.TO_RECEIVER) else None
     position = None
@@ -229,8 +230,8 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         position=position,
         is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
         stops_before=_stops_before(stop) if is_under_way else 0,
-        closed_at=_closed_at(stop) if step is Step.CLOSED else None,
-        was_collected=_was_collected(stop),
+        closed_at=_closed_at(stop, was_collected=was_collected) if step is Step.CLOSED else None,
+        was_collected=was_collected,
     )
 
 
@@ -268,10 +269,11 @@ _IN_REVERSE = {
 }
 
 
-def _closed_at(stop: Stop) -> datetime | None:
-    """When the driver closed the stop, or when the whole delivery was cancelled or expired."""
+def _closed_at(stop: Stop, *, was_collected: bool) -> datetime | None:
+    """When the driver closed the stop, or when the whole delivery was cancelled or expired, or everything was at A."""
     changes = Transition.objects.filter(delivery=stop.delivery_id)
     at_stop = [Trigger.DELIVER, Trigger.FAIL, Trigger.RECALL]
     of_stop = changes.filter(point=stop.label, trigger__in=at_stop).first()
-    last = of_stop or changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE, Trigger.RETURN]).first()
+    of_all = changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE, Trigger.RETURN])
+    last = of_stop or (of_all.last() if was_collected else of_all.first())
     return last.happened_at if last else None

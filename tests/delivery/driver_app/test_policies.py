@@ -103,6 +103,13 @@ class TestReverse:
         assert [outcome["done"] for outcome in answer["outcomes"]] == [True, True]
         assert report(ana, move(delivery, "return"))["route"] is None
 
+    def test_is_offered_in_the_sequence_of_its_places(self, ana):
+        DeliveryFactory.create(stops=2, mode=Mode.REVERSE)
+
+        (offer,) = ana.state()["offers"]
+
+        assert [place["label"] for place in offer["points"]] == ["B", "C", "A"]
+
     def test_refuses_a_page_of_the_version_before_which_collects_at_a(self, ana, delivery):
         answer = report(ana, move(delivery, "collect"))
 
