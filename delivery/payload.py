@@ -66,6 +66,12 @@ class DeliveryRequest:
         return [*stops, self.pickup.point] if self.mode is Mode.REVERSE else [self.pickup.point, *stops]
 
     @property
+    def labels(self) -> str:
+        """A letter for each of `points`."""
+        labels = "ABCD"[: 1 + len(self.dropoffs)]
+        return labels[1:] + labels[0] if self.mode is Mode.REVERSE else labels
+
+    @property
     def longest_side_cm(self) -> Decimal:
         """The longest side of any package; 0 if none is stated."""
         return max((side for item in self.packages for side in _sides_cm(item)), default=Decimal(0))

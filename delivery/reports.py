@@ -289,24 +289,31 @@ def service_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> list[Ser
     return sorted(named, key=lambda each: (-each.taken, each.of.name, each.of.pk))
 
 
-def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, str, int]]:
-    """Why drop-offs were not delivered: code, text and how often, the most frequent first.
+class Reason(NamedTuple):
+    """Why drop-offs were not delivered, or not at the first attempt, and how many. `text`: where no code says it."""
 
-    The text is of those without a code that says it. Cancelled deliveries do not count.
-    """
+    code: str
+    text: str
+    failed: int
+    delivered_later: int  # at the second attempt
+
+
+def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[Reason]:
+    """The most frequent first. Cancelled deliveries do not count."""
     made = deliveries.ended(period.start, period.end).filter(driver__isnull=False, cancelled_at=None)
-    failed = Stop.objects.filter(delivery__in=made.order_by().values("pk"), status=Status.FAILED).order_by()
+    is_failed, is_later = Q(status=Status.FAILED), Q(status=Status.DELIVERED, tried_at__isnull=False)
+    failed = Stop.objects.filter(is_failed | is_later, delivery__in=made.order_by().values("pk")).order_by()
     is_told_by_code = Q(failure_code__isnull=False) & ~Q(failure_code__in=("", FailureCode.OTHER))
     rows = (
         failed.values(
             code=Coalesce("failure_code", Value("")),
             text=Case(When(is_told_by_code, then=Value("")), default=F("failure_reason")),
         )
-        .annotate(count=Count("pk"))
-        .order_by("-count", "code", "text")
-        .values_list("code", "text", "count")
+        .annotate(failed=Count("pk", filter=is_failed), delivered_later=Count("pk", filter=is_later))
+        .order_by(-(F("failed") + F("delivered_later")), "code", "text")
+        .values_list("code", "text", "failed", "delivered_later")
     )
-    return list(rows)
+    return [Reason(*row) for row in rows]
 
 
 def driver_share() -> Decimal:

@@ -29,9 +29,9 @@ ENDINGS: dict[str, StrPromise] = {
     Ending.EXPIRED: _("Offer expired"),
 }
 MODES: dict[str, StrPromise] = {
-    Mode.DEFAULT: _("Ends at the last point"),
-    Mode.RETURN: _("Ends at A"),
-    Mode.REVERSE: _("Collects for A"),
+    Mode.DEFAULT: _("From A to the points"),
+    Mode.RETURN: _("From A to the points, and back to A"),
+    Mode.REVERSE: _("From the points to A"),
 }
 POLICIES: dict[str, StrPromise] = {
     OnFailure.RETURN: _("Back to A"),

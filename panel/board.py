@@ -137,10 +137,13 @@ def _stops(environment: str, ids: Collection[UUID] | None) -> dict[UUID, list[di
     if ids is not None:
         stops = stops.filter(delivery__in=ids)
     found: dict[UUID, list[dict[str, Any]]] = {}
-    rows = stops.values_list("delivery_id", "index", "latitude", "longitude", "status", "arrival__arrives_at")
-    for key, index, latitude, longitude, status, arrives_at in rows:
+    columns = (
+        "delivery_id", "delivery__mode", "index", "latitude", "longitude", "status", "arrival__arrives_at",
+    )  # fmt: skip  # a list of names
+    for key, mode, index, latitude, longitude, status, arrives_at in stops.values_list(*columns):
         point = maps.point(LABELS[index], latitude, longitude, status)
-        point["arrives"] = arrives_at.timestamp() if arrives_at and status in lifecycle.OPEN else None
+        is_ahead = status in lifecycle.AHEAD[lifecycle.Mode(mode)]
+        point["arrives"] = arrives_at.timestamp() if arrives_at and is_ahead else None
         found.setdefault(key, []).append(point)
     return found
 

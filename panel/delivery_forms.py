@@ -35,6 +35,7 @@ _MEASURES = ("height", "width", "length", "weight")
 # One of these is enough for the geocoder.
 _TO_LOCATE = ("street", "district", "city", "zipcode")
 # What the price does not depend on, and so may still be missing when it is shown.
+_PROOFS = ("photo", "pin")
 _WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
 
 
@@ -163,6 +164,13 @@ class DropoffForm(PlaceForm):
         if cleaned.get("position") is None and "position" not in self.errors and not self.must_be_located:
             self.add_error("position", _("Click on the map, or paste coordinates or a link."))
 
+    def refuse_in_reverse(self) -> None:
+        """Add an error to each field about what a pickup does not have, as the API refuses it."""
+        asked = self.cleaned_data
+        is_asked = {"on_failure": asked["on_failure"] not in ("", OnFailure.RETURN), **{f: asked[f] for f in _PROOFS}}
+        for name in filter(is_asked.get, is_asked):
+            self.add_error(name, gettext("Not on a route from the points to A, where the driver collects here."))
+
     @property
     def must_be_located(self) -> bool:
         """Whether there are no coordinates, and the geocoder can look for the address."""
@@ -192,7 +200,8 @@ class TripForm(forms.Form):
     """What concerns the whole delivery."""
 
     vehicle_type = forms.ChoiceField(label=_("Vehicle"), choices=VehicleType.choices)
-    returning = forms.BooleanField(label=_("The driver comes back to A"), required=False)
+    # Not sent: from A to the points.
+    mode = forms.ChoiceField(label=_("Route"), choices=[*words.MODES.items()], required=False)
     speed = forms.TypedChoiceField(
         label=_("Speed of the simulated driver"),
         coerce=float,
@@ -238,7 +247,16 @@ class DeliveryForm:
         return [each for each in self.dropoffs if not each.empty_permitted or each.has_changed()]
 
     def is_valid(self) -> bool:
-        return all(part.is_valid() for part in self.parts)
+        if not all(part.is_valid() for part in self.parts):
+            return False
+        if self.mode is Mode.REVERSE:
+            for each in self.used:
+                each.refuse_in_reverse()
+        return not self.has_errors()
+
+    @property
+    def mode(self) -> Mode:
+        return Mode(self.trip.cleaned_data["mode"] or Mode.DEFAULT)
 
     def has_errors(self) -> bool:
         """Whether something that was sent is refused."""
@@ -265,7 +283,7 @@ class DeliveryForm:
         trip = self.trip.cleaned_data
         return DeliveryRequest(
             vehicle_type=trip["vehicle_type"],
-            mode=Mode.RETURN if trip["returning"] else Mode.DEFAULT,
+            mode=self.mode,
             packages=[each.package for each in self.packages if each.has_changed()],
             pickup=_place(self.pickup, self.pickup.cleaned_data["position"]),
             dropoffs=[
@@ -326,7 +344,7 @@ def _place(form: PlaceForm, point: Point) -> Place:
 def like(delivery: Delivery, points: Iterable[PickupPoint]) -> dict[str, Any]:
     """Initial values for a request that is like `delivery`, without its order numbers."""
     values = {name.lower(): _initial(stop) for name, stop in zip(LABELS, delivery.ordered_stops, strict=False)}
-    trip = {"vehicle_type": delivery.vehicle_type, "returning": delivery.mode == Mode.RETURN}
+    trip = {"vehicle_type": delivery.vehicle_type, "mode": delivery.mode}
     return {**values, "trip": trip, "a": like_pickup(delivery, points)}
 
 
@@ -358,8 +376,8 @@ class Priced:
 
     @property
     def arrivals(self) -> list[tuple[str, datetime]]:
-        """When the driver is expected at A and at each drop-off, if the nearest free one sets out now."""
-        seconds = zip(f"A{LABELS}", self.quote.seconds_until, strict=False)
+        """When the driver is expected at each place, if the nearest free one sets out now."""
+        seconds = zip(self.payload.labels, self.quote.seconds_until, strict=True)
         return [(label, self.at + timedelta(seconds=each)) for label, each in seconds]
 
 

@@ -9,7 +9,7 @@ one has failed.
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy
 
 from common import clock, credentials, csv_files
 from common.csv_files import UnreadableFile, comparable, in_every_language
+from delivery import words
 from delivery.actions import deliveries
 from delivery.errors import DeliveryError, ExternalIdInUse
 from delivery.lifecycle import Status
@@ -54,9 +55,15 @@ COLUMNS: dict[str, Any] = {
     **{f"b-{name}": label for name, label in _OF_DROPOFF.items()},
     **{f"package1-{name}": label for name, label in _OF_PACKAGE.items()},
     "vehicle_type": gettext_lazy("Vehicle"),
-    "returning": gettext_lazy("Back to A"),
+    "mode": gettext_lazy("Route"),
 }
-_FLAGS = ("b-photo", "b-pin", "returning")
+_FLAGS = ("b-photo", "b-pin")
+# Columns with a choice, by its name in any language or its code.
+_CHOICES: dict[str, Collection[tuple[str, Any]]] = {
+    "vehicle_type": VehicleType.choices,
+    "mode": words.MODES.items(),
+    "b-on_failure": words.POLICIES.items(),
+}
 _CONTACT = ("name", "phone")
 _PLACE = ("b-latitude", "b-longitude")
 
@@ -322,7 +329,7 @@ class Work:
         data |= {key: "on" for key in _FLAGS if comparable(row.data.get(key, "")) in _YES}
         if any(row.data.get(key) for key in _PLACE):
             data["b-position"] = ", ".join(row.data.get(key, "").replace(",", ".") for key in _PLACE)
-        data["vehicle_type"] = _choice(data["vehicle_type"], VehicleType.choices)
+        data |= {key: _choice(data[key], choices) for key, choices in _CHOICES.items() if key in data}
         data["a-point"] = point
         return DeliveryForm(
             data,

@@ -96,13 +96,13 @@ def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, servic
 def _known(delivery: Delivery, move: Transition, *, fresh: timedelta) -> Known:
     """Where the driver was last: the latest position, or the place of the latest move if that is newer by much.
 
-    After an acceptance without a position the driver counts as being at A.
+    After an acceptance without a position the driver counts as being where the route begins.
     """
     happened_at = move.happened_at
     latest = getattr(delivery.driver, "latest", None)
     if latest is not None and latest.recorded_at >= happened_at - fresh:
         return Known(latest.point, max(latest.recorded_at, happened_at))
-    place = delivery.stop_at(move.point) or delivery
+    place = delivery.stop_at(move.point) or delivery.first_place
     return Known(place.point, happened_at)
 
 

@@ -4,7 +4,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from uuid import UUID
@@ -64,6 +64,7 @@ _FORMS = KeyedEndpoint(
     call_in_progress=FormInProgress,
 )
 _PINS = 10_000
+_NEXT = timedelta(microseconds=1)
 _log = logging.getLogger(__name__)
 
 
@@ -185,14 +186,19 @@ def _create_options(delivery: Delivery, payload: DeliveryRequest) -> None:
 
 
 def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRequest:
-    """The request, with the account's policy at the drop-offs that it sends none for. A pickup that fails has none."""
+    """The request, with the account's policy at the drop-offs that it sends none for.
+
+    A pickup that fails has none. LEAVE is not for drop-offs that ask for a PIN: the request itself has to give it up.
+    """
     if integrator.on_failure == OnFailure.RETURN or payload.mode is Mode.REVERSE:
         return payload
     policy = OnFailure(integrator.on_failure)
-    dropoffs = [
-        dropoff if dropoff.options.on_failure else replace(dropoff, options=replace(dropoff.options, on_failure=policy))
-        for dropoff in payload.dropoffs
-    ]
+    dropoffs = []
+    for dropoff in payload.dropoffs:
+        options = dropoff.options
+        if options.on_failure is None and not (policy is OnFailure.LEAVE and options.has_pin):
+            options = replace(options, on_failure=policy)
+        dropoffs.append(replace(dropoff, options=options))
     return replace(payload, dropoffs=dropoffs)
 
 
@@ -200,6 +206,7 @@ def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRe
 def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) -> Delivery:
     """Assign the whole route to `driver`, or to the nearest eligible driver when None; fix what the driver earns.
 
+    In mode REVERSE the first acceptance sends the senders their links.
     Raises RouteTaken, OfferExpired, MoveRefused, and the errors of `drivers.claim` or `drivers.claim_first_eligible`.
     """
     locked = transitions.lock(delivery)
@@ -211,8 +218,12 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
     after = lifecycle.move(locked.state, Trigger.ACCEPT)
     locked.driver = drivers.claim(driver, locked, at=at) if driver else drivers.claim_first_eligible(locked, at=at)
     locked.driver_amount = Tariff.driver_amounts([locked])[locked.pk]
+    is_first = locked.accepted_at is None
     locked.accepted_at = locked.accepted_at or at
-    return transitions.apply(locked, after, Trigger.ACCEPT, by=by, at=at)
+    accepted = transitions.apply(locked, after, Trigger.ACCEPT, by=by, at=at)
+    if is_first and accepted.mode == Mode.REVERSE:
+        receivers.record(accepted, accepted.stops_ahead, at=at)
+    return accepted
 
 
 @transaction.atomic
@@ -252,11 +263,14 @@ def collect(*, delivery: Delivery, point: str = "", by: str, at: datetime, made_
         raise StopNotFound("The goods of this route are collected at A only; name no point.")
     after = lifecycle.move(locked.state, Trigger.COLLECT)
     collected = transitions.apply(locked, after, Trigger.COLLECT, by=by, at=at, made_at=made_at)
-    receivers.record(collected, at=at)
+    receivers.record(collected, collected.ordered_stops, at=at)
     return collected
 
 
 def _collect_at(locked: Delivery, point: str, *, by: str, at: datetime, made_at: datetime | None) -> Delivery:
+    if not point:
+        labels = ", ".join(stop.label for stop in locked.stops_ahead)
+        raise StopNotFound("The goods of this route are collected at %(labels)s; name the point.", labels=labels)
     stop = stop_at(locked, point)
     after = lifecycle.move(locked.state, Trigger.COLLECT, index=stop.index)
     return transitions.apply(locked, after, Trigger.COLLECT, point=stop.label, by=by, at=at, made_at=made_at)
@@ -304,6 +318,8 @@ def fail_point(
     after = lifecycle.move(locked.state, trigger, index=stop.index)
     stop.failure_code, stop.failure_reason = code, reason
     if trigger is Trigger.ATTEMPT:
+        # A phone reports several at the same time. The sequence of second attempts is that of these moments.
+        at = max([at, *(each.tried_at + _NEXT for each in locked.ordered_stops if each.tried_at)])
         stop.tried_at = at
     told = words.failure(code, reason)[:LONGEST_REASON]
     return transitions.apply(locked, after, trigger, point=stop.label, reason=told, by=by, at=at, made_at=made_at)

@@ -52,12 +52,12 @@ WHERE driver_id = %s AND route_status IN ({quoted(lifecycle.HELD)})
 
 
 def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
-    """The drivers this route is offered to now, nearest first, with `distance_m`: metres to A.
+    """The drivers this route is offered to now, nearest first, with `distance_m`: metres to where it begins.
 
-    They are free, fit the route, and are within the dispatch radius of A where a fresh position is known. The others
-    are eligible too, in the order of their last known distance; a driver without any position has `distance_m` None
-    and comes last. Those simulated for another account are left out. Can be filtered and sliced, but reads all drivers
-    on duty; `nearest` reads fewer.
+    They are free, fit the route, and are within the dispatch radius of its `first_place` where a fresh position is
+    known. The others are eligible too, in the order of their last known distance; a driver without any position has
+    `distance_m` None and comes last. Those simulated for another account are left out. Can be filtered and sliced, but
+    reads all drivers on duty; `nearest` reads fewer.
     """
     rules = DispatchRules.current()
     return _free(delivery).may_reach(radius_m=rules.dispatch_radius_m, fresh_since=at - rules.position_fresh)
@@ -65,7 +65,8 @@ def eligible(delivery: Delivery, *, at: datetime) -> DriverQuerySet:
 
 def nearby(delivery: Delivery, *, share: float = 1.0) -> DriverQuerySet:
     """The eligible drivers last seen within this share of the dispatch radius, at any time. Reads them by an index."""
-    return _free(delivery).last_seen_within(delivery.point, radius_m=DispatchRules.current().dispatch_radius_m * share)
+    radius_m = DispatchRules.current().dispatch_radius_m * share
+    return _free(delivery).last_seen_within(delivery.first_place.point, radius_m=radius_m)
 
 
 def nearest(delivery: Delivery, *, at: datetime, count: int, search: str = "") -> list[Driver]:
@@ -93,7 +94,7 @@ def _nearest(
 
 @dataclass(frozen=True)
 class Candidate:
-    """A driver with `latest`. `metres`: from the latest position to A, None without one."""
+    """A driver with `latest`. `metres`: from the latest position to where the route begins, None without one."""
 
     driver: Driver
     metres: float | None
@@ -102,7 +103,7 @@ class Candidate:
 def nearest_of_each(deliveries: Sequence[Delivery], *, at: datetime) -> list[tuple[Delivery, list[Candidate]]]:
     """The offered deliveries of one environment, each with its three nearest eligible drivers who have not declined it.
 
-    The first driver of one is left out of those after it. By two queries, however many deliveries there are, so the
+    The first driver of one is left out of those after it. `deliveries` have their stops. By two queries, so the
     rules of `eligible` are applied to the free drivers with the newest positions, at most 1,000. Accepting checks them.
     """
     if not deliveries:
@@ -120,10 +121,10 @@ def nearest_of_each(deliveries: Sequence[Delivery], *, at: datetime) -> list[tup
 
 
 def _nearest_of(delivery: Delivery, drivers: Sequence[Driver], *, at: datetime) -> list[Candidate]:
-    rules, a, found = DispatchRules.current(), cartesian(delivery.point), []
+    rules, begin, found = DispatchRules.current(), cartesian(delivery.first_place.point), []
     for driver in drivers:
         latest: LatestPosition | None = getattr(driver, "latest", None)
-        metres = dist((latest.x, latest.y, latest.z), a) if latest else None
+        metres = dist((latest.x, latest.y, latest.z), begin) if latest else None
         is_fresh = latest is not None and latest.recorded_at >= at - rules.position_fresh
         is_too_far = is_fresh and metres is not None and metres > rules.dispatch_radius_m
         is_for_account = driver.simulated_for_id in {None, delivery.integrator_id}
@@ -143,7 +144,7 @@ def _from_near_to_far(delivery: Delivery, *, at: datetime) -> Iterator[DriverQue
 def _free(delivery: Delivery) -> DriverQuerySet:
     """The free drivers that fit the route, nearest first."""
     free = Driver.objects.free_for(vehicle_type=delivery.vehicle_type, environment=delivery.environment)
-    return free.for_account(delivery.integrator_id).by_distance(delivery.point)
+    return free.for_account(delivery.integrator_id).by_distance(delivery.first_place.point)
 
 
 def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
@@ -158,8 +159,9 @@ def claim_first_eligible(delivery: Delivery, *, at: datetime) -> Driver:
     if delivery.environment == Environment.SANDBOX:
         return _simulated(delivery)
     raise NoEligibleDriver(
-        "No free driver is on duty with a %(vehicle)s within %(km)s km of A.",
+        "No free driver is on duty with a %(vehicle)s within %(km)s km of %(point)s.",
         vehicle=delivery.vehicle_type,
+        point=delivery.first_place.label,
         km=f"{DispatchRules.current().dispatch_radius_km:g}",
     )
 
@@ -210,8 +212,9 @@ def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
         raise DriverHasOpenRoute("%(driver)s holds another open route and must finish it first.", driver=locked.name)
     if not eligible(delivery, at=at).filter(pk=locked.pk).exists():
         raise DriverNotEligible(
-            "%(driver)s is farther than %(km)s km from A.",
+            "%(driver)s is farther than %(km)s km from %(point)s.",
             driver=locked.name,
+            point=delivery.first_place.label,
             km=f"{DispatchRules.current().dispatch_radius_km:g}",
         )
     return locked

@@ -22,10 +22,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from common import batches
 from common.batches import together_or_each
 from common.forgetting import forgetting
-from common.mail.models import Kind, Message
 from common.phones import with_phone
 from delivery import lifecycle
-from delivery.actions import proofs
+from delivery.actions import proofs, receivers
 from delivery.lifecycle import Trigger
 from delivery.models import (
     Delivery,
@@ -158,7 +157,7 @@ def _forget_those(stops: list[Stop], *, at: datetime) -> None:
 def _forget_stops(stops: Collection[Stop], *, at: datetime) -> None:
     keys = [stop.pk for stop in stops]
     _delete_photos(keys)
-    _delete_mails(keys)
+    receivers.messages(stops).delete()
     DropoffOptions.objects.filter(pk__in=keys).delete()
     ReceiverLink.objects.filter(pk__in=keys).delete()
     ReceiverNote.objects.filter(pk__in=keys).delete()
@@ -182,18 +181,6 @@ def _delete_photos(stops: Collection[int]) -> None:
 def _delete_files(photos: Iterable[ProofPhoto]) -> None:
     for photo in photos:
         proofs.files().delete(photo.name)
-
-
-def _delete_mails(stops: Collection[int]) -> None:
-    """Delete the e-mails with the links of these stops. Each has the moment of the collection."""
-    options = DropoffOptions.objects.filter(pk__in=stops).exclude(contact_email="")
-    recipients = list(options.values_list("stop__delivery", "contact_email"))
-    collections = Transition.objects.filter(delivery__in=[key for key, _address in recipients], trigger=Trigger.COLLECT)
-    moments = dict(collections.values_list("delivery", "at"))
-    sent = {(address.lower(), moments[key]) for key, address in recipients if key in moments}
-    mails = Message.objects.filter(kind=Kind.RECEIVER, created_at__in=moments.values())
-    found = mails.values_list("pk", "recipient", "created_at")
-    mails.filter(pk__in=[key for key, *mail in found if tuple(mail) in sent]).delete()
 
 
 def _forget_in_events(stops: Collection[Stop]) -> None:

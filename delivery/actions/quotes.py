@@ -40,7 +40,7 @@ def quote(*, token: Requester, payload: DeliveryRequest) -> tuple[Quote, bool]:
     Raises PriceUnavailable without an active tariff, or over its maximum distance or weight.
     """
     integrator, pickup = token.integrator, payload.pickup.point
-    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup)
+    tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup, start=payload.points[0])
     price = _price(tariff, payload)
     is_linked = integrator.allow_any_pickup or (tariff is not None and is_within_one(pickup, tariff.circles))
     return price, is_linked
@@ -54,7 +54,7 @@ def quote_for_request(*, token: Requester, payload: DeliveryRequest, quote_id: s
     integrator, pickup = token.integrator, payload.pickup.point
     tariff = None
     if quote_id is None:
-        tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup)
+        tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup, start=payload.points[0])
     is_linked = integrator.allow_any_pickup or (
         is_within_one(pickup, tariff.circles) if tariff else PickupPoint.covers(pickup, integrator=integrator)
     )
@@ -125,9 +125,10 @@ def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
 
 
 def _seconds_until(outbound: Sequence[Leg], *, vehicle_type: str, driver_m: float | None) -> tuple[int, ...]:
-    """When A and each drop-off are reached, as `actions.arrivals` computes it for a driver who sets out now.
+    """When each of `DeliveryRequest.points` is reached, as `actions.arrivals` computes it for a driver setting out now.
 
-    `driver_m`: metres from the nearest driver to A. None: of a driver somewhere within the dispatch radius, on average.
+    `driver_m`: metres from the nearest driver to the first one. None: of a driver somewhere within the dispatch radius,
+    on average.
     """
     rules = DispatchRules.current()
     away_m = rules.dispatch_radius_m * _MEAN_SHARE if driver_m is None else driver_m

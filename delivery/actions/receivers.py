@@ -4,18 +4,31 @@ Its address is one that the request gave.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from common import credentials
 from common.mail import outbox
-from common.mail.models import Kind
+from common.mail.models import Kind, Message
 from common.page_updates import publish_on_commit
 from delivery import page_updates, stop_details
 from delivery.errors import StopNotOpen
-from delivery.models import Delivery, DropoffOptions, Environment, ReceiverLink, ReceiverNote, Stop
+from delivery.lifecycle import Mode, RouteStatus, Trigger
+from delivery.models import (
+    Delivery,
+    DropoffOptions,
+    Environment,
+    ReceiverLink,
+    ReceiverNote,
+    Stop,
+    StopChange,
+    Transition,
+)
 from delivery.stop_details import StopDetails
 
 _RANDOM_BYTES = 16  # 128 bits
@@ -81,6 +94,41 @@ def has_ended(stop: Stop, *, at: datetime) -> bool:
     return closed_at is not None and closed_at + WORKS_FOR <= at
 
 
+def were_told(delivery: Delivery) -> bool:
+    """Whether the moment has been at which those with an address get their links.
+
+    It is the collection at A, or in mode REVERSE the first acceptance.
+    """
+    if delivery.mode == Mode.REVERSE:
+        return delivery.accepted_at is not None
+    return delivery.route_status == RouteStatus.COLLECTED
+
+
+def messages(stops: Collection[Stop]) -> QuerySet[Message]:
+    """The e-mails with the links of these stops: to their present addresses, at the moments of `record`.
+
+    Those are in the history, and in the changes of the stops.
+    """
+    keys = [stop.pk for stop in stops]
+    options = DropoffOptions.objects.filter(pk__in=keys).exclude(contact_email="")
+    recipients = dict(options.values_list("pk", "contact_email"))
+    addressed = [stop for stop in stops if stop.pk in recipients]
+    moments = defaultdict[UUID | int, list[datetime]](list)
+    told = Transition.objects.filter(
+        delivery__in={stop.delivery_id for stop in addressed}, trigger__in=(Trigger.ACCEPT, Trigger.COLLECT)
+    )
+    for delivery, at in told.values_list("delivery", "at"):
+        moments[delivery].append(at)
+    for stop, at in StopChange.objects.filter(stop__in=addressed, contacts=True).values_list("stop", "at"):
+        moments[stop].append(at)
+    sent = {
+        (recipients[stop.pk].lower(), at) for stop in addressed for at in moments[stop.delivery_id] + moments[stop.pk]
+    }
+    found = Message.objects.filter(kind=Kind.RECEIVER, created_at__in={at for _address, at in sent})
+    mine = [key for key, *mail in found.values_list("pk", "recipient", "created_at") if tuple(mail) in sent]
+    return Message.objects.filter(pk__in=mine)
+
+
 def _new(stop: Stop, at: datetime) -> ReceiverLink:
     token = secrets.token_urlsafe(_RANDOM_BYTES)
     return ReceiverLink(
@@ -88,25 +136,23 @@ def _new(stop: Stop, at: datetime) -> ReceiverLink:
     )
 
 
-def record(delivery: Delivery, *, at: datetime) -> None:
-    """Record an e-mail for each stop with an address, within the transaction of the collection, which happens once.
+def record(delivery: Delivery, stops: Collection[Stop], *, at: datetime) -> None:
+    """Record an e-mail for each of these stops that has an address, within the transaction of the change.
 
-    None of the sandbox, whose deliveries do not arrive, and none without a mail server.
+    Who waits at a stop of mode REVERSE is the sender there. None of the sandbox, whose deliveries do not arrive, and
+    none without a mail server.
     """
     if delivery.environment == Environment.SANDBOX or not outbox.is_configured():
         return
-    found = (
-        DropoffOptions.objects.filter(stop__delivery=delivery)
-        .exclude(contact_email="")
-        .select_related("stop__delivery")
-    )
-    stops = {options.stop: options.contact_email for options in found}
+    options = DropoffOptions.objects.in_bulk([stop.pk for stop in stops])
+    addressed = {stop: options[stop.pk].contact_email for stop in stops if stop.pk in options}
+    stops = {stop: address for stop, address in addressed.items() if address}
     links = addresses(list(stops), at=at)
     for stop, address in stops.items():
         outbox.record(
             kind=Kind.RECEIVER,
             recipient=address,
-            template="receiver_link",
+            template="sender_link" if delivery.mode == Mode.REVERSE else "receiver_link",
             context={"shop": delivery.contact_name, "link": links[stop.pk]},
             language=_LANGUAGE,
             at=at,

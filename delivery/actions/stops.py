@@ -5,9 +5,10 @@ from datetime import datetime
 
 from django.db import transaction
 
+from common.mail.models import Message
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates
-from delivery.actions import deliveries, transitions
+from delivery.actions import deliveries, receivers, transitions
 from delivery.errors import NothingToDecide, StopHasEnded
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, Stop, StopChange
@@ -20,16 +21,23 @@ _OF_OPTIONS = ("contact_email", "instructions")
 def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str, at: datetime) -> Delivery:
     """Change the contact and the instructions at `point`, those of the columns in `values`, until its stop has ended.
 
+    Where the others have been sent their links, a new e-mail address gets it too.
     Nothing is recorded where all of them are as before. Raises StopNotFound or StopHasEnded.
     """
     locked = transitions.lock(delivery)
     stop = deliveries.stop_at(locked, point)
     if stop not in locked.stops_ahead:
         raise StopHasEnded("The driver has been at this point already, or the delivery has ended.")
+    earlier = list(receivers.messages([stop]).values_list("pk", flat=True)) if "contact_email" in values else []
     changed = _write(stop, values)
     if changed:
         contacts, instructions = bool(changed - {"instructions"}), "instructions" in changed
         _record(locked, StopChange(stop=stop, contacts=contacts, instructions=instructions, by=by, at=at))
+    if "contact_email" in changed:
+        # The address before was not the receiver's: nothing more is sent to it, and forgetting would not find it.
+        Message.objects.filter(pk__in=earlier).delete()
+        if receivers.were_told(locked):
+            receivers.record(locked, [stop], at=at)
     return locked
 
 
@@ -49,8 +57,10 @@ def instruct(
     if answer is not None:
         # A stop that is tried again has a policy, and so the row.
         DropoffOptions.objects.filter(pk=stop.pk).update(on_failure=answer.value)
-    if changed or answer is not None:
-        told = answer.value if answer else ""
+    told = answer.value if answer else ""
+    latest = stop.changes.exclude(answer="").last()
+    # A repeated answer is none: a caller who had no answer sends it again.
+    if changed or (told and (latest is None or latest.answer != told)):
         _record(locked, StopChange(stop=stop, instructions=bool(changed), answer=told, by=by, at=at))
     if answer is OnFailure.RETURN:
         after = lifecycle.move(locked.state, Trigger.RECALL, index=stop.index)

@@ -21,10 +21,8 @@ def of(delivery: Delivery) -> list[Point]:
     """
     if not settings.ROUTING_URL:
         return []
-    points = [stop.point for stop in delivery.ordered_stops]
-    if delivery.mode != Mode.REVERSE:
-        points.insert(0, delivery.point)
-    if delivery.mode != Mode.DEFAULT:
+    points = [place.point for place in delivery.places]
+    if delivery.mode == Mode.RETURN:
         points.append(delivery.point)
     try:
         return _way(settings.ROUTING_ENGINE, settings.ROUTING_URL, delivery.vehicle_type, tuple(points))

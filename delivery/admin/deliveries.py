@@ -30,7 +30,17 @@ from delivery.forms import (
     point_name,
     text_of_simulator,
 )
-from delivery.models import AuditEntry, Delivery, Driver, Environment, Stop, Transition, WebhookEvent, parse_id
+from delivery.models import (
+    AuditEntry,
+    Delivery,
+    Driver,
+    Environment,
+    Stop,
+    StopChange,
+    Transition,
+    WebhookEvent,
+    parse_id,
+)
 from delivery.refusals import refusal
 
 _PRICE = column("shipping_value", gettext_lazy("price"), money)
@@ -236,10 +246,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         return super().change_view(request, object_id, form_url, context)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Add what was asked for and proved at the stops, for those who may see it only: missing links are made."""
+        """Add what was asked for, changed and proved at the stops, for those who may see it: missing links are made."""
         if delivery := kwargs.get("obj"):
             found = receivers.details(delivery.ordered_stops, at=clock.now())
             context["stops"] = [details for details in found if not details.is_empty]
+            context["changes"] = StopChange.objects.filter(stop__delivery=delivery).select_related("stop")
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _moves(self, request: HttpRequest, object_id: str) -> dict[str, Any]:

@@ -222,7 +222,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
 class DropoffChangeSerializer(ObjectSerializer):
     """What can be changed of a drop-off; each key is optional, and stays as it is where it is not sent.
 
-    Empty text and null remove it.
+    Empty text and null remove a text; `contacts` null changes none.
     """
 
     contacts = OptionalContactsSerializer(required=False, allow_null=True)

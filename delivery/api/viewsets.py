@@ -95,10 +95,10 @@ def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[Deliv
     return payload, {"Rota-Located": named} if named else {}
 
 
-def _estimate(quote: Quote, mode: Mode, at: datetime) -> dict[str, str]:
+def _estimate(quote: Quote, payload: DeliveryRequest, at: datetime) -> dict[str, str]:
     """The header with the estimate of a delivery that is requested now."""
-    labels = LABELS.lower()[: len(quote.seconds_until) - 1]
-    names = (*labels, "dropoff") if mode is Mode.REVERSE else ("pickup", *labels)
+    at_a = "dropoff" if payload.mode is Mode.REVERSE else "pickup"
+    names = (at_a if label == "A" else label.lower() for label in payload.labels)
     moments = zip(names, quote.seconds_until, strict=True)
     return {"Rota-Estimate": ", ".join(f"{key}=@{int(at.timestamp()) + seconds}" for key, seconds in moments)}
 
@@ -146,7 +146,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
             "Pickup-Linked": "true" if is_linked else "false",
-            **_estimate(quote, payload.mode, at),
+            **_estimate(quote, payload, at),
             **located,
         }
         return Response({"shippingValue": float(quote.value)}, headers=headers)
@@ -200,7 +200,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
             payload, located = _located(serializer, at)
             quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
-            return payload, quote, {**_estimate(quote, payload.mode, at), **located}
+            return payload, quote, {**_estimate(quote, payload, at), **located}
 
         def create(priced: tuple[DeliveryRequest, Quote, dict[str, str]]) -> Response:
             payload, quote, headers = priced

@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Prefetch
 
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
-from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, Tariff
+from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, StopChange, Tariff
 from delivery.models.driver import REPORTED
 
 _MOST_OFFERS = 20
@@ -23,7 +24,8 @@ _SIDES = ("length", "width", "height")
 def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> dict[str, Any]:
     """Everything that the phone shows now. `shown` is the delivery whose route it has shown until now."""
     driver = Driver.objects.select_related("latest").get(pk=device.driver_id)
-    details = ("stops__options", "stops__receiver_note", "stops__changes")
+    latest_changes = StopChange.objects.order_by("stop_id", "-id").distinct("stop_id")
+    details = ("stops__options", "stops__receiver_note", Prefetch("stops__changes", latest_changes))
     held = Delivery.objects.held_by(driver).with_parts().prefetch_related(*details).first()
     offers = [] if held or not driver.on_duty else _offers(driver, at)
     seen_at = _old_position(driver, at)
@@ -99,7 +101,7 @@ def _offer(delivery: Delivery, *, amount: Decimal, seen_at: datetime | None) -> 
         "share": _shown(amount),
         "shop": delivery.integrator.name,
         "mode": delivery.mode,
-        "points": [_place("A", delivery), *(_place(stop.label, stop) for stop in delivery.ordered_stops)],
+        "points": [_place(place) for place in delivery.places],
         "parcels": _parcels(delivery.packages),
     }
 
@@ -125,6 +127,8 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "deliveryId": str(delivery.pk),
         "status": delivery.route_status,
         "mode": delivery.mode,
+        # This and the types of the points are for a page of the version before, which is still open.
+        "returnsToA": delivery.mode == lifecycle.Mode.RETURN,
         "ahead": [stop.label for stop in delivery.stops_ahead],
         "photoFor": [code.value for code in PHOTO_FOR] if settings.FAILURE_PHOTOS else [],
         "cancelled": delivery.cancelled_at is not None,
@@ -132,7 +136,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "share": _shown(delivery.driver_amount),
         "next": [trigger.value for trigger in REPORTED if trigger in allowed],
         "points": [
-            _place("A", delivery) | {"contacts": bodies.contacts(delivery), "status": None},
+            _place(delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
             *(_stop(stop, collected) for stop in delivery.ordered_stops),
         ],
     }
@@ -148,9 +152,10 @@ def _collected(delivery: Delivery) -> set[str]:
 def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
     options = getattr(stop, "options", None)
     note = getattr(stop, "receiver_note", None)
-    changes = [change.at for change in stop.changes.all()]
+    changed_at = next((change.at for change in stop.changes.all()), None)
     return {
-        **_place(stop.label, stop),
+        **_place(stop),
+        "type": "dropoff",
         "contacts": bodies.contacts(stop),
         "externalId": stop.external_id,
         "status": stop.status,
@@ -159,15 +164,15 @@ def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
         "onFailure": options.on_failure if options else OnFailure.RETURN.value,
         "wasTried": stop.tried_at is not None,
         "wasCollected": stop.label in collected,
-        "changedAt": moment_or_none(max(changes, default=None)),
+        "changedAt": moment_or_none(changed_at),
         "needsPhoto": bool(options and options.needs_photo),
         "needsPin": bool(options and options.pin_ciphertext),
     }
 
 
-def _place(label: str, place: Stop | Delivery) -> dict[str, Any]:
+def _place(place: Stop | Delivery) -> dict[str, Any]:
     return {
-        "label": label,
+        "label": place.label,
         "address": bodies.address(place),
         "coordinates": {"latitude": place.latitude, "longitude": place.longitude},
     }

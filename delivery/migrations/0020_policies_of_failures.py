@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='delivery',
             name='mode',
-            field=models.CharField(choices=[('DEFAULT', 'Ends at the last point'), ('RETURN', 'Ends at A'), ('REVERSE', 'Collects for A')], max_length=7, verbose_name='mode'),
+            field=models.CharField(choices=[('DEFAULT', 'From A to the points'), ('RETURN', 'From A to the points, and back to A'), ('REVERSE', 'From the points to A')], max_length=7, verbose_name='mode'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='dropoffoptions',

@@ -29,6 +29,7 @@ class Identified(models.Model):
         abstract = True
 
 
+_LATITUDE, _LONGITUDE = F("latitude"), F("longitude")
 # WGS84.
 _EQUATORIAL_RADIUS_M = 6_378_137.0
 _ECCENTRICITY_SQUARED = 0.006694379990141317
@@ -70,10 +71,12 @@ def cartesian(point: Point) -> tuple[float, float, float]:
     return x, y, z
 
 
-def cartesian_columns() -> tuple[CombinedExpression, CombinedExpression, CombinedExpression]:
-    """`cartesian` of the columns `latitude` and `longitude`, as expressions."""
-    latitude, longitude = Radians(F("latitude")), Radians(F("longitude"))
-    x, y, z = _cartesian(Sin(latitude), Cos(latitude), Sin(longitude), Cos(longitude), square_root=Sqrt)
+def cartesian_columns(
+    latitude: Any = _LATITUDE, longitude: Any = _LONGITUDE
+) -> tuple[CombinedExpression, CombinedExpression, CombinedExpression]:
+    """`cartesian` of these columns or expressions, as expressions."""
+    north, east = Radians(latitude), Radians(longitude)
+    x, y, z = _cartesian(Sin(north), Cos(north), Sin(east), Cos(east), square_root=Sqrt)
     return x, y, z
 
 

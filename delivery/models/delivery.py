@@ -17,6 +17,7 @@ from django.db.models import (
     Exists,
     ExpressionWrapper,
     F,
+    FilteredRelation,
     FloatField,
     OuterRef,
     Q,
@@ -122,9 +123,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def offered_to(self, driver: Driver, *, at: datetime, since: datetime, radius_m: float) -> Self:
         """Deliveries that this driver could accept at `at` and has not declined, nearest and then oldest first.
 
-        `distance_m` is metres from the driver's latest position to A, None without one. The driver's own state is not
-        considered. A driver whose latest position is from before `since` sees all offers of the vehicle, others those
-        within `radius_m`.
+        `distance_m` is metres from the driver's latest position to `Delivery.first_place`, None without one. The
+        driver's own state is not considered. A driver whose latest position is from before `since` sees all offers of
+        the vehicle, others those within `radius_m`.
         """
         offers = self.filter(
             route_status=RouteStatus.AVAILABLE,
@@ -137,8 +138,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         latest = LatestPosition.objects.filter(pk=driver.pk).first()
         if latest is None:
             return offers.annotate(distance_m=Value(None, FloatField())).order_by("created_at", "pk")
-        metres = distance_m(cartesian_columns(), latest.point)
-        offers = offers.annotate(distance_m=metres).order_by("distance_m", "created_at", "pk")  # many are of one shop
+        at_b = Q(stops__index=0, mode=lifecycle.Mode.REVERSE.value)
+        offers = offers.alias(first_stop=FilteredRelation("stops", condition=at_b))
+        columns = (Coalesce(f"first_stop__{name}", name) for name in ("latitude", "longitude"))
+        offers = offers.annotate(distance_m=distance_m(cartesian_columns(*columns), latest.point))
+        offers = offers.order_by("distance_m", "created_at", "pk")  # many are of one shop
         if latest.recorded_at < since:
             return offers
         return offers.filter(distance_m__lte=radius_m)
@@ -401,6 +405,11 @@ class Delivery(Identified, Located):
         return short_id(self.pk)
 
     @property
+    def label(self) -> str:
+        """That of its own place, as `Stop.label`."""
+        return "A"
+
+    @property
     def state(self) -> lifecycle.State:
         """The statuses of this delivery as the lifecycle takes them."""
         return lifecycle.State(
@@ -433,6 +442,17 @@ class Delivery(Identified, Located):
         found.ordered_stops = [loaded(Stop, _STOP_COLUMNS, row) for row in found.stop_rows]
         found.driver_position = _position(*found.position_row) if found.position_row else None
         return cast("Delivery", found)
+
+    @property
+    def places(self) -> "list[Delivery | Stop]":
+        """A and the stops in the sequence in which the driver comes to them."""
+        is_reverse = self.mode == lifecycle.Mode.REVERSE
+        return [*self.ordered_stops, self] if is_reverse else [self, *self.ordered_stops]
+
+    @property
+    def first_place(self) -> "Delivery | Stop":
+        """Where a driver who takes the route goes first, from which distances are counted: A, in mode REVERSE B."""
+        return self.ordered_stops[0] if self.mode == lifecycle.Mode.REVERSE else self
 
     @cached_property
     def ordered_stops(self) -> list[Stop]:

@@ -226,11 +226,12 @@ _NEAREST_FREE = f"""
 
 
 def nearest_free_m() -> RawSQL:
-    """Metres from A to the driver of `delivery.actions.drivers.nearest` who was last seen within the dispatch radius.
+    """Metres from where a route begins to the driver of `delivery.actions.drivers.nearest`, who is within the radius.
 
-    NULL if there is none. For a CompiledQuery with the Parameters `vehicle_type`, `environment`, `integrator`,
-    `radius_m`, and `x`, `y` and `z`: those of A, from `cartesian`. Within the radius the straight line is the distance.
-    In SQL, so that the circles after the first one with a driver are not read.
+    By the latest positions, whatever their age; NULL if there is none. For a CompiledQuery with the Parameters
+    `vehicle_type`, `environment`, `integrator`, `radius_m`, and `x`, `y` and `z` of that place, from `cartesian`.
+    Within the radius the straight line is the distance. In SQL, so that the circles after the first one with a driver
+    are not read.
     """
     circles = ", ".join(_NEAREST_FREE.format(share=share) for share in CIRCLES)
     values = {

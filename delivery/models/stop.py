@@ -228,7 +228,11 @@ class Stop(Located):
     @property
     def pickup_status(self) -> str:
         """What pages call its status where it is a pickup, in mode REVERSE; empty otherwise."""
-        return str(words.PICKUPS[self.status]) if self.delivery.mode == Mode.REVERSE else ""
+        if self.delivery.mode != Mode.REVERSE:
+            return ""
+        # What was collected until a cancellation is FAILED too.
+        is_cancelled = self.status == Status.FAILED and not self.failure_code and self.delivery.cancelled_at
+        return gettext("Cancelled") if is_cancelled else str(words.PICKUPS[self.status])
 
     @property
     def failure(self) -> str:

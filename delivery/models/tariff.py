@@ -230,14 +230,14 @@ class Tariff(models.Model):
         return by_share or Tariff.objects.filter(named, active=True).exists()
 
     @staticmethod
-    def in_force(*, vehicle_type: str, token: Requester, pickup: Point) -> "Tariff | None":
+    def in_force(*, vehicle_type: str, token: Requester, pickup: Point, start: Point) -> "Tariff | None":
         """The active tariff of the token's account for this vehicle, else the general one, else None.
 
         Its `circles` are what `integrator.active_nearby` reads about `pickup`, and its `driver_m` what
-        `driver.nearest_free_m` does, in the same statement.
+        `driver.nearest_free_m` does about `start`, in the same statement.
         """
         south, north = latitudes(pickup)
-        x, y, z = cartesian(pickup)
+        x, y, z = cartesian(start)
         return _IN_FORCE.first(
             vehicle_type=vehicle_type,
             integrator=token.integrator_id,

@@ -16,11 +16,11 @@ from delivery.simulation.steps import ACTOR, Outcome, Step
 
 @transaction.atomic
 def accept(*, delivery: Delivery, by: str, at: datetime, position_age: timedelta = timedelta(0)) -> Delivery:
-    """Have a simulated driver accept the route, about 1 km from A. Raises the errors of `deliveries.accept`."""
+    """Have a simulated driver accept the route, 1 km from where it begins. Raises the errors of `deliveries.accept`."""
     locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)  # before the driver, as `accept` does
     driver = drivers.claim_simulated(locked, position_at=at - position_age)
     start = distance.away_from(
-        locked.point,
+        locked.first_place.point,
         metres=min(steps.START_DISTANCE_M, DispatchRules.current().dispatch_radius_m / 2),
         bearing=locked.pk.int % 360,
     )

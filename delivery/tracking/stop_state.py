@@ -41,6 +41,7 @@ class StopState:
     is_old: bool  # the position
     stops_before: int
     closed_at: datetime | None
+    was_collected: bool  # in mode REVERSE, before a cancellation
 
     @property
     def delivery(self) -> Delivery:
@@ -74,7 +75,7 @@ class StopState:
 
     @property
     def has_failed(self) -> bool:
-        return self.is_closed and not self.is_delivered
+        return self.is_closed and not self.is_delivered and not self.was_collected
 
     @property
     def pin(self) -> str:
@@ -132,20 +133,27 @@ class StopState:
                 return _("%(driver)s has collected it and brings it to the shop.") % {"driver": driver}
             case Status.DELIVERED:
                 return _("What you sent has arrived at the shop.")
-            case Status.FAILED:
+            case Status.FAILED if not self.was_collected:
                 return _("It was not collected.")
+            case Status.FAILED if self.delivery.is_held:
+                return _("What you sent goes to the shop.")
+            case Status.FAILED:
+                return _("What you sent has arrived at the shop.")
 
     @property
     def progress(self) -> list[tuple[Step, str]]:
         """The steps with their names, in order, without those that were left out by a cancellation or expiry."""
         if self.is_reverse:
-            failed = self.stop.status == Status.FAILED
-            return [
+            is_missing = self.stop.status == Status.FAILED and not self.was_collected
+            names = [
                 (Step.PREPARED, _("Requested")),
-                (Step.TO_RECEIVER, _("On the way to you")),
-                *([] if failed else [(Step.COLLECTED, _("Collected"))]),
-                (Step.CLOSED, _("Not collected") if failed else _("At the shop")),
+                (Step.TO_RECEIVER, _("On the way")),
+                (Step.COLLECTED, _("Collected")),
+                (Step.CLOSED, _("Not collected") if is_missing else _("At the shop")),
             ]
+            never_began = {Step.TO_RECEIVER} if is_missing and not self.delivery.accepted_at else set()
+            without = never_began | ({Step.COLLECTED} if is_missing else set())
+            return [(step, name) for step, name in names if step not in without]
         steps = [
             (Step.PREPARED, _("Preparing")),
             (Step.TO_SHOP, _("To the shop")),
@@ -159,8 +167,8 @@ class StopState:
 
     @property
     def reason(self) -> str:
-        """Why it was not delivered; empty otherwise."""
-        if not self.has_failed:
+        """Why it was not delivered, or that it was cancelled on its way to the shop; empty otherwise."""
+        if not (self.has_failed or self.was_collected):
             return ""
         if self.stop.failure:
             return text_of_simulator(self.stop.failure)
@@ -206,7 +214,8 @@ class StopState:
 
 def read(stop: Stop, *, at: datetime) -> StopState:
     """The state of a stop that was read with its delivery and driver."""
-    step = _step(stop)
+    was_collected = _was_collected(stop)
+    step = Step.COLLECTED if was_collected and stop.delivery.is_held else _step(stop)
     is_under_way = step is Step.TO_RECEIVER
     driver = stop.delivery.driver if step in (Step.TO_SHOP, Step.TO_RECEIVER) else None
     position = None
@@ -221,8 +230,15 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         position=position,
         is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
         stops_before=_stops_before(stop) if is_under_way else 0,
-        closed_at=_closed_at(stop) if step is Step.CLOSED else None,
+        closed_at=_closed_at(stop, was_collected=was_collected) if step is Step.CLOSED else None,
+        was_collected=was_collected,
     )
+
+
+def _was_collected(stop: Stop) -> bool:
+    if stop.delivery.mode != Mode.REVERSE or stop.delivery.cancelled_at is None:
+        return False
+    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger=Trigger.COLLECT).exists()
 
 
 def _stops_before(stop: Stop) -> int:
@@ -253,10 +269,11 @@ _IN_REVERSE = {
 }
 
 
-def _closed_at(stop: Stop) -> datetime | None:
-    """When the driver closed the stop, or when the whole delivery was cancelled or expired."""
+def _closed_at(stop: Stop, *, was_collected: bool) -> datetime | None:
+    """When the driver closed the stop, or when the whole delivery was cancelled or expired, or everything was at A."""
     changes = Transition.objects.filter(delivery=stop.delivery_id)
     at_stop = [Trigger.DELIVER, Trigger.FAIL, Trigger.RECALL]
     of_stop = changes.filter(point=stop.label, trigger__in=at_stop).first()
-    last = of_stop or changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE, Trigger.RETURN]).first()
+    of_all = changes.filter(trigger__in=[Trigger.CANCEL, Trigger.EXPIRE, Trigger.RETURN])
+    last = of_stop or (of_all.last() if was_collected else of_all.first())
     return last.happened_at if last else None

@@ -162,9 +162,11 @@ class Assign(DispatcherView):
         if told is None:
             return HttpResponseBadRequest()
         environment, now = _environment(request), clock.now()
-        offered = Delivery.objects.filter(
-            pk__in=told, environment=environment, route_status=RouteStatus.AVAILABLE
-        ).select_related("integrator")
+        offered = (
+            Delivery.objects.filter(pk__in=told, environment=environment, route_status=RouteStatus.AVAILABLE)
+            .select_related("integrator")
+            .prefetch_related("stops")
+        )
         rows = drivers.nearest_of_each(list(offered.order_by("created_at", "pk")), at=now)
         choices = [
             (delivery, [_option(each.driver, each.metres, at=now) for each in found]) for delivery, found in rows

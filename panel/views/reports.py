@@ -98,10 +98,12 @@ def _minutes(minutes: float | None) -> str:
     return "–" if minutes is None else localize(round(minutes, 1))  # noqa: RUF001  # as in the tables
 
 
-def _reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int]]:
-    """Why drop-offs were not delivered, in the reader's language, and how often."""
-    found = reports.reasons(deliveries, period)
-    return [(words.failure(code, text_of_simulator(text)) or _("No reason"), count) for code, text, count in found]
+def _reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int, int]]:
+    """`reports.reasons` in the reader's language: the reason, how many failed, how many were delivered later."""
+    return [
+        (words.failure(each.code, text_of_simulator(each.text)) or _("No reason"), each.failed, each.delivered_later)
+        for each in reports.reasons(deliveries, period)
+    ]
 
 
 def _figures(
@@ -158,9 +160,12 @@ def _figures(
         ],
         "bars": [
             Bars.of(
-                _("Why drop-offs were not delivered"),
-                columns=[_("Reason"), _("Drop-offs")],
-                rows=[(reason, count, [number(count)]) for reason, count in _reasons(deliveries, period)],
+                _("Why drop-offs failed"),
+                columns=[_("Reason"), _("Not delivered"), _("Second attempt delivered")],
+                rows=[
+                    (reason, failed + later, [number(failed), number(later)])
+                    for reason, failed, later in _reasons(deliveries, period)
+                ],
                 look="bad",
                 file=files["reasons"],
             ),
@@ -294,7 +299,8 @@ def _table_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> _Table:
 
 
 def _table_of_reasons(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    return [_("Reason"), _("Drop-offs")], [list(row) for row in _reasons(deliveries, period)]
+    header = [_("Reason"), _("Not delivered"), _("Second attempt delivered")]
+    return header, [list(row) for row in _reasons(deliveries, period)]
 
 
 def _table_of_accounts(deliveries: DeliveryQuerySet, period: Period) -> _Table:

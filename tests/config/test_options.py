@@ -11,7 +11,7 @@ from tests.panel.conftest import address
 ALL_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 METHODS = {
     "get": {"GET", "HEAD", "OPTIONS"}, "post": {"POST", "OPTIONS"}, "put": {"PUT", "OPTIONS"},
-    "delete": {"DELETE", "OPTIONS"},
+    "patch": {"PATCH", "OPTIONS"}, "delete": {"DELETE", "OPTIONS"},
 }  # fmt: skip  # a table
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from delivery.lifecycle import Mode
 from delivery.models import Delivery, DropoffOptions, Stop
 from delivery.payload import Options
 from tests.factories import DeliveryFactory, validated_payload
@@ -10,7 +11,7 @@ from tests.factories import DeliveryFactory, validated_payload
 
 def asking_for(*options: Options, **values: Any) -> Delivery:
     """A delivery with a drop-off for each of these options."""
-    payload = validated_payload(stops=len(options))
+    payload = validated_payload(stops=len(options), mode=values.pop("mode", Mode.DEFAULT))
     dropoffs = [replace(place, options=each) for place, each in zip(payload.dropoffs, options, strict=True)]
     delivery: Delivery = DeliveryFactory.create(payload=replace(payload, dropoffs=dropoffs), **values)
     return delivery

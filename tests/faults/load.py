@@ -3,12 +3,13 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import cycle
 
 from django.db import Error, connection
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.lifecycle import OnFailure
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery, Token
 from delivery.payload import Options
 from tests.factories import BY, DriverFactory, validated_payload
@@ -27,6 +28,7 @@ class Load(Threads):
         self.committed_at: dict[tuple[str, int], float] = {}  # on the monotonic clock
         self.refused = 0
         self._token, self._pause = token, _THREADS / per_second
+        self._kinds = cycle((changes, reverse_changes))
         self._survives = survives_database
         super().__init__([self._change_deliveries] * _THREADS)
 
@@ -48,11 +50,23 @@ class Load(Threads):
     def _change_one_delivery(self) -> None:
         """All changes of one delivery, each at the time that the rate gives it."""
         due = time.monotonic()
-        for delivery in changes(self._token):
+        for delivery in next(self._kinds)(self._token):
             self.committed_at[str(delivery.pk), delivery.last_sequence] = time.monotonic()
             due += self._pause
             if self.stopping.wait(max(0, due - time.monotonic())):
                 return
+
+
+def reverse_changes(token: Token) -> Iterator[Delivery]:
+    """Yield a delivery in mode REVERSE after each of its five changes. The second pickup fails."""
+    driver = DriverFactory.create()
+    payload = validated_payload(stops=2, mode=Mode.REVERSE)
+    delivery = deliveries.request(token=token, payload=payload, by=BY, at=timezone.now())
+    yield delivery
+    yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+    yield deliveries.collect(delivery=delivery, point="B", by=BY, at=timezone.now())
+    yield deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
+    yield deliveries.return_(delivery=delivery, by=BY, at=timezone.now())
 
 
 def changes(token: Token) -> Iterator[Delivery]:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
-from delivery.lifecycle import Ending
+from delivery.lifecycle import Ending, OnFailure
 from delivery.models import Integrator
-from delivery.payload import Place
+from delivery.payload import Options, Place
 from panel.views import reports
 from tests.delivery.ended import Ended, insert
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.panel.conftest import table
 
@@ -75,11 +76,24 @@ class TestOfAnAccount:
         assert [column.values for column in on_time.columns][-1] == ["100 %"]
         assert [column.values for column in minutes.columns][-1] == ["8.0"]
         reasons, drivers = page.context["bars"]
-        assert reasons.rows == [("Nobody there", 1, ["1"])]
+        assert reasons.rows == [("Nobody there", 1, ["1", "0"])]
         assert drivers.rows == [("Ana", 2, ["2", "100 %", "6.0"]), ("Bruno", 1, ["1", "–", "45.0"])]
         assert files["_drivers"][0][:3] == ["Ana", "2", "2"]
-        assert files["_reasons"] == [["Nobody there", "1"]]
+        assert files["_reasons"] == [["Nobody there", "1", "0"]]
         assert files["_days"][-1][-3:] == ["2", "100.0", "8.0"]
+
+    def test_counts_reasons_of_first_attempts_where_the_second_one_delivered(self, member, url, shop):
+        retry = Options(on_failure=OnFailure.RETRY)
+        delivery = asking_for(retry, retry, token=shop.token, collected=True)
+        at = timezone.now()
+        for point, code in (("B", "ABSENT"), ("C", "ABSENT"), ("C", "CLOSED")):
+            deliveries.fail_point(delivery=delivery, point=point, code=code, reason="", by=BY, at=at)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+        deliveries.return_(delivery=delivery, by=BY, at=at)
+
+        rows = [list(row.values()) for row in table(member.get(url("report_reasons_export")))]
+
+        assert sorted(rows) == [["Nobody there", "0", "1"], ["Place closed", "1", "0"]]
 
     def test_shows_this_month_unless_asked_for_another(self, member, url, shop, driver):
         insert(shop.delivery, Ended(timezone.now()), driver=driver)

@@ -88,6 +88,27 @@ class TestRequest:
         assert found.transitions.get().by == "member member"
         assert WebhookEvent.objects.filter(delivery=found, endpoint=shop.endpoint).count() == 1
 
+    def test_of_a_reverse_route_begins_at_b(self, member, url, quoted, fields):
+        reverse = {**fields, "mode": "REVERSE", "b-pin": ""}
+        shown = member.post(url("request_price"), reverse).content.decode()
+
+        member.post(
+            url("request"), {**quoted, **reverse, "quote_id": found_in(shown, r'name="quote_id" value="([^"]+)"')}
+        )
+
+        assert found_in(shown, r"(<b>B</b>.*<b>A</b>)")
+        assert newest().mode == "REVERSE"
+        again = member.get(f"{url('request')}?again={newest().pk}").content.decode()
+        assert found_in(again, r'<option value="(\w+)" selected>From the points to A')
+
+    @pytest.mark.parametrize(("name", "value"), [("b-pin", "on"), ("b-photo", "on"), ("b-on_failure", "RETRY")])
+    def test_of_a_reverse_route_has_no_policy_and_no_proof(self, member, url, quoted, name, value):
+        answer = member.post(url("request"), {**quoted, "mode": "REVERSE", "b-pin": "", name: value})
+
+        assert answer.status_code == 422
+        assert answer.content.decode().count("Not on a route from the points to A") == 1
+        assert Delivery.objects.count() == 1  # the shop's
+
     def test_is_told_to_the_api_as_the_integrators(self, member, url, quoted, shop, client_of):
         member.post(url("request"), quoted)
 

@@ -106,6 +106,19 @@ class TestConfirmation:
         assert {each.ordered_stops[0].contact_name for each in made} == {"Ana", "Bia"}
         assert made.get(stops__external_id="P-1").ordered_stops[0].options.pin
 
+    def test_takes_mode_and_policy_by_their_names_and_codes(self, member, upload, advance):
+        rows = [f"{PLACE};Dos pontos até A;", f"{PLACE};;One more attempt", f"{PLACE};RETURN;LEAVE"]
+        page = upload(*rows, header="latitude;longitude;Route;If it cannot be delivered")
+        advance(page)
+
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.exclude(token__isnull=False).prefetch_related("stops__options")
+        options = [getattr(each.ordered_stops[0], "options", None) for each in made]
+        found = {(each.mode, option and option.on_failure) for each, option in zip(made, options, strict=True)}
+        assert found == {("REVERSE", None), ("DEFAULT", "RETRY"), ("RETURN", "LEAVE")}
+
     def test_makes_no_second_delivery_of_a_row_that_is_uploaded_again(self, member, upload, advance):
         rows = [f"P-1;Ana;;{PLACE};;", f";Bia;;{PLACE};;"]
         for _twice in range(2):

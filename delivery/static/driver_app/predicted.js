@@ -1,6 +1,7 @@
 // What a route is once the moves that wait have been made, so that drivers work on without a connection. The service
 // decides; delivery/lifecycle.py has the rules.
 
+const OPEN = new Set(["PENDING", "ACCEPT", "COLLECTED"]);
 const AFTER = { collect: "COLLECTED", deliver: "DELIVERED", fail: "FAILED" };
 
 const isReverse = (route) => route.mode === "REVERSE";
@@ -28,10 +29,16 @@ function make(route, { trigger, point }) {
   if (trigger === "return" && route.status === "RETURNING") route.status = "FINISHED";
 }
 
+// A state of the version before this, which the phone has kept or a server that is not replaced yet has answered with.
+function whole(route) {
+  const open = route.points.slice(1).filter(({ status }) => OPEN.has(status)).map(({ label }) => label);
+  return { mode: route.returnsToA ? "RETURN" : "DEFAULT", ahead: open, photoFor: [], ...route };
+}
+
 /** The route after these moves, or null without one. Its `status` is FINISHED when nothing is left to do. */
 export function predicted(route, moves) {
   if (!route) return null;
-  const after = structuredClone(route);
+  const after = structuredClone(whole(route));
   for (const move of moves) if (move.deliveryId === route.deliveryId) make(after, move);
   return after;
 }

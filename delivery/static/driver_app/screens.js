@@ -117,12 +117,15 @@ function pointPart(route, point, next) {
 
 function routeScreen(route) {
   const next = nextMove(route);
+  const isReverse = route.mode === "REVERSE";
+  const [a, ...stops] = route.points;
   return part("route", {
     share: money(route.share),
     distance: km(route.distanceKm),
-    cancelled: route.cancelled,
+    cancelled: route.cancelled && !isReverse,
+    stopped: route.cancelled && isReverse,
     now: next && nowPart(route, next),
-    points: route.points.map((point) => pointPart(route, point, next)),
+    points: (isReverse ? [...stops, a] : route.points).map((point) => pointPart(route, point, next)),
   });
 }
 

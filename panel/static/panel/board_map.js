@@ -12,7 +12,8 @@
 
   const place = (route) => {
     const driver = route.driver?.at ? route.driver : null;
-    return driver ? [driver.lat, driver.lng] : [route.points[0].lat, route.points[0].lng];
+    const { lat, lng } = driver ?? route.points[route.reverse ? 1 : 0];
+    return [lat, lng];
   };
 
   // Groups of things whose places fall into the same cell of the screen.

@@ -5,6 +5,8 @@
 {
   const element = document.getElementById("points-map");
   const fields = [...document.querySelectorAll("[data-point]")];
+  // The mode of a request; in the simulator only whether the driver comes back.
+  const route = document.querySelector("[name=mode], [name=returning]");
   const map = rota.map(element, JSON.parse(document.getElementById("tiles").textContent));
   let layer = null;
   let used = null; // the field that a click changes
@@ -27,8 +29,9 @@
     if (!element.offsetParent) return;
     map.invalidateSize({ animate: false });
     if (!points.length) return;
-    const returns = document.querySelector("[name=returning]").checked;
-    layer = rota.layer({ points, returns, driver: null }, true).addTo(map);
+    const mode = route.type === "checkbox" && route.checked ? "RETURN" : route.value;
+    const way = { points, returns: mode === "RETURN", reverse: mode === "REVERSE", driver: null };
+    layer = rota.layer(way, true).addTo(map);
     const now = JSON.stringify(points);
     if (isMoving && now !== shown) rota.fit(map, rota.bounds({ points, driver: null }));
     shown = now;
@@ -54,7 +57,7 @@
     (field.closest(".fields") ?? field).addEventListener("focusin", () => { if (!field.readOnly) used = field; });
     field.addEventListener("input", () => show(true));
   }
-  document.querySelector("[name=returning]").addEventListener("change", () => show(false));
+  route.addEventListener("change", () => show(false));
   new ResizeObserver(() => show(false)).observe(element.parentElement);
   show(true);
 }

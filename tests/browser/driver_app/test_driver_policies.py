@@ -56,6 +56,28 @@ class TestSecondAttempt:
         assert statuses(delivery) == ["COLLECTED", "DELIVERED"]
 
 
+class TestStateOfTheVersionBefore:
+    """A phone has kept it, or a server that is not replaced yet answers with it."""
+
+    OLD = {
+        "deliveryId": "1", "status": "COLLECTED", "returnsToA": False,
+        "points": [{"label": "A", "status": None}, *({"label": label, "status": "COLLECTED"} for label in "BC")],
+    }  # fmt: skip  # a table
+
+    def test_is_predicted_too(self, ana):
+        after = ana.page.evaluate(
+            """async (old) => {
+              const { predicted, nextMove } = await import("/static/driver_app/predicted.js");
+              const moves = ["B", "C"].map((point) => ({ deliveryId: "1", trigger: "deliver", point }));
+              return [0, 1, 2].map((count) => predicted(old, moves.slice(0, count)))
+                .map((route) => [route.status, nextMove(route)?.point.label]);
+            }""",
+            self.OLD,
+        )
+
+        assert after == [["COLLECTED", "B"], ["COLLECTED", "C"], ["FINISHED", None]]
+
+
 class TestPickups:
     def test_lead_from_stop_to_stop_and_then_to_a(self, ana):
         delivery = DeliveryFactory.create(stops=2, mode=Mode.REVERSE, accepted=True, driver=ana.driver)

@@ -81,7 +81,7 @@ class TestRequests:
             "unknown",
             "static",
         }
-        assert methods == {"GET", "POST", "PUT", "DELETE", "other"}
+        assert methods == {"GET", "POST", "PUT", "PATCH", "DELETE", "other"}
 
 
 @pytest.mark.django_db

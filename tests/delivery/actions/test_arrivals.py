@@ -70,6 +70,14 @@ class TestRenew:
 
         assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0]) + 300}
 
+    def test_of_a_reverse_route_begins_at_b_without_a_position(self, now):
+        delivery = DeliveryFactory.create(stops=2, mode=Mode.REVERSE, accepted=True, at=now)
+
+        arrivals.renew(at=now)
+
+        at_b, at_c = ArrivalEstimate.objects.filter(stop__delivery=delivery).order_by("stop__index")
+        assert at_b.arrives_at == now < at_c.arrives_at
+
     def test_begins_at_the_place_of_the_latest_move_when_the_position_is_old(self, now):
         driver = DriverFactory.create(at_point=DROPOFFS[2], at_point__age=600)
         delivery = DeliveryFactory.create(accepted=True, driver=driver, stops=3, at=now)

@@ -8,11 +8,14 @@ from django.utils import timezone
 from geographiclib.geodesic import Geodesic
 
 from delivery.actions import deliveries, drivers
+from delivery.errors import DriverNotEligible, NoEligibleDriver
 from delivery.geo.distance import Point
+from delivery.lifecycle import Mode
 from delivery.models import Delivery, Driver, Environment, LatestPosition, Rules, dispatch_rules
+from delivery.payload import Place
 from tests.delivery.locking import without_waiting
 from tests.dispatch_rules import known
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 NOW = timezone.now()
 RADIUS_M = 15_000
@@ -256,3 +259,35 @@ class TestNearestOfEach:
         found = drivers.nearest_of_each(deliveries, at=timezone.now())
 
         assert len({candidates[0].driver.pk for _delivery, candidates in found}) == 2
+
+
+class TestOfAReverseRoute:
+    """Distances are counted from B, where the driver goes first."""
+
+    FAR = shifted(PICKUP, metres=2 * RADIUS_M, azimuth=90)
+
+    @pytest.fixture
+    def delivery(self, db):
+        place = Place(point=self.FAR, address={})
+        return DeliveryFactory.create(payload=validated_payload(mode=Mode.REVERSE, dropoffs=[place]))
+
+    def test_are_those_near_b(self, delivery):
+        at_a, at_b = (DriverFactory.create(at_point=point) for point in (PICKUP, self.FAR))
+        now = timezone.now()
+
+        assert list(drivers.eligible(delivery, at=now)) == drivers.nearest(delivery, at=now, count=2) == [at_b]
+        ((_delivery, (candidate,)),) = drivers.nearest_of_each([delivery], at=now)
+        assert (candidate.driver, candidate.metres) == (at_b, pytest.approx(0, abs=0.001))
+        since = now - timedelta(minutes=5)
+        offers = [Delivery.objects.offered_to(each, at=now, since=since, radius_m=RADIUS_M) for each in (at_a, at_b)]
+        assert [list(found) for found in offers] == [[], [delivery]]
+
+    def test_are_refused_by_the_distance_to_b(self, delivery):
+        driver = DriverFactory.create(at_point=PICKUP)
+
+        with pytest.raises(DriverNotEligible, match="farther than 15 km from B"):
+            deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
+        with pytest.raises(NoEligibleDriver, match="within 15 km of B"):
+            deliveries.accept(delivery=delivery, driver=None, by=BY, at=timezone.now())
+
+        assert Delivery.objects.get().route_status == "AVAILABLE"

@@ -10,6 +10,7 @@ from delivery.actions.proofs import Proof
 from delivery.errors import LeavingNotAllowed, NothingToDecide, PhotoRequired, StopHasEnded, StopNotFound, StopNotOpen
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AuditEntry, Delivery, Driver, DropoffOptions, ProofPhoto, Stop, StopChange, StopProof
+from delivery.models.stop import LABELS
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, validated_payload
@@ -66,6 +67,15 @@ class TestRetry:
 
         assert ahead(delivery) == ["C", "D", "B"]
 
+    def test_keeps_the_sequence_of_failures_that_a_phone_reports_at_the_same_time(self):
+        delivery, at = asking_for(RETRY, RETRY, RETRY, collected=True), timezone.now()
+        for point in "DCB":
+            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
+
+        assert ahead(delivery) == ["D", "C", "B"]
+        history, state = delivery.transitions.filter(trigger="attempt"), Delivery.objects.get(pk=delivery.pk).state
+        assert [change.point for change in history] == [LABELS[index] for index in state.tried]
+
     def test_fails_the_order_the_second_time(self, delivery):
         fail(delivery)
         fail(delivery, code="CLOSED")
@@ -90,11 +100,11 @@ class TestRetry:
 
 
 class TestPolicyOfTheAccount:
-    def request(self, mode=Mode.DEFAULT, **options):
+    def request(self, mode=Mode.DEFAULT, policy=OnFailure.RETRY, **options):
         payload = validated_payload(stops=1, mode=mode)
         delivery = DeliveryFactory.create(payload=payload)
         account = delivery.integrator
-        account.on_failure = OnFailure.RETRY
+        account.on_failure = policy
         account.save(update_fields=["on_failure"])
         token = delivery.token
         token.integrator = account
@@ -108,6 +118,12 @@ class TestPolicyOfTheAccount:
         delivery = self.request(on_failure=OnFailure.RETURN)
 
         assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == "RETURN"
+
+    @pytest.mark.parametrize(("sent", "policy"), [(None, "RETURN"), (OnFailure.LEAVE, "LEAVE")])
+    def test_to_leave_orders_is_not_that_of_drop_offs_with_a_pin(self, sent, policy):
+        delivery = self.request(policy=OnFailure.LEAVE, has_pin=True, on_failure=sent)
+
+        assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == policy
 
     def test_is_not_that_of_pickups(self):
         assert not DropoffOptions.objects.filter(stop__delivery=self.request(mode=Mode.REVERSE)).exists()
@@ -194,6 +210,14 @@ class TestInstruct:
         entry = AuditEntry.objects.get(action="failure_answered")
         assert (entry.subject, entry.by) == (f"{delivery.pk} B LEAVE", BY)
         assert delivery.events.count() == delivery.transitions.count()
+
+    def test_is_recorded_once_where_it_is_sent_twice(self, delivery):
+        for _twice in range(2):
+            self.instruct(delivery, OnFailure.RETRY)
+        self.instruct(delivery, OnFailure.LEAVE)
+        self.instruct(delivery, OnFailure.RETRY)
+
+        assert list(StopChange.objects.values_list("answer", flat=True)) == ["RETRY", "LEAVE", "RETRY"]
 
     @pytest.mark.parametrize("options", [Options(), RETRY, LEAVE])
     def test_is_refused_before_a_failure(self, options):

@@ -1,6 +1,7 @@
 """The links with which receivers follow their stops, and the e-mails with them, by a real mail server on loopback."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -9,8 +10,9 @@ from django.utils import timezone
 
 from common.mail import sending
 from common.mail.models import Message
-from delivery.actions import deliveries, receivers, transitions
+from delivery.actions import deliveries, receivers, stops, transitions
 from delivery.errors import MoveRefused
+from delivery.lifecycle import Mode
 from delivery.models import ReceiverLink, Stop
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
@@ -103,7 +105,7 @@ class TestRecord:
             delivery = asking_for(*[WITH_ADDRESS] * count, accepted=True)
             locked = transitions.lock(delivery)
             with CaptureQueriesContext(connection) as queries:
-                receivers.record(locked, at=timezone.now())
+                receivers.record(locked, locked.ordered_stops, at=timezone.now())
             read.append([query for query in queries.captured_queries if query["sql"].startswith("SELECT")])
 
         assert len(read[0]) == len(read[1])
@@ -136,3 +138,60 @@ class TestRecord:
         collect(asking_for(WITH_ADDRESS, token=token, driver=driver, accepted=True))
 
         assert Message.objects.count() == 0
+
+
+class TestOfAReverseRoute:
+    def test_are_sent_to_the_senders_once_a_driver_comes(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, Options(), mode=Mode.REVERSE)
+        accept = partial(deliveries.accept, delivery=delivery, by=BY)
+
+        accept(driver=DriverFactory.create(), at=timezone.now())
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())
+        accept(driver=DriverFactory.create(), at=timezone.now())
+        deliveries.collect(delivery=delivery, point="B", by=BY, at=timezone.now())
+        sending.send_due()
+
+        (received,) = mailbox.messages
+        assert (received["To"], received["Subject"]) == ("maria@example.com", "Um entregador vai buscar para Shop")
+        assert "para buscar o que você envia" in body_of(received)
+
+
+class TestNewAddress:
+    """An e-mail that the shop changes after the request."""
+
+    def change(self, delivery, email):
+        values = {"contact_email": email}
+        stops.change(delivery=delivery, point="B", values=values, by=BY, at=timezone.now())
+
+    def recipients(self):
+        return list(Message.objects.order_by("pk").values_list("recipient", flat=True))
+
+    def test_gets_the_link_in_place_of_the_one_before(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, Options(email="joao@example.com"), collected=True)
+
+        self.change(delivery, "ana@example.com")
+        self.change(delivery, "bia@example.com")
+
+        assert self.recipients() == ["joao@example.com", "bia@example.com"]
+
+    def test_gets_nothing_before_the_others_do(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, accepted=True)
+
+        self.change(delivery, "ana@example.com")
+
+        assert self.recipients() == []
+        collect(delivery)
+        assert self.recipients() == ["ana@example.com"]
+
+    def test_is_forgotten_with_the_stop(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, collected=True)
+        self.change(delivery, "ana@example.com")
+
+        assert receivers.messages(delivery.ordered_stops).get().recipient == "ana@example.com"
+
+    def test_may_be_none(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, collected=True)
+
+        self.change(delivery, "")
+
+        assert self.recipients() == []

@@ -9,9 +9,10 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
+from common.actors import actor_name
 from common.formats import money, short_id
 from delivery import lifecycle
-from delivery.actions import moves, proofs, receivers
+from delivery.actions import moves, proofs, receivers, stops
 from delivery.actions.proofs import Proof
 from delivery.lifecycle import Mode
 from delivery.models import Delivery
@@ -291,3 +292,15 @@ class TestStops:
         assert dispatcher.get(address)["Content-Type"] == "image/jpeg"
         assert "Dona Rita" in content
         assert "confirmed at" in content
+
+    def test_have_what_the_shop_has_changed(self, dispatcher, asked):
+        shown = dispatcher.get(page(asked)).content.decode()
+        values = {"instructions": "Knock"}
+        stops.change(delivery=asked, point="B", values=values, by="member ana", at=timezone.now())
+
+        changed = dispatcher.get(page(asked)).content.decode()
+
+        assert 'id="changes"' not in shown
+        found = re.search(r'id="changes".*?</section>', changed, re.DOTALL)
+        assert found
+        assert all(text in found[0] for text in ("B ·", "Instructions", actor_name("member ana")))

@@ -1,5 +1,6 @@
 """What a phone is told of policies, first attempts, changes and reverse routes, and what it reports of them."""
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -68,6 +69,13 @@ class TestChange:
         assert point(state, "B")["changedAt"] is None
         assert point(state, "C")["changedAt"] == timezone.localtime(at).isoformat()
 
+    def test_is_the_latest(self, ana, delivery):
+        first, second = timezone.now() - timedelta(minutes=1), timezone.now()
+        for at, text in ((first, "Knock"), (second, "Ring")):
+            stops.change(delivery=delivery, point="C", values={"instructions": text}, by=BY, at=at)
+
+        assert point(ana.state(), "C")["changedAt"] == timezone.localtime(second).isoformat()
+
 
 class TestPhotosOfFailures:
     @pytest.mark.parametrize(("setting", "codes"), [(False, []), (True, ["CLOSED", "ADDRESS_NOT_FOUND"])])
@@ -94,6 +102,21 @@ class TestReverse:
         )
         assert [outcome["done"] for outcome in answer["outcomes"]] == [True, True]
         assert report(ana, move(delivery, "return"))["route"] is None
+
+    def test_is_offered_in_the_sequence_of_its_places(self, ana):
+        DeliveryFactory.create(stops=2, mode=Mode.REVERSE)
+
+        (offer,) = ana.state()["offers"]
+
+        assert [place["label"] for place in offer["points"]] == ["B", "C", "A"]
+
+    def test_refuses_a_page_of_the_version_before_which_collects_at_a(self, ana, delivery):
+        answer = report(ana, move(delivery, "collect"))
+
+        (outcome,) = answer["outcomes"]
+        assert (outcome["done"], outcome["code"]) == (False, "stop_not_found")
+        assert "B, C" in outcome["detail"]
+        assert answer["route"]["status"] == "ACCEPTED"
 
     def test_says_after_a_cancellation_what_was_collected(self, ana, delivery):
         report(ana, move(delivery, "collect", point="B"))

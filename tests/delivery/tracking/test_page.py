@@ -429,6 +429,17 @@ class TestReverse:
 
         assert shown == [False, True, False]
 
+    def test_says_after_a_cancellation_where_the_goods_go(self, read, found):
+        move("accept", found, driver=DriverFactory.create(name="Ana Lima", at_point=PICKUP))
+        move("collect", found, point="B")
+        move("cancel", found, reason="")
+
+        assert "What you sent goes to the shop." in read(found)
+        assert "The delivery was cancelled." in read(found)
+        assert "It was not collected." in read(found, 1)
+        move("return_", found)
+        assert "What you sent has arrived at the shop." in read(found)
+
     def test_says_that_nothing_was_collected(self, read, found):
         move("accept", found, driver=DriverFactory.create(name="Ana Lima", at_point=PICKUP))
         move("fail_point", found, point="B", code="CLOSED", reason="")
