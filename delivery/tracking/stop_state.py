@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common import formats
 from delivery import stop_details
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
@@ -41,6 +42,7 @@ class StopState:
     is_old: bool  # the position
     stops_before: int
     closed_at: datetime | None
+    planned: str  # from when and until when the driver comes, if the shop has asked for it
 
     @property
     def delivery(self) -> Delivery:
@@ -99,6 +101,8 @@ class StopState:
         if self.is_reverse:
             return self._sentence_in_reverse(driver)
         match self.step:
+            case Step.PREPARED if self.delivery.is_scheduled:
+                return _("Your delivery is scheduled.")
             case Step.PREPARED:
                 return _("The shop is preparing your order.")
             case Step.TO_SHOP:
@@ -117,6 +121,8 @@ class StopState:
 
     def _sentence_in_reverse(self, driver: str) -> str:
         match Status(self.stop.status):
+            case Status.PENDING if self.delivery.is_scheduled:
+                return _("The pickup is scheduled.")
             case Status.PENDING:
                 return _("A driver is being looked for.")
             case Status.ACCEPT if self.stops_before:
@@ -222,6 +228,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         is_old=position is not None and position.recorded_at < at - DispatchRules.current().position_fresh,
         stops_before=_stops_before(stop) if is_under_way else 0,
         closed_at=_closed_at(stop) if step is Step.CLOSED else None,
+        planned=formats.window(stop.ready_at or stop.delivery.scheduled_for, stop.deadline_at, at=at),
     )
 
 
