@@ -101,6 +101,25 @@ def _element(value: datetime, text: str) -> SafeString:
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), moment(value), text)
 
 
+def window(start: datetime | None, end: datetime | None, *, at: datetime) -> str:
+    """From when and until when, such as `14:00 to 14:30`, with days that are not today. Empty without both."""
+    today = timezone.localdate(at)
+    begins, ends = _time_of_day(start, today), _time_of_day(end, timezone.localdate(start) if start else today)
+    if begins and ends:
+        return _("%(start)s to %(end)s") % {"start": begins, "end": ends}
+    if begins:
+        return _("from %(start)s") % {"start": begins}
+    return _("until %(end)s") % {"end": ends} if ends else ""
+
+
+def _time_of_day(value: datetime | None, day: date_type) -> str:
+    """The time, after its day unless it is this one."""
+    if value is None:
+        return ""
+    local = timezone.localtime(value)
+    return f"{local:%H:%M}" if local.date() == day else f"{day_and_month(local.date())} {local:%H:%M}"
+
+
 def duration(value: timedelta) -> str:
     """Hours and whole minutes, as they are written in both languages: `6 h 40 min`, `40 min`."""
     hours, minutes = divmod(value // _MINUTE, 60)

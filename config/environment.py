@@ -328,6 +328,12 @@ class Dispatch(Group):
     FAILURE_PHOTOS: bool = _variable(
         False, "drivers take a photo where a place is closed or an address is not found (`true` or `false`)"
     )
+    OFFER_LEAD: float = _variable(
+        10,
+        "minutes before a scheduled delivery is ready that it is offered at the latest; earlier where drivers are far",
+        ge=10,
+        le=60,
+    )
     OFFER_TTL: float = _variable(60, "minutes until an offer expires that no driver has accepted", ge=0.01, le=525_600)
 
 

@@ -430,6 +430,7 @@ ROUTING_ENGINE = _geography.ROUTING_ENGINE  # what is at ROUTING_URL: osrm or va
 # A server with the search of Nominatim or Photon, which locates addresses; empty: people give coordinates.
 GEOCODER_URL = _geography.GEOCODER_URL
 FAILURE_PHOTOS = _dispatch.FAILURE_PHOTOS
+OFFER_LEAD = timedelta(minutes=_dispatch.OFFER_LEAD)  # between the offer of a scheduled delivery and its pickup
 OFFER_TTL = timedelta(minutes=_dispatch.OFFER_TTL)  # minutes until an untaken offer expires
 # A driver's phone stays logged in for so long; a dispatcher can end it earlier.
 DRIVER_SESSION = timedelta(days=30)

@@ -59,6 +59,8 @@ class RoutePoint(TypedDict):
 
 
 class Route(TypedDict):
+    """`status` is SCHEDULED only in the answers of `GET /api/deliveries`; in the others it is AVAILABLE then."""
+
     routeId: Uuid
     status: Annotated[str, one_of(RouteStatus)]
     pointsCount: Annotated[int, Json("pickup included")]
@@ -297,12 +299,17 @@ class DeliveryPage(TypedDict):
 
 
 class DeliveryDetail(TypedDict):
-    """Everything about one delivery. `orderPackages` has the entries of the request."""
+    """Everything about one delivery. `orderPackages` has the entries of the request.
+
+    `scheduledFor` is `pickupReadyAt`, null where the goods were ready at the request. While the route is `SCHEDULED`
+    `offerExpiresAt` is an estimate.
+    """
 
     deliveryId: Uuid
     status: DeliveryStatus
     shippingValue: Brl
     deliveryMode: Annotated[str, one_of(Mode)]
+    scheduledFor: Moment | None
     route: Route
     driver: Driver
     pickup: Pickup
@@ -438,19 +445,19 @@ def _tracking(delivery: Delivery) -> tuple[str | None, DriverPosition | None]:
     """`tracking.reason` of a delivery without a position to show, or None and the position."""
     if delivery.is_closed:
         return "FINISHED", None
-    if delivery.route_status == RouteStatus.AVAILABLE:
+    if delivery.route_status in lifecycle.UNTAKEN:
         return "NOT_ASSIGNED", None
     position = delivery.driver_position
     return (None, position) if position else ("NO_POSITION", None)
 
 
 def route(delivery: Delivery) -> Route:
-    """The route, the same object in every answer and event."""
+    """The route, the same object in every answer and event. A scheduled one is as if it were offered."""
     stops = delivery.ordered_stops
     at_a, at_stops = ("dropoff", "pickup") if delivery.mode == Mode.REVERSE else ("pickup", "dropoff")
     return {
         "routeId": str(delivery.route_id),
-        "status": delivery.route_status,
+        "status": RouteStatus.AVAILABLE.value if delivery.is_scheduled else delivery.route_status,
         "pointsCount": 1 + len(stops),
         "fixedValue": float(delivery.shipping_value),
         "totalDistanceKm": float(delivery.distance_km),
@@ -462,6 +469,11 @@ def route(delivery: Delivery) -> Route:
             *(RoutePoint(label=stop.label, type=at_stops) for stop in stops),
         ],
     }
+
+
+def _whole_route(delivery: Delivery) -> Route:
+    """The route in answers that the specification does not have, which say that it is scheduled."""
+    return {**route(delivery), "status": delivery.route_status}
 
 
 def order(stop: Stop) -> OrderWithPoint:
@@ -501,7 +513,7 @@ def summary(delivery: Delivery) -> DeliverySummary:
         "deliveryId": str(delivery.pk),
         "status": delivery.status,
         "shippingValue": float(delivery.shipping_value),
-        "route": route(delivery),
+        "route": _whole_route(delivery),
         "orders": [
             {"point": stop.label, "externalId": stop.external_id, "status": stop.status}
             for stop in delivery.ordered_stops
@@ -528,7 +540,8 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail
         "status": delivery.status,
         "shippingValue": float(delivery.shipping_value),
         "deliveryMode": delivery.mode,
-        "route": route(delivery),
+        "scheduledFor": moment_or_none(delivery.scheduled_for),
+        "route": _whole_route(delivery),
         "driver": driver(delivery),
         "pickup": {"contacts": contacts(delivery), "address": address(delivery)},
         "orders": [_order(stop, transitions, details[stop.pk]) for stop in delivery.ordered_stops],

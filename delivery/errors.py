@@ -63,7 +63,8 @@ class QuoteMismatch(DeliveryError):
     meaning = "The Quote-Id is for another trip, account or environment, or is not one that a quote was answered with."
     remedy = "Quote exactly what you request, and send that Quote-Id."
     example = (
-        "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
+        "The Quote-Id is for other points, windows, packages, vehicleType or deliveryMode than this request. Quote it "
+        "first."
     )
 
 

@@ -47,7 +47,10 @@ def _is_reachable(facts: str) -> bool:
 def _reachable() -> frozenset[State]:
     """Every state to which the lifecycle's table leads from a new delivery."""
     found: set[State] = set()
-    ahead = [lifecycle.new(orders=orders, mode=mode) for orders, mode in product(range(1, len(LABELS) + 1), Mode)]
+    ahead = [
+        lifecycle.new(orders=orders, mode=mode, is_scheduled=is_scheduled)
+        for orders, mode, is_scheduled in product(range(1, len(LABELS) + 1), Mode, (False, True))
+    ]
     while ahead:
         here = ahead.pop()
         if here not in found:
@@ -94,12 +97,12 @@ _OF_ROUTES = (
     ),
     Invariant(
         "route_has_its_driver",
-        "routes that are under way or finished have a driver, offered and expired ones have none",
+        "routes that are under way or finished have a driver, scheduled, offered and expired ones have none",
         "delivery_delivery",
         f"""
         SELECT id FROM delivery_delivery
         WHERE (route_status IN ({HELD}, 'FINISHED') AND driver_id IS NULL)
-           OR (route_status IN ('AVAILABLE', 'EXPIRED') AND driver_id IS NOT NULL)""",  # noqa: S608  # nosec B608  # constants
+           OR (route_status IN ('SCHEDULED', 'AVAILABLE', 'EXPIRED') AND driver_id IS NOT NULL)""",  # noqa: S608  # nosec B608  # constants
     ),
     Invariant(
         "one_open_route_per_driver",
@@ -136,7 +139,8 @@ def _replayed(statuses: str, history: str) -> bool:
     """Raises ValueError for unknown words, DeliveryError for a move that the table does not have."""
     request, *transitions = [step.split(":") for step in history.split(",")]
     end = state(statuses)
-    here = lifecycle.new(orders=len(end.orders), mode=Mode(end.mode))
+    is_scheduled = request[-1] == RouteStatus.SCHEDULED
+    here = lifecycle.new(orders=len(end.orders), mode=Mode(end.mode), is_scheduled=is_scheduled)
     if request != ["request", "", here.delivery, here.route]:
         return False
     for trigger, point, status, route in transitions:
@@ -214,7 +218,7 @@ _OF_HISTORIES = (
         WHERE d.cancelled_at IS DISTINCT FROM cancel.at
            OR d.cancel_fee IS DISTINCT FROM CASE
                 WHEN cancel.at IS NULL THEN NULL
-                WHEN cancel.route_before = 'AVAILABLE' THEN 0
+                WHEN cancel.route_before IN ('SCHEDULED', 'AVAILABLE') THEN 0
                 WHEN cancel.route_before = 'ACCEPTED' THEN round(d.shipping_value * d.cancel_percent_accepted / 100, 2)
                 ELSE round(d.shipping_value * d.cancel_percent_collected / 100, 2) END""",
     ),
@@ -229,6 +233,30 @@ _OF_HISTORIES = (
         WHERE m.times > (SELECT count(*) FROM delivery_transition t
                          WHERE (t.delivery_id, t.point) = (m.delivery_id, m.point)
                            AND (t.trigger = m.trigger OR (t.trigger, m.trigger) = ('attempt', 'fail')))""",
+    ),
+)
+
+
+_OF_SCHEDULES = (
+    Invariant(
+        "scheduled_until_offered",
+        "scheduled routes are to be offered before they are ready, others were at the moment of their offer",
+        "delivery_delivery WHERE scheduled_for IS NOT NULL",
+        """
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN delivery_transition t ON t.delivery_id = d.id AND t.trigger = 'offer'
+        WHERE d.scheduled_for <= d.created_at
+           OR (d.route_status = 'SCHEDULED' AND (t.id IS NOT NULL OR d.offer_at >= d.scheduled_for))
+           OR d.offer_at IS DISTINCT FROM t.at AND t.id IS NOT NULL""",
+    ),
+    Invariant(
+        "deadline_is_that_of_the_last_stop",
+        "deliveries have the latest deadline of their stops",
+        "delivery_delivery WHERE deadline_at IS NOT NULL",
+        """
+        SELECT d.id FROM delivery_delivery d
+        WHERE d.deadline_at IS DISTINCT FROM
+              (SELECT max(s.deadline_at) FROM delivery_stop s WHERE s.delivery_id = d.id)""",
     ),
 )
 
@@ -248,11 +276,12 @@ _OF_EVENTS = (
     ),
     Invariant(
         "transition_has_its_event",
-        "the request and each later transition have their event, with the status that they led to",
+        "the request and each later transition but an offer have their event, with the status that they led to",
         "delivery_transition",
         """
         SELECT d.id FROM delivery_delivery d
-        WHERE (SELECT array_agg(t.status ORDER BY t.id) FROM delivery_transition t WHERE t.delivery_id = d.id)
+        WHERE (SELECT array_agg(t.status ORDER BY t.id) FROM delivery_transition t
+               WHERE t.delivery_id = d.id AND t.trigger <> 'offer')
               IS DISTINCT FROM
               (SELECT array_agg(e.name ORDER BY e.sequence) FROM delivery_webhookevent e
                WHERE e.delivery_id = d.id AND e.copy_of IS NULL)""",
@@ -307,4 +336,4 @@ _OF_DRIVERS = (
 )
 
 _OF_WEBHOOKS = of_webhooks("delivery", subject="delivery", owner="integrator")
-ALL: tuple[Invariant, ...] = (*_OF_ROUTES, *_OF_HISTORIES, *_OF_EVENTS, *_OF_WEBHOOKS, *_OF_DRIVERS)
+ALL: tuple[Invariant, ...] = (*_OF_ROUTES, *_OF_HISTORIES, *_OF_SCHEDULES, *_OF_EVENTS, *_OF_WEBHOOKS, *_OF_DRIVERS)

@@ -29,8 +29,9 @@ class Status(StrEnum):
 
 
 class RouteStatus(StrEnum):
-    """Status of a route."""
+    """Status of a route. In the specification's bodies SCHEDULED is AVAILABLE."""
 
+    SCHEDULED = "SCHEDULED"  # not offered yet, because the goods are ready later
     AVAILABLE = "AVAILABLE"  # offered to drivers
     ACCEPTED = "ACCEPTED"  # a driver holds it and has not collected the goods at A
     COLLECTED = "COLLECTED"  # the driver has the goods; in mode REVERSE some of them
@@ -43,6 +44,7 @@ class RouteStatus(StrEnum):
 class Trigger(StrEnum):
     """Cause of a transition."""
 
+    OFFER = "offer"  # a scheduled route is offered to drivers
     ACCEPT = "accept"
     RELEASE = "release"  # the driver gives the route back before pickup, and it is offered again
     REASSIGN = "reassign"  # another driver takes the route over before pickup
@@ -104,8 +106,10 @@ class Mode(StrEnum):
 # Statuses in which a driver holds the route. A driver holds one at a time.
 HELD = (RouteStatus.ACCEPTED, RouteStatus.COLLECTED, RouteStatus.RETURNING)
 CLOSED = (RouteStatus.FINISHED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
-# Not closed: offered or under way.
+# Offered or under way. A scheduled route is neither in progress nor closed.
 IN_PROGRESS = (RouteStatus.AVAILABLE, *HELD)
+# Statuses in which no driver has accepted the route.
+UNTAKEN = (RouteStatus.SCHEDULED, RouteStatus.AVAILABLE)
 # Statuses of an order that is neither delivered nor failed.
 OPEN = (Status.PENDING, Status.ACCEPT, Status.COLLECTED)
 # Statuses of an order to whose stop the driver has still to go. In mode REVERSE what is collected is on the way to A.
@@ -155,18 +159,21 @@ class One:
     order: Status
 
 
-def new(*, orders: int, mode: Mode = Mode.DEFAULT) -> State:
-    """State of a new delivery with this number of orders."""
-    return State(Status.PENDING, RouteStatus.AVAILABLE, (Status.PENDING,) * orders, mode)
+def new(*, orders: int, mode: Mode = Mode.DEFAULT, is_scheduled: bool = False) -> State:
+    """State of a new delivery with this number of orders, which is offered at once or scheduled."""
+    route = RouteStatus.SCHEDULED if is_scheduled else RouteStatus.AVAILABLE
+    return State(Status.PENDING, route, (Status.PENDING,) * orders, mode)
 
 
 _Rows = dict[tuple[Trigger, RouteStatus], All | One]
 _OF_ALL_MODES: _Rows = {
     # trigger and route before                        open orders      route                  delivery
+    (Trigger.OFFER, RouteStatus.SCHEDULED): All(None, RouteStatus.AVAILABLE, Status.PENDING),
     (Trigger.ACCEPT, RouteStatus.AVAILABLE): All(Status.ACCEPT, RouteStatus.ACCEPTED, Status.ACCEPT),
     (Trigger.RELEASE, RouteStatus.ACCEPTED): All(Status.PENDING, RouteStatus.AVAILABLE, Status.PENDING),
     (Trigger.REASSIGN, RouteStatus.ACCEPTED): All(None, RouteStatus.ACCEPTED, Status.ACCEPT),
     (Trigger.FAIL, RouteStatus.COLLECTED): One(Status.FAILED),
+    (Trigger.CANCEL, RouteStatus.SCHEDULED): All(Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
     (Trigger.CANCEL, RouteStatus.AVAILABLE): All(Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
     (Trigger.CANCEL, RouteStatus.ACCEPTED): All(Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
     (Trigger.CANCEL, RouteStatus.COLLECTED): All(Status.FAILED, RouteStatus.RETURNING, Status.FAILED),
@@ -189,6 +196,8 @@ _REVERSE: _Rows = _OF_ALL_MODES | {
 TABLE: Mapping[Mode, _Rows] = {Mode.DEFAULT: _OUTWARD, Mode.RETURN: _OUTWARD, Mode.REVERSE: _REVERSE}
 # What nobody asks for as such: time, the policy or the shop's answer to a failure leads to it.
 IMPLIED = (Trigger.EXPIRE, Trigger.ATTEMPT, Trigger.RECALL)
+# What changes nothing that the specification's bodies show, and so is no event.
+WITHOUT_EVENT = (Trigger.OFFER,)
 
 
 def allowed(route: RouteStatus, mode: Mode) -> tuple[Trigger, ...]:

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import TypedDict
 
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
+from delivery.windows import NO_WINDOW, Window
 
 _DIMENSIONS = 3
 _CM3_PER_LITRE = 1000
@@ -47,6 +49,7 @@ class Place:
     contact_phone: str = ""
     external_id: str = ""
     options: Options = Options()
+    window: Window = NO_WINDOW
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,20 @@ class DeliveryRequest:
         """A letter for each of `points`."""
         labels = "ABCD"[: 1 + len(self.dropoffs)]
         return labels[1:] + labels[0] if self.mode is Mode.REVERSE else labels
+
+    @property
+    def windows(self) -> list[Window]:
+        """Those of A and of the drop-offs."""
+        return [place.window for place in (self.pickup, *self.dropoffs)]
+
+    @property
+    def ready(self) -> list[datetime | None]:
+        """When the driver can begin at each of `points`. In mode REVERSE `pickupReadyAt` is about the first of them."""
+        pickup, *stops = [window.ready_at for window in self.windows]
+        if self.mode is not Mode.REVERSE:
+            return [pickup, *stops]
+        first = max(filter(None, (pickup, stops[0])), default=None)
+        return [first, *stops[1:], None]
 
     @property
     def longest_side_cm(self) -> Decimal:

@@ -1,8 +1,11 @@
 """Price of a route, for quotes and requests alike. `Decimal` only: BRL with two places, kilometres, kilograms."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
+from delivery import windows
 from delivery.errors import PriceUnavailable
 
 _CENT = Decimal("0.01")
@@ -52,6 +55,10 @@ class Quote:
     cancel_percent_accepted: Decimal
     cancel_percent_collected: Decimal
     seconds_until: tuple[int, ...]
+
+    def moments(self, ready: Sequence[datetime | None], *, at: datetime) -> list[datetime]:
+        """When a driver is expected at each place, who sets out at `at`, or as late as the first place is `ready`."""
+        return windows.not_before([at + timedelta(seconds=each) for each in self.seconds_until], ready)
 
 
 @dataclass(frozen=True)

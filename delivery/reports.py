@@ -38,7 +38,7 @@ from common.fields import any_of
 from common.pagination import Page, page_in_order
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
-from delivery.models.delivery import ENDED, DeliveryQuerySet
+from delivery.models.delivery import ENDED, OFFERED_AT, DeliveryQuerySet
 
 _DAY = timedelta(days=1)
 # A period of more days is summed by months.
@@ -237,8 +237,8 @@ class _Median(Aggregate):
 class Service:
     """How deliveries that a driver took went. `of` is what it is about: a day or month, a driver, or an account.
 
-    `on_time`: how many of the delivered ended before they were due, by the times of the dispatch rules. `waited`: the
-    median from the request to the first acceptance.
+    `on_time`: how many of the delivered ended before they were due, by their deadlines, or else by the times of the
+    dispatch rules. `waited`: the median from the offer to the first acceptance.
     """
 
     of: Any
@@ -258,7 +258,7 @@ class Service:
 
 def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
     """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones."""
-    waited = ExpressionWrapper(F("accepted_at") - F("created_at"), DurationField())
+    waited = ExpressionWrapper(F("accepted_at") - OFFERED_AT, DurationField())
     delivered = Q(status=Status.DELIVERED)
     rows = (
         deliveries.filter(driver__isnull=False)
@@ -325,7 +325,7 @@ def driver_share() -> Decimal:
 class Work:
     """Finished routes, their kilometres, and what was earned, in reais. `of` is what it is about: a driver or a day.
 
-    `on_time`: how many of the routes ended before they were late by the rules of dispatch of today.
+    `on_time`: how many of the routes ended before they were late, by their deadlines or the rules of today.
     """
 
     of: Any

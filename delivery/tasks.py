@@ -17,7 +17,7 @@ from common.webhooks import endpoints
 from common.webhooks.outbox import outboxes
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from delivery import offer_pushes, task_names
-from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs
+from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs, schedule
 from delivery.models import (
     AlertPost,
     IdempotencyRecord,
@@ -57,6 +57,12 @@ _simulating = BackgroundWork("simulations", simulated_driver.advance_until_none_
 def expire_offers() -> None:
     """Expire overdue offers."""
     deliveries.expire_overdue(at=agreed_now())
+
+
+@shared_task(name="delivery.offer_scheduled")
+def offer_scheduled() -> None:
+    """Offer the scheduled routes whose time has come."""
+    schedule.offer_due(at=agreed_now())
 
 
 @shared_task(name=task_names.SEND_DUE)

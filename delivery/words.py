@@ -1,7 +1,7 @@
 """What pages call statuses, triggers and modes, whose codes are the API's. One word in the panel and the admin."""
 
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, pgettext_lazy
 from django_stubs_ext import StrPromise
 
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
@@ -14,6 +14,7 @@ STATUSES: dict[str, StrPromise] = {
     Status.FAILED: _("Not delivered"),
 }
 ROUTE_STATUSES: dict[str, StrPromise] = {
+    RouteStatus.SCHEDULED: pgettext_lazy("route", "Scheduled"),
     RouteStatus.AVAILABLE: _("Waiting for a driver"),
     RouteStatus.ACCEPTED: _("Driver assigned"),
     RouteStatus.COLLECTED: _("On the way"),
@@ -54,6 +55,7 @@ ANSWERS: dict[str, StrPromise] = {
 }
 TRIGGERS: dict[str, StrPromise] = {
     "request": _("Requested"),
+    Trigger.OFFER: _("Offered to drivers"),
     Trigger.ACCEPT: _("Driver assigned"),
     Trigger.RELEASE: _("Driver released, offered again"),
     Trigger.REASSIGN: _("Assigned to another driver"),
@@ -83,6 +85,7 @@ FAILURES: dict[str, StrPromise] = {
 }
 # Codes of the API that refusals and the choices of models contain. The API keeps them, pages translate them.
 CODES = {
+    gettext_noop("offer"),
     gettext_noop("accept"),
     gettext_noop("release"),
     gettext_noop("reassign"),
@@ -100,6 +103,7 @@ CODES = {
     gettext_noop("DEFAULT"),
     gettext_noop("RETURN"),
     gettext_noop("REVERSE"),
+    gettext_noop("SCHEDULED"),
     gettext_noop("AVAILABLE"),
     gettext_noop("ACCEPTED"),
     gettext_noop("COLLECTED"),

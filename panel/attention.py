@@ -18,6 +18,7 @@ from delivery.models import (
     RefusedDeliveryCallCount,
     WebhookEndpoint,
 )
+from delivery.models.delivery import OFFERED_AT
 from panel.filters import LATE
 
 _LONG_WAIT = timedelta(minutes=10)
@@ -132,9 +133,8 @@ def _of_deliveries(account: Integrator, environment: str, *, at: datetime) -> li
     if late := deliveries.overdue(at=at).count():
         text = ngettext("%(count)s delivery is late.", "%(count)s deliveries are late.", late) % {"count": late}
         found.append(Notice(text, "deliveries", _("See them"), f"?status={LATE}", is_grave=True))
-    waiting = deliveries.filter(
-        route_status=RouteStatus.AVAILABLE, created_at__lte=at - _LONG_WAIT, offer_expires_at__gt=at
-    ).count()
+    offered = deliveries.filter(route_status=RouteStatus.AVAILABLE, offer_expires_at__gt=at)
+    waiting = offered.alias(offered=OFFERED_AT).filter(offered__lte=at - _LONG_WAIT).count()
     if waiting:
         text = ngettext(
             "%(count)s delivery has been waiting for a driver for more than ten minutes.",

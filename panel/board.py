@@ -27,6 +27,7 @@ from delivery.actions import moves, receivers
 from delivery.actions.moves import Move
 from delivery.forms import text_of_simulator
 from delivery.models import DeclinedOffer, Delivery, Driver, LatestPosition, Stop, parse_id
+from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
 from panel import maps
@@ -50,13 +51,16 @@ _MOST_TOLD = 100
 _telling = Lock()  # those who wait for it find there what they want
 
 
+# Scheduled routes that are ready later are in the lists of deliveries only.
+SCHEDULED_SHOWN = timedelta(days=2)
 # Statuses of an outward route whose driver has not been at A.
-_BEFORE_A = (lifecycle.RouteStatus.AVAILABLE, lifecycle.RouteStatus.ACCEPTED)
+_SCHEDULED = lifecycle.RouteStatus.SCHEDULED
+_BEFORE_A = (*lifecycle.UNTAKEN, lifecycle.RouteStatus.ACCEPTED)
 
 
 @dataclass(frozen=True)
 class Card:
-    """What the list shows of one route. Changes only with `Delivery.last_sequence`."""
+    """What the list shows of one route. Changes only with `Delivery.last_sequence` and when the route is offered."""
 
     delivery: Delivery
     moves: dict[str, Move]
@@ -95,18 +99,17 @@ class Card:
 
 
 def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dict[str, Any]]:
-    """The routes in progress of an environment, or those of them with these ids, in no particular order.
+    """The routes that the board shows of an environment, or those of them with these ids, in no particular order.
 
     `version` changes with the card; `account` and `shop` are who has requested it, by id and by name. `due` is when the
-    next step is due, `expires` when an offer ends. `points` and `driver` are as `maps.route` has them; a driver without
+    next step is due, of a scheduled route when it is ready, and `offers` when that is offered; `expires` when an offer
+    ends. `points` and `driver` are as `maps.route` has them; a driver without
     a known position has null coordinates. `arrives` of a stop is when the driver is expected there.
     """
-    deliveries = Delivery.objects.in_progress(environment).with_due()
-    if ids is not None:
-        deliveries = deliveries.filter(pk__in=ids)
+    deliveries = _shown(environment, ids).with_due()
     columns = (
-        "pk", "last_sequence", "route_status", "due_at", "offer_expires_at", "latitude", "longitude", "mode",
-        "vehicle_type", "integrator_id", "integrator__name", "driver__name", "driver__latest__latitude",
+        "pk", "last_sequence", "route_status", "due_at", "offer_at", "offer_expires_at", "latitude", "longitude",
+        "mode", "vehicle_type", "integrator_id", "integrator__name", "driver__name", "driver__latest__latitude",
         "driver__latest__longitude", "driver__latest__recorded_at",
     )  # fmt: skip  # a list of names
     stops = _stops(environment, ids)
@@ -114,9 +117,10 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     return [
         {
             "id": str(row.pk),
-            "version": row.last_sequence,
+            "version": f"{row.last_sequence} {row.route_status}",
             "status": row.route_status,
             "due": row.due_at.timestamp(),
+            "offers": row.offer_at.timestamp() if row.route_status == _SCHEDULED else None,
             "expires": row.offer_expires_at.timestamp() if row.route_status == offered else None,
             "points": [maps.point("A", row.latitude, row.longitude), *stops.get(row.pk, [])],
             "returns": row.mode == lifecycle.Mode.RETURN,
@@ -130,12 +134,16 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     ]
 
 
+def _shown(environment: str, ids: Collection[UUID] | None) -> DeliveryQuerySet:
+    """The routes in progress, and the scheduled ones that are ready within two days; with `ids`, of these only."""
+    soon = Q(route_status=_SCHEDULED, scheduled_for__lte=clock.now() + SCHEDULED_SHOWN)
+    found = Delivery.objects.filter(Q(route_status__in=lifecycle.IN_PROGRESS) | soon, environment=environment)
+    return found if ids is None else found.filter(pk__in=ids)
+
+
 def _stops(environment: str, ids: Collection[UUID] | None) -> dict[UUID, list[dict[str, Any]]]:
-    stops = Stop.objects.filter(
-        delivery__environment=environment, delivery__route_status__in=lifecycle.IN_PROGRESS
-    ).order_by("delivery_id", "index")
-    if ids is not None:
-        stops = stops.filter(delivery__in=ids)
+    shown = _shown(environment, ids).order_by().values("pk")
+    stops = Stop.objects.filter(delivery__in=shown).order_by("delivery_id", "index")
     found: dict[UUID, list[dict[str, Any]]] = {}
     columns = (
         "delivery_id", "delivery__mode", "index", "latitude", "longitude", "status", "arrival__arrives_at",
@@ -205,8 +213,8 @@ def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
 
 
 def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
-    """The HTML of the cards of these routes by id; of those in progress."""
-    found = Delivery.objects.in_progress(environment).filter(pk__in=ids).with_due().with_parts()
+    """The HTML of the cards of these routes by id; of those that the board shows."""
+    found = _shown(environment, ids).with_due().with_parts()
     declined = DeclinedOffer.objects.filter(delivery=OuterRef("pk")).values("delivery").values(count=Count("pk"))
     deliveries = list(found.select_related("integrator").annotate(declined=Subquery(declined)))
     stops = [stop for delivery in deliveries for stop in delivery.ordered_stops]
@@ -221,14 +229,12 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
 
 
 def matching(environment: str, text: str, *, ids: Collection[UUID] | None = None) -> list[str]:
-    """Ids of the routes in progress that have each word of the text in a name, phone, address or order.
+    """Ids of the routes of the board that have each word of the text in a name, phone, address or order.
 
     Case and accents do not matter, nor do the signs in phones. A word of six or more characters is looked for in the
     deliveryId too; a shorter one, such as a house number, is in too many of them. With `ids`, of these routes only.
     """
-    found: QuerySet[Delivery] = Delivery.objects.in_progress(environment).with_due()
-    if ids is not None:
-        found = found.filter(pk__in=ids)
+    found: QuerySet[Delivery] = _shown(environment, ids).with_due()
     # A subquery for each route, by the index. EXISTS in its place is planned as one scan of the stops of all times.
     of_stops = Stop.objects.filter(delivery=OuterRef("pk")).values(
         text=_joined("external_id", "contact_name", "contact_phone")

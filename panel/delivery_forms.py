@@ -1,21 +1,22 @@
 """The form that requests a delivery, also from a row of an uploaded file. Values are those of the API's body."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.forms import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.mail import outbox
 from common.measures import NumberField
 from common.states import POSTCODE
-from delivery import words
+from delivery import windows, words
 from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, FormSentAlready, PickupNotLinked
@@ -27,9 +28,12 @@ from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Package, Place
 from delivery.pricing import Quote
 from delivery.refusals import refusal
+from delivery.windows import Window
+from panel.filters import MOMENT_INPUT
 from panel.forms import PositionField
 
 MOST_PACKAGES = 5
+_LONGEST_MOMENT = 40  # characters
 _LARGEST_MEASURE = 1_000_000_000  # as in the API
 _MEASURES = ("height", "width", "length", "weight")
 # One of these is enough for the geocoder.
@@ -196,6 +200,45 @@ class PackageForm(forms.Form):
         return cast("Package", texts | measures)
 
 
+class MomentField(forms.DateTimeField):
+    """A moment in the service's time zone, as browsers, spreadsheets and people write it."""
+
+    def __init__(self, label: Any) -> None:
+        formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"]
+        super().__init__(label=label, required=False, input_formats=formats, widget=MOMENT_INPUT)
+
+    def to_python(self, value: Any) -> datetime | None:
+        if isinstance(value, str) and len(value) > _LONGEST_MOMENT:
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
+
+
+class WindowsForm(forms.Form):
+    """From when and until when, by the letters of the places."""
+
+    a_ready_at, a_deadline_at = MomentField(_("Collect from")), MomentField(_("Collect by"))
+    b_ready_at, b_deadline_at = MomentField(_("Deliver from")), MomentField(_("Deliver by"))
+    c_ready_at, c_deadline_at = MomentField(_("Deliver from")), MomentField(_("Deliver by"))
+    d_ready_at, d_deadline_at = MomentField(_("Deliver from")), MomentField(_("Deliver by"))
+
+    @property
+    def pairs(self) -> list[tuple[str, BoundField, BoundField]]:
+        """Letter and fields of each place."""
+        return [(letter.upper(), self[f"{letter}_ready_at"], self[f"{letter}_deadline_at"]) for letter in "abcd"]
+
+    def of(self, letter: str) -> Window:
+        return Window(self.cleaned_data[f"{letter}_ready_at"], self.cleaned_data[f"{letter}_deadline_at"])
+
+    def check(self, letters: Sequence[str], *, at: datetime) -> None:
+        """Raise ValidationError where windows are refused, beside their fields, those of B first."""
+        found = list(windows.faults(self.of("a"), [self.of(letter) for letter in letters], at=at))
+        for fault in found:
+            letter = "a" if fault.dropoff is None else letters[fault.dropoff]
+            self.add_error(f"{letter}_{'deadline_at' if fault.is_deadline else 'ready_at'}", gettext(fault.text))
+        if found:
+            raise ValidationError(gettext(found[0].text))
+
+
 class TripForm(forms.Form):
     """What concerns the whole delivery."""
 
@@ -232,6 +275,7 @@ class DeliveryForm:
             DropoffForm(data, prefix=name, empty_permitted=name != "b", initial=given.get(name))
             for name in LABELS.lower()
         ]
+        self.windows = WindowsForm(data)
         self.packages = [
             PackageForm(data, prefix=f"package{number}", empty_permitted=True, use_required_attribute=False)
             for number in range(1, MOST_PACKAGES + 1)
@@ -239,7 +283,7 @@ class DeliveryForm:
 
     @property
     def parts(self) -> list[forms.Form]:
-        return [self.trip, self.pickup, *self.dropoffs, *self.packages]
+        return [self.trip, self.windows, self.pickup, *self.dropoffs, *self.packages]
 
     @property
     def used(self) -> list[DropoffForm]:
@@ -265,15 +309,16 @@ class DeliveryForm:
     def has_price(self) -> bool:
         """Whether everything that the price depends on is valid."""
         places = all(place.is_valid() or place.has_price for place in (self.pickup, *self.dropoffs))
-        return places and all(part.is_valid() for part in (self.trip, *self.packages))
+        return places and all(part.is_valid() for part in (self.trip, self.windows, *self.packages))
 
     @property
     def to_locate(self) -> dict[int, dict[str, str]]:
         """The addresses of the drop-offs without coordinates, by index."""
         return {index: each.address for index, each in enumerate(self.used) if each.must_be_located}
 
-    def payload(self, located: Mapping[int, Point]) -> DeliveryRequest:
+    def payload(self, located: Mapping[int, Point], *, at: datetime) -> DeliveryRequest:
         """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
+        self.windows.check([each.prefix or "" for each in self.used], at=at)
         for index, point in located.items():
             try:
                 check_served(point)
@@ -285,9 +330,9 @@ class DeliveryForm:
             vehicle_type=trip["vehicle_type"],
             mode=self.mode,
             packages=[each.package for each in self.packages if each.has_changed()],
-            pickup=_place(self.pickup, self.pickup.cleaned_data["position"]),
+            pickup=_place(self.pickup, self.pickup.cleaned_data["position"], self.windows.of("a")),
             dropoffs=[
-                _place(each, located.get(index) or each.cleaned_data["position"])
+                _place(each, located.get(index) or each.cleaned_data["position"], self.windows.of(each.prefix or ""))
                 for index, each in enumerate(self.used)
             ],
         )
@@ -323,7 +368,7 @@ def _several_places() -> str:
     return gettext("This address is not one place on the map. Correct it, or choose the place that is meant.")
 
 
-def _place(form: PlaceForm, point: Point) -> Place:
+def _place(form: PlaceForm, point: Point, window: Window) -> Place:
     data = form.cleaned_data
     return Place(
         point=point,
@@ -331,6 +376,7 @@ def _place(form: PlaceForm, point: Point) -> Place:
         contact_name=data.get("name") or "",
         contact_phone=data.get("phone") or "",
         external_id=data.get("external_id") or "",
+        window=window,
         options=Options(
             instructions=data.get("instructions") or "",
             email=data.get("email") or "",
@@ -377,14 +423,13 @@ class Priced:
     @property
     def arrivals(self) -> list[tuple[str, datetime]]:
         """When the driver is expected at each place, if the nearest free one sets out now."""
-        seconds = zip(self.payload.labels, self.quote.seconds_until, strict=True)
-        return [(label, self.at + timedelta(seconds=each)) for label, each in seconds]
+        return list(zip(self.payload.labels, self.quote.moments(self.payload.ready, at=self.at), strict=True))
 
 
 def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
     """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
     found = addresses.locate(addresses=form.to_locate, at=at)
-    return form.payload({index: place.point for index, place in found.items()})
+    return form.payload({index: place.point for index, place in found.items()}, at=at)
 
 
 def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:

@@ -20,7 +20,7 @@ from common.actors import actor_name
 from common.fields import Folded, any_of, folded
 from common.formats import moment
 from common.pagination import InvalidCursor, Page, page_in_order, page_matching
-from delivery.lifecycle import Status
+from delivery.lifecycle import RouteStatus, Status
 from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
@@ -167,6 +167,7 @@ class DeliveryFilter(PeriodFilter):
     status = django_filters.ChoiceFilter(
         label=_("Status"),
         choices=[
+            (RouteStatus.SCHEDULED.value, status_name(RouteStatus.SCHEDULED)),
             *((s.value, status_name(s)) for s in Status),
             (UNDER_WAY, _("Under way")),
             (LATE, pgettext_lazy("deliveries", "Late")),
@@ -178,7 +179,13 @@ class DeliveryFilter(PeriodFilter):
     def filter_status(self, queryset: DeliveryQuerySet, _name: str, value: str) -> QuerySet[Delivery]:
         if value == LATE:
             return queryset.overdue(at=clock.now())
-        return queryset.under_way() if value == UNDER_WAY else queryset.filter(status=value)
+        if value == UNDER_WAY:
+            return queryset.under_way()
+        if value in (RouteStatus.SCHEDULED, Status.PENDING):  # pending ones are scheduled, or wait for a driver
+            waits = queryset.filter(status=Status.PENDING)
+            is_scheduled = Q(route_status=RouteStatus.SCHEDULED)
+            return waits.filter(is_scheduled if value == RouteStatus.SCHEDULED else ~is_scheduled)
+        return queryset.filter(status=value)
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""

@@ -34,6 +34,15 @@ _TEXTS = (
     gettext_noop("Name the X-Request-Id header of this answer when you report it."),
     gettext_noop("No active tariff for %(vehicle)s."),
     gettext_noop("No place was found for this address."),
+    gettext_noop("At most 30 days ahead."),
+    gettext_noop("At most 31 days ahead."),
+    gettext_noop("The deadline of the pickup is at least 10 minutes after it is ready, and 20 minutes from now."),
+    gettext_noop("What is delivered is ready before the deadline of the pickup."),
+    gettext_noop(
+        "The deadline of a drop-off is at least 20 minutes after it is ready, and not before that of the pickup."
+    ),
+    gettext_noop("A moment of RFC 3339 with its offset, such as 2026-12-01T16:00:00-03:00."),
+    gettext_noop("The offset is missing, such as -03:00 at the end, or Z."),
     gettext_noop("Percent-encode the + of an offset."),
     gettext_noop("Send 'S/N' if the building has none."),
     gettext_noop("Send a JSON object."),

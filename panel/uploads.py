@@ -30,7 +30,7 @@ from delivery.errors import DeliveryError, ExternalIdInUse
 from delivery.lifecycle import Status
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, VehicleType
 from delivery.refusals import refusal
-from panel.delivery_forms import DeliveryForm, PackageForm, Priced, priced
+from panel.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
 
 MOST_BYTES = 300_000
 KEPT = timedelta(hours=1)
@@ -48,12 +48,14 @@ _OF_DROPOFF = {
     "on_failure": gettext_lazy("If it cannot be delivered"), "photo": gettext_lazy("Photo"), "pin": gettext_lazy("PIN"),
 }  # fmt: skip  # a table
 _OF_PACKAGE = {name: PackageForm.base_fields[name].label for name in ("description", "quantity", "weight")}
+_WINDOWS = ("a_ready_at", "a_deadline_at", "b_ready_at", "b_deadline_at")
 COLUMNS: dict[str, Any] = {
     "a-point": gettext_lazy("Pickup point"),
     "a-name": gettext_lazy("Sender"),
     "a-phone": gettext_lazy("Sender's phone"),
     **{f"b-{name}": label for name, label in _OF_DROPOFF.items()},
     **{f"package1-{name}": label for name, label in _OF_PACKAGE.items()},
+    **{name: WindowsForm.base_fields[name].label for name in _WINDOWS},
     "vehicle_type": gettext_lazy("Vehicle"),
     "mode": gettext_lazy("Route"),
 }

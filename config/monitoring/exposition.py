@@ -52,7 +52,8 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
 # One row for each sample: the metric, its labels, the value. Each part reads an index or a small table.
 _STATEMENT = """
 WITH open_routes AS MATERIALIZED (
-    SELECT route_status, environment, created_at FROM delivery_delivery WHERE route_status = ANY(%(in_progress)s)
+    SELECT route_status, environment, coalesce(offer_at, created_at) AS created_at FROM delivery_delivery
+    WHERE route_status = ANY(%(in_progress)s)
 ), offers AS (
     SELECT created_at FROM open_routes WHERE route_status = 'AVAILABLE' AND environment = 'live'
 ), queue AS (

@@ -58,6 +58,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.models.alert import LATE_MINUTES, LEAST_MINUTES, UNTAKEN_MINUTES
+from delivery.models.delivery import OFFERED_AT
 
 _log = logging.getLogger(__name__)
 # Between two alerts about deliveries of one account and environment.
@@ -111,21 +112,25 @@ def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
     )
     is_offered = Q(route_status=RouteStatus.AVAILABLE)
     trouble = Case(
-        When(is_offered & Q(created_at__lt=Value(at) - untaken), then=Value(Trouble.UNTAKEN.value)),
+        When(is_offered & Q(offered__lt=Value(at) - untaken), then=Value(Trouble.UNTAKEN.value)),
         When(~is_offered & Q(due_at__lt=Value(at) - late), then=Value(Trouble.LATE.value)),
         output_field=CharField(),
     )
     deliveries = Delivery.objects.filter(route_status__in=lifecycle.IN_PROGRESS, created_at__lt=at - _LEAST_AGE)
     troubled_at = Case(
-        When(is_offered, then=F("created_at") + untaken), default=F("due_at") + late, output_field=DateTimeField()
+        When(is_offered, then=F("offered") + untaken), default=F("due_at") + late, output_field=DateTimeField()
     )
-    return deliveries.with_due().annotate(trouble=trouble, troubled_at=troubled_at).filter(trouble__isnull=False)
+    deliveries = deliveries.with_due().alias(offered=OFFERED_AT)
+    return deliveries.annotate(trouble=trouble, troubled_at=troubled_at).filter(trouble__isnull=False)
 
 
 def failed_since(since: datetime, *, at: datetime) -> QuerySet[Any]:
-    """Deliveries that have failed since, at most two days ago, and were not cancelled; as `untaken_or_late`."""
-    # An index has the status and the moment of the request.
-    lately = {"created_at__gte": at - _LONGEST_DELIVERY, "closed_at__gte": since}
+    """Deliveries that have failed since, at most two days ago, and were not cancelled; as `untaken_or_late`.
+
+    A scheduled one can have been requested long before.
+    """
+    # An index has the ends of those that are not anonymised.
+    lately = {"closed_at__gte": max(since, at - _LONGEST_DELIVERY), "forgotten_at": None}
     deliveries = Delivery.objects.filter(status=Status.FAILED, cancelled_at=None, **lately)
     return deliveries.annotate(trouble=Value(Trouble.FAILED.value), troubled_at=F("closed_at"))
 

@@ -71,10 +71,17 @@ def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, servic
     is_reverse = delivery.mode == Mode.REVERSE  # then the stops come first, and A is no stop of its own
     if not stops:  # they are read after the route, and the last one was closed meanwhile
         return _Computed(delivery, [], [])
+    is_before_a = delivery.route_status == RouteStatus.ACCEPTED and not is_reverse
+    ready = [stop.ready_at for stop in stops]
+    if is_before_a:
+        ready.insert(0, delivery.scheduled_for)
+    elif delivery.route_status == RouteStatus.ACCEPTED:  # then the first stop is collected when it is ready itself, too
+        ready[0] = max(filter(None, (ready[0], delivery.scheduled_for)), default=None)
     way = arrivals.way(
         known,
-        pickup=delivery.point if delivery.route_status == RouteStatus.ACCEPTED and not is_reverse else None,
+        pickup=delivery.point if is_before_a else None,
         stops=[stop.point for stop in stops],
+        ready=ready,
         service=service,
     )
     timed = times.of(way.points, vehicle=delivery.vehicle_type)

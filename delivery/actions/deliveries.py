@@ -18,7 +18,7 @@ from common.compiled_queries import insert_together
 from common.idempotency import KeyedEndpoint
 from common.simulation import rows as simulation_rows
 from common.webhooks import recording
-from delivery import lifecycle, task_names, words
+from delivery import lifecycle, task_names, windows, words
 from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
@@ -78,7 +78,7 @@ def request(
     simulation_speed: float | None = None,
     on_repeated: Callable[[dict[str, UUID]], None] | None = None,
 ) -> Delivery:
-    """Create a delivery at the price of `quote`, or at today's, and offer its route.
+    """Create a delivery at the price of `quote`, or at today's, and offer its route, or schedule its offer.
 
     With a `simulation_speed` (1 to 120; in the sandbox only) a simulated driver takes it and moves it so fast.
     `on_repeated` is called with what `Stop.repeated` finds before anything is written, and may refuse the request.
@@ -200,6 +200,14 @@ def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRe
             options = replace(options, on_failure=policy)
         dropoffs.append(replace(dropoff, options=options))
     return replace(payload, dropoffs=dropoffs)
+
+
+@transaction.atomic
+def offer(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """Offer a scheduled route to drivers, from now on as long as any. Raises MoveRefused."""
+    locked, after = transitions.begin(delivery, Trigger.OFFER)
+    locked.offer_at, locked.offer_expires_at = at, at + settings.OFFER_TTL
+    return transitions.apply(locked, after, Trigger.OFFER, by=by, at=at)
 
 
 @transaction.atomic
@@ -401,7 +409,11 @@ def _checked_reason(reason: str) -> str:
 
 def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
     """An unsaved delivery with its unsaved stops."""
-    state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode)
+    scheduled_for = _later(payload.pickup.window.ready_at, at)
+    offer_at = scheduled_for and scheduled_for - _lead(token, quote)
+    is_scheduled = offer_at is not None and offer_at > at
+    state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode, is_scheduled=is_scheduled)
+    deadlines = [dropoff.window.deadline_at for dropoff in payload.dropoffs]
     delivery = Delivery(
         integrator=token.integrator,
         environment=token.environment,
@@ -416,7 +428,11 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
         cancel_percent_accepted=quote.cancel_percent_accepted,
         cancel_percent_collected=quote.cancel_percent_collected,
         created_at=at,
-        offer_expires_at=at + settings.OFFER_TTL,
+        scheduled_for=scheduled_for,
+        pickup_deadline_at=payload.pickup.window.deadline_at,
+        deadline_at=max(filter(None, deadlines), default=None),
+        offer_at=offer_at if is_scheduled else None,
+        offer_expires_at=(offer_at if offer_at and is_scheduled else at) + settings.OFFER_TTL,
         last_sequence=1,
         **_place_fields(payload.pickup),
     )
@@ -427,11 +443,24 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
             status=state.orders[index].value,
             external_id=dropoff.external_id,
             external_id_digest=Stop.digest_of(dropoff.external_id, token=token),
+            ready_at=_later(dropoff.window.ready_at, at),
+            deadline_at=dropoff.window.deadline_at,
             **_place_fields(dropoff),
         )
         for index, dropoff in enumerate(payload.dropoffs)
     ]
     return delivery
+
+
+def _later(ready: datetime | None, at: datetime) -> datetime | None:
+    """The moment, if it is still to come: what was ready before is ready now."""
+    return ready if ready is not None and ready > at else None
+
+
+def _lead(token: Requester, quote: Quote) -> timedelta:
+    """How long before it is ready a delivery is offered, as far as it is known at the request."""
+    seconds = 0 if token.environment == Environment.SANDBOX else quote.seconds_until[0]
+    return windows.lead(seconds, least=settings.OFFER_LEAD)
 
 
 def _place_fields(place: Place) -> dict[str, object]:

@@ -66,6 +66,12 @@ def _set_position(*, delivery: Delivery, position: str, by: str, at: datetime) -
 
 # Without EXPIRE, which is triggered by time alone. In the order of pages.
 MOVES: Mapping[str, Move] = {
+    "offer": Move(
+        deliveries.offer,
+        _("Offer now"),
+        _("Route %(route)s is offered to drivers."),
+        is_step=True,
+    ),
     "accept": Move(
         _accept,
         _("Assign driver"),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
@@ -130,12 +131,17 @@ def _seconds_until(outbound: Sequence[Leg], *, vehicle_type: str, driver_m: floa
     `driver_m`: metres from the nearest driver to the first one. None: of a driver somewhere within the dispatch radius,
     on average.
     """
-    rules = DispatchRules.current()
-    away_m = rules.dispatch_radius_m * _MEAN_SHARE if driver_m is None else driver_m
-    to_pickup = routing.by_road(away_m, road_factor=rules.road_factor, kmh=rules.speed_kmh[vehicle_type])
+    rules, to_pickup = DispatchRules.current(), leg_to_pickup(vehicle_type=vehicle_type, driver_m=driver_m)
     service = Service(pickup=rules.service_minutes_pickup, stop=rules.service_minutes_stop)
     waits = arrivals.waits(service, stops=len(outbound), is_collected=False)
     return tuple(map(round, arrivals.seconds_until([leg.seconds for leg in (to_pickup, *outbound)], waits)))
+
+
+def leg_to_pickup(*, vehicle_type: str, driver_m: float | None) -> Leg:
+    """The way to A of a driver who is `driver_m` metres from there. None: of one whose distance is not known."""
+    rules = DispatchRules.current()
+    away_m = rules.dispatch_radius_m * _MEAN_SHARE if driver_m is None else driver_m
+    return routing.by_road(away_m, road_factor=rules.road_factor, kmh=rules.speed_kmh[vehicle_type])
 
 
 def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
@@ -176,7 +182,8 @@ def redeem(quote_id: str, *, token: Requester, payload: DeliveryRequest, at: dat
         raise QuoteMismatch("The Quote-Id was issued to another account, or in the other environment.")
     if trip != own_trip:
         raise QuoteMismatch(
-            "The Quote-Id is for other points, packages, vehicleType or deliveryMode than this request. Quote it first."
+            "The Quote-Id is for other points, windows, packages, vehicleType or deliveryMode than this request. Quote "
+            "it first."
         )
     if at.timestamp() >= expires:
         raise QuoteExpired("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id.")
@@ -186,11 +193,14 @@ def redeem(quote_id: str, *, token: Requester, payload: DeliveryRequest, at: dat
 
 def _subject(token: Requester, payload: DeliveryRequest) -> tuple[str, str]:
     """What a quote is for: the account with its environment, and a digest of the trip."""
-    trip = [
+    trip: list[Any] = [
         payload.vehicle_type,
         payload.mode,
         [(point.latitude, point.longitude) for point in payload.points],
         [[item.get(measure) for measure in _MEASURES] for item in payload.packages],
     ]
+    # Without windows the digest is that of ids which were issued before there were any.
+    if any(payload.windows):
+        trip.append([str(moment) for window in payload.windows for moment in (window.ready_at, window.deadline_at)])
     digest = hashlib.sha256(json.dumps(trip).encode()).hexdigest()[:32]
     return f"{token.integrator_id.hex}/{token.environment}", digest

@@ -82,7 +82,8 @@ def apply(
     delivery.status = after.delivery.value
     delivery.route_status = after.route.value
     delivery.closed_at = at if delivery.is_closed else None
-    delivery.last_sequence += 1
+    is_told = trigger not in lifecycle.WITHOUT_EVENT
+    delivery.last_sequence += is_told
     delivery.save(update_fields=TRANSITION_FIELDS)
     entry = history(delivery, trigger.value, by=by, at=at, **details)
     former = delivery.driver_when_locked
@@ -90,13 +91,17 @@ def apply(
         entry.former_driver = former
         publish_on_commit(page_updates.route_changed(delivery.pk, former.pk))
     entry.save(force_insert=True)
-    outbox.record(delivery=delivery, failed=named if trigger in _FAILURES else None, at=at)
+    if is_told:
+        outbox.record(delivery=delivery, failed=named if trigger in _FAILURES else None, at=at)
+    else:
+        outbox.announce_on_commit(delivery, wakes=False)
     count_on_commit(trigger.value, delivery.environment)
     if trigger is not Trigger.EXPIRE:  # nobody was on the way
         wake_up.send_on_commit(task_names.RENEW_ARRIVALS)
     if delivery.environment == Environment.SANDBOX:
-        Simulation.objects.after_move(delivery, by=by, by_integrator=by_integrator, at=at)
-        if by_integrator:
+        goes_on = by_integrator or trigger is Trigger.OFFER
+        Simulation.objects.after_move(delivery, by=by, goes_on=goes_on, at=at)
+        if goes_on:
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     return delivery
 

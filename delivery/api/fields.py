@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError as DjangoValidationError
@@ -15,6 +16,10 @@ from common.serializers import BodyCharField, BodyFloatField
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _ZIPCODE = re.compile(r"[0-9]{5}-?[0-9]{3}")  # in the description too, where `\d` would be any digit of Unicode
 _LONGEST_NUMBER = 64  # characters
+_MOMENT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})?"
+)
+_LONGEST_MOMENT = 40
 
 
 def _is_number(data: Any) -> bool:
@@ -128,6 +133,29 @@ class StrictTextField(BodyCharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+@extend_schema_field({"type": "string", "format": "date-time", "examples": ["2026-12-01T16:00:00-03:00"]})
+class MomentField(BodyCharField):
+    """A moment of RFC 3339, with its offset, as a datetime in UTC."""
+
+    default_error_messages = {
+        "invalid_moment": "A moment of RFC 3339 with its offset, such as 2026-12-01T16:00:00-03:00.",
+        "missing_offset": "The offset is missing, such as -03:00 at the end, or Z.",
+    }
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, allow_null=True, **kwargs)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str) or len(data) > _LONGEST_MOMENT or not (found := _MOMENT.fullmatch(data)):
+            self.fail("invalid_moment")
+        if not found[2]:
+            self.fail("missing_offset")
+        try:
+            return datetime.fromisoformat(data.upper()).astimezone(UTC)
+        except (ValueError, OverflowError):  # a day that there is not, or the first and last ones of all time
+            self.fail("invalid_moment")
 
 
 # Not the format `email`, which an empty text does not have.

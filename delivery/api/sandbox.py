@@ -140,7 +140,7 @@ def _described(operation_id: str) -> Callable[[Move], Move]:
 
 
 class SandboxViewSet(IntegratorView, ViewSet):
-    """With a live token the answer is 404. After a move the simulated driver makes none by itself."""
+    """With a live token the answer is 404. After a move but offer the simulated driver makes none by itself."""
 
     lookup_field = "delivery_id"
     lookup_value_converter = "str"
@@ -149,6 +149,15 @@ class SandboxViewSet(IntegratorView, ViewSet):
         SandboxOnly, DeliveryNotFound, MoveRefused, RouteTaken, OfferExpired, StopNotFound, StopNotOpen,
         NoDriverAssigned,
     )  # fmt: skip  # a list of names
+
+    @_described("sandbox-offer")
+    @action(methods=["post"], detail=True)
+    def offer(self, request: Request, delivery_id: str) -> Response:
+        """Offer a scheduled delivery now.
+
+        The simulated driver goes on then.
+        """
+        return self._move(Trigger.OFFER, request, delivery_id)
 
     @_described("sandbox-accept")
     @action(methods=["post"], detail=True)

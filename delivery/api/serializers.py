@@ -1,6 +1,8 @@
 """Validates the request bodies of area A. Unknown keys are ignored."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +13,7 @@ from common.openapi import example_body
 from common.serializers import BodySerializer
 from common.simulation import pace
 from common.views import InvalidBody, Path, PayloadWarning, nearest
+from delivery import windows
 from delivery.api import examples
 from delivery.api.fields import (
     EmailField,
@@ -18,6 +21,7 @@ from delivery.api.fields import (
     LatitudeField,
     LongitudeField,
     MeasureField,
+    MomentField,
     NamedChoiceField,
     QuantityField,
     StrictTextField,
@@ -32,6 +36,7 @@ from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS, LONGEST_INSTRUCTIONS
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.simulation import steps
+from delivery.windows import Window
 
 Data = dict[str, Any]
 
@@ -108,6 +113,8 @@ class DropoffSerializer(ObjectSerializer):
     instructions = TextField(max_length=LONGEST_INSTRUCTIONS)
     proof = ProofSerializer(required=False, allow_null=True)
     onFailure = NamedChoiceField(choices=[policy.value for policy in OnFailure], required=False, allow_null=True)
+    readyAt = MomentField()
+    deadlineAt = MomentField()
 
     def validate(self, attrs: Data) -> Data:
         """Add the drop-off's `point`: both coordinates of `coordinates`, or else both of `address`.
@@ -155,6 +162,8 @@ class DeliveryRequestSerializer(ObjectSerializer):
         child=PackageSerializer(), required=False, allow_null=True, max_length=_MAX_PACKAGES
     )
     deliveryMode = NamedChoiceField(choices=[mode.value for mode in Mode], required=False, allow_null=True)
+    pickupReadyAt = MomentField()
+    pickupDeadlineAt = MomentField()
 
     def validate(self, attrs: Data) -> Data:
         """Refuse what a drop-off of mode REVERSE, at which the driver collects, cannot ask for."""
@@ -172,12 +181,13 @@ class DeliveryRequestSerializer(ObjectSerializer):
         dropoffs = enumerate(self.validated_data["dropoffs"])
         return {index: _address(dropoff) for index, dropoff in dropoffs if dropoff["point"] is None}
 
-    def delivery_request(self, located: Mapping[int, Point]) -> DeliveryRequest:
+    def delivery_request(self, located: Mapping[int, Point], *, at: datetime) -> DeliveryRequest:
         """The validated body as the actions take it, with the points of the addresses `to_locate`.
 
-        Raises InvalidBody for a point outside the service area.
+        Raises InvalidBody for a point outside the service area, and for windows that are refused at `at`.
         """
         data: Data = self.validated_data
+        self._check_windows(at)
         for index, point in located.items():
             try:
                 check_served(point, "address")
@@ -187,9 +197,25 @@ class DeliveryRequestSerializer(ObjectSerializer):
             vehicle_type=data["vehicleType"],
             mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
             packages=data.get("orderPackages") or [],
-            pickup=_place(data["pickup"]),
+            pickup=replace(
+                _place(data["pickup"]), window=Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
+            ),
             dropoffs=[_place(dropoff, located.get(index)) for index, dropoff in enumerate(data["dropoffs"])],
         )
+
+    def _check_windows(self, at: datetime) -> None:
+        data: Data = self.validated_data
+        pickup = Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
+        errors: Any = {}
+        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), at=at):
+            detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
+            if fault.dropoff is None:
+                errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail
+            else:
+                of_dropoff = errors.setdefault("dropoffs", {}).setdefault(fault.dropoff, {})
+                of_dropoff["deadlineAt" if fault.is_deadline else "readyAt"] = detail
+        if errors:
+            raise InvalidBody(errors, [])
 
     def warnings(self) -> list[PayloadWarning]:
         """What is accepted and probably a mistake."""
@@ -345,6 +371,10 @@ def _address(place: Data) -> dict[str, str]:
     return {name: place["address"].get(name) or "" for name in ADDRESS_TEXTS}
 
 
+def _window(dropoff: Data) -> Window:
+    return Window(dropoff.get("readyAt"), dropoff.get("deadlineAt"))
+
+
 def _place(data: Data, located: Point | None = None) -> Place:
     contacts, proof = data.get("contacts") or {}, data.get("proof") or {}
     return Place(
@@ -353,6 +383,7 @@ def _place(data: Data, located: Point | None = None) -> Place:
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",
         external_id=data.get("externalId") or "",
+        window=_window(data),
         options=Options(
             instructions=data.get("instructions") or "",
             email=contacts.get("email") or "",

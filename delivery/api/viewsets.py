@@ -73,8 +73,8 @@ _REQUEST_DELIVERY = KeyedEndpoint(
 _ESTIMATE = answer_header(
     "Rota-Estimate",
     "When the driver is expected at A and at each drop-off, a dictionary of dates (RFC 9651): `pickup`, `b`, `c`, `d`. "
-    "Computed for the nearest free driver setting out now. With deliveryMode REVERSE `b`, `c`, `d` and then `dropoff`, "
-    "for A.",
+    "Computed for the nearest free driver setting out now, who waits at each place until it is ready. With "
+    "deliveryMode REVERSE `b`, `c`, `d` and then `dropoff`, for A.",
     {"type": "string", "examples": ["pickup=@1795200000, b=@1795200900"]},
 )
 
@@ -90,7 +90,7 @@ _LOCATED = answer_header(
 def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[DeliveryRequest, dict[str, str]]:
     """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
     found = addresses.locate(addresses=serializer.to_locate, at=at)
-    payload = serializer.delivery_request({index: place.point for index, place in found.items()})
+    payload = serializer.delivery_request({index: place.point for index, place in found.items()}, at=at)
     named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
     return payload, {"Rota-Located": named} if named else {}
 
@@ -99,8 +99,8 @@ def _estimate(quote: Quote, payload: DeliveryRequest, at: datetime) -> dict[str,
     """The header with the estimate of a delivery that is requested now."""
     at_a = "dropoff" if payload.mode is Mode.REVERSE else "pickup"
     names = (at_a if label == "A" else label.lower() for label in payload.labels)
-    moments = zip(names, quote.seconds_until, strict=True)
-    return {"Rota-Estimate": ", ".join(f"{key}=@{int(at.timestamp()) + seconds}" for key, seconds in moments)}
+    moments = zip(names, quote.moments(payload.ready, at=at), strict=True)
+    return {"Rota-Estimate": ", ".join(f"{key}=@{int(moment.timestamp())}" for key, moment in moments)}
 
 
 def _links(*operations: str, delivery_id: str = "$response.body#/deliveryId") -> dict[str, Any]:
@@ -191,8 +191,8 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
     def request_delivery(self, request: Request) -> HttpResponse:
         """Request a delivery.
 
-        Creates a delivery and offers its whole route to drivers. Send an Idempotency-Key: then a repeated call cannot
-        create a second one.
+        Creates a delivery and offers its whole route to drivers: at once, or shortly before `pickupReadyAt`. Send an
+        Idempotency-Key: then a repeated call cannot create a second one.
         """
         token, serializer, at = token_of(request), self._read_request(request), clock.now()
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")

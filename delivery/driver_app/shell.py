@@ -76,6 +76,8 @@ def _texts() -> dict[str, str]:
         **{f"stop.{code}": str(label) for code, label in words.STATUSES.items()},
         **{f"stop.{code}": _("To deliver") for code in lifecycle.OPEN},
         "stop.again": _("Second attempt"),
+        "window.from": _("from %s"),
+        "window.until": _("until %s"),
         "stop.changed": _("Changed by the shop at %s"),
         **{f"pickup.{code}": str(label) for code, label in words.PICKUPS.items()},
         "move.collectAt": _("Collected at"),

@@ -175,6 +175,8 @@ def _place(place: Stop | Delivery) -> dict[str, Any]:
         "label": place.label,
         "address": bodies.address(place),
         "coordinates": {"latitude": place.latitude, "longitude": place.longitude},
+        "readyAt": moment_or_none(place.window.ready_at),
+        "deadlineAt": moment_or_none(place.window.deadline_at),
     }
 
 

@@ -44,6 +44,7 @@ from delivery.models.driver import DeclinedOffer, Driver, DriverPosition, Latest
 from delivery.models.integrator import Integrator
 from delivery.models.stop import FORGOTTEN, Stop
 from delivery.models.token import Token
+from delivery.windows import Window
 
 # An estimate of a driver who reports no position is computed again after this.
 _ARRIVALS_KEPT = timedelta(minutes=1)
@@ -63,9 +64,11 @@ _AMOUNT = Case(
     output_field=DecimalField(max_digits=12, decimal_places=2),
 )
 ENDED = {"ending": _ENDING, "amount": _AMOUNT}
+# Since when a route has been offered: what it waits for is counted from then.
+OFFERED_AT = Coalesce("offer_at", "created_at")
 _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
-    "accepted_at", "driver_amount",
+    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
@@ -73,6 +76,7 @@ TRANSITION_FIELDS = [
     "status",
     "route_status",
     "driver",
+    "offer_at",
     "offer_expires_at",
     "accepted_at",
     "closed_at",
@@ -148,21 +152,37 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return offers.filter(distance_m__lte=radius_m)
 
     def with_due(self) -> Self:
-        """Annotates `due_at`: when the route's next step is due, counted from the request.
+        """Annotates `due_at`: when the route's next step is due.
 
-        Without a driver this is the acceptance, then the pickup, then the end of the route, the return included.
+        Without a driver this is the acceptance, counted from the offer; then the pickup and the end of the route, the
+        return included, counted from the request or from when the goods are ready. The deadlines of the request come
+        before these rules: of the pickup, of the next of the open stops, and at the end the latest of the stops, with
+        the way back where the route ends at A. A scheduled route is due when the goods are ready.
         """
         rules = DispatchRules.current()
-        by_km = ExpressionWrapper(
-            F("distance_km") * Value(rules.late_per_km, DurationField()), output_field=DurationField()
+        begins, per_km = Coalesce("scheduled_for", "created_at"), Value(rules.late_per_km, DurationField())
+        by_km = ExpressionWrapper(F("distance_km") * per_km, DurationField())
+        pickup = Coalesce("pickup_deadline_at", _moment(begins + Value(rules.late_pickup, DurationField())))
+        ends_at_a = Q(route_status=RouteStatus.RETURNING) | ~Q(mode=lifecycle.Mode.DEFAULT)
+        due = Case(
+            When(route_status=RouteStatus.SCHEDULED, then=F("scheduled_for")),
+            When(
+                route_status=RouteStatus.AVAILABLE,
+                then=_moment(OFFERED_AT + Value(rules.late_without_driver, DurationField())),
+            ),
+            When(route_status=RouteStatus.ACCEPTED, then=pickup),
+            When(deadline_at=None, then=_moment(pickup + by_km)),
+            When(route_status=RouteStatus.COLLECTED, then=Coalesce(_next_deadline(), _moment(pickup + by_km))),
+            When(ends_at_a, then=_moment(F("deadline_at") + by_km)),
+            default=F("deadline_at"),
+            output_field=DateTimeField(),
         )
-        allowed = Case(
-            When(route_status=RouteStatus.AVAILABLE, then=Value(rules.late_without_driver)),
-            When(route_status=RouteStatus.ACCEPTED, then=Value(rules.late_pickup)),
-            default=Value(rules.late_pickup, DurationField()) + by_km,
-            output_field=DurationField(),
-        )
-        return self.annotate(due_at=ExpressionWrapper(F("created_at") + allowed, output_field=DateTimeField()))
+        return self.annotate(due_at=due)
+
+    def scheduled(self, *, until: datetime) -> Self:
+        """Those that are not offered yet and ready at `until` or before, in this sequence."""
+        waiting = self.filter(route_status=RouteStatus.SCHEDULED, scheduled_for__lte=until)
+        return waiting.order_by("scheduled_for", "pk")
 
     def late(self, environment: str, *, at: datetime) -> Self:
         """Deliveries in progress whose next step was due before `at`."""
@@ -211,6 +231,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def with_amounts(self) -> Self:
         """Annotates deliveries that have ended with `ending`, and `amount`: what the account owes for them in reais."""
         return self.annotate(**ENDED)
+
+
+def _moment(expression: Any) -> ExpressionWrapper:
+    return ExpressionWrapper(expression, output_field=DateTimeField())
+
+
+def _next_deadline() -> Subquery:
+    """The earliest deadline of the stops to which the driver has still to go."""
+    is_on_the_way_to_a = Q(delivery__mode=lifecycle.Mode.REVERSE, status=Status.COLLECTED)
+    ahead = Stop.objects.filter(delivery=OuterRef("pk"), status__in=lifecycle.OPEN, deadline_at__isnull=False)
+    return Subquery(ahead.exclude(is_on_the_way_to_a).order_by("deadline_at").values("deadline_at")[:1])
 
 
 # Conditions hold plain strings, so that migrations do not import the enums, whose members can change.
@@ -266,6 +297,13 @@ class Delivery(Identified, Located):
     cancel_percent_collected = models.DecimalField(max_digits=5, decimal_places=2)
 
     created_at = models.DateTimeField(_("created at"))
+    # When the goods are ready, if the request said so and that was later.
+    scheduled_for = models.DateTimeField(_("scheduled for"), null=True, editable=False)
+    pickup_deadline_at = models.DateTimeField(_("deadline of the pickup"), null=True, editable=False)
+    # The latest of the stops.
+    deadline_at = models.DateTimeField(_("deadline"), null=True, editable=False)
+    # When the route is offered, as far as that is known, and once it is: since when. None: since the request.
+    offer_at = models.DateTimeField(_("offered at"), null=True, editable=False)
     offer_expires_at = models.DateTimeField(_("offer expires at"))
     # The first acceptance, however often the route was released and accepted again. None of routes that the version
     # before this column accepted after the migration that filled it, too.
@@ -308,6 +346,9 @@ class Delivery(Identified, Located):
                 condition=_route_in(*lifecycle.IN_PROGRESS),
             ),
             models.Index(
+                fields=["scheduled_for", "id"], name="delivery_scheduled", condition=_route_in(RouteStatus.SCHEDULED)
+            ),
+            models.Index(
                 fields=["closed_at"],
                 name="delivery_to_forget",
                 condition=Q(closed_at__isnull=False, forgotten_at__isnull=True),
@@ -336,13 +377,13 @@ class Delivery(Identified, Located):
             ),
             models.CheckConstraint(
                 name="delivery_driver_fits_route",
-                condition=(_route_in(RouteStatus.AVAILABLE, RouteStatus.EXPIRED) & Q(driver=None))
+                condition=(_route_in(*lifecycle.UNTAKEN, RouteStatus.EXPIRED) & Q(driver=None))
                 | (_route_in(*lifecycle.HELD, RouteStatus.FINISHED) & Q(driver__isnull=False))
                 | _route_in(RouteStatus.CANCELLED),
             ),
             models.CheckConstraint(
                 name="delivery_status_fits_route",
-                condition=(_route_in(RouteStatus.AVAILABLE) & _status_in(Status.PENDING))
+                condition=(_route_in(*lifecycle.UNTAKEN) & _status_in(Status.PENDING))
                 | (_route_in(RouteStatus.ACCEPTED) & _status_in(Status.ACCEPT))
                 | (_route_in(RouteStatus.COLLECTED) & _status_in(Status.COLLECTED))
                 | (_route_in(RouteStatus.RETURNING) & _status_in(Status.COLLECTED, Status.FAILED))
@@ -358,6 +399,11 @@ class Delivery(Identified, Located):
                 name="delivery_closed_has_its_time",
                 condition=(_route_in(*lifecycle.CLOSED) & Q(closed_at__isnull=False))
                 | (~_route_in(*lifecycle.CLOSED) & Q(closed_at=None)),
+            ),
+            models.CheckConstraint(
+                name="delivery_scheduled_has_its_moments",
+                condition=~_route_in(RouteStatus.SCHEDULED)
+                | Q(scheduled_for__isnull=False, offer_at__isnull=False, offer_at__lt=F("scheduled_for")),
             ),
             models.CheckConstraint(
                 name="delivery_price_not_negative", condition=Q(shipping_value__gte=0, distance_km__gte=0)
@@ -386,10 +432,17 @@ class Delivery(Identified, Located):
                 name="delivery_offer_renewed_by_release",
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Q(old__offer_expires_at__df=pgtrigger.F("new__offer_expires_at"))
+                & ~pgtrigger.Q(old__route_status=RouteStatus.SCHEDULED.value)
                 & ~(
                     pgtrigger.Q(old__route_status=RouteStatus.ACCEPTED.value)
                     & pgtrigger.Q(new__route_status=RouteStatus.AVAILABLE.value)
                 ),
+            ),
+            pgtrigger.Protect(
+                name="delivery_offer_begins_once",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__offer_at__df=pgtrigger.F("new__offer_at"))
+                & ~pgtrigger.Q(old__route_status=RouteStatus.SCHEDULED.value),
             ),
             pgtrigger.Protect(
                 name="delivery_closed_stays_so",
@@ -471,6 +524,20 @@ class Delivery(Identified, Located):
         return _LATEST_POSITION.first(driver=self.driver.pk, until=self.closed_at or _NEVER)
 
     @property
+    def window(self) -> Window:
+        """When the pickup is ready, if that was later than the request, and its deadline."""
+        return Window(self.scheduled_for, self.pickup_deadline_at)
+
+    @property
+    def is_scheduled(self) -> bool:
+        return self.route_status == RouteStatus.SCHEDULED
+
+    @property
+    def shown_status(self) -> str:
+        """What pages show as the status of the whole: that an offer comes later, and not that it waits for a driver."""
+        return self.route_status if self.is_scheduled else self.status
+
+    @property
     def is_held(self) -> bool:
         return self.route_status in lifecycle.HELD
 
@@ -484,7 +551,7 @@ class Delivery(Identified, Located):
         if self.cancelled_at is not None or self.is_closed:
             return None
         percent = self.cancel_percent_collected
-        if self.route_status == RouteStatus.AVAILABLE:
+        if self.route_status in lifecycle.UNTAKEN:
             percent = Decimal(0)
         elif self.route_status == RouteStatus.ACCEPTED:
             percent = self.cancel_percent_accepted

@@ -10,15 +10,16 @@ from delivery.simulation.steps import Outcome
 
 
 class SimulationQuerySet(rows.SimulationQuerySet["Simulation"]):
-    def after_move(self, delivery: Delivery, *, by: str, by_integrator: bool, at: datetime) -> None:
-        """End the simulation of a delivery that was moved, except by the simulator or a cancellation of its integrator.
+    def after_move(self, delivery: Delivery, *, by: str, goes_on: bool, at: datetime) -> None:
+        """End the simulation of a delivery that was moved by somebody else than the simulator.
 
-        After such a cancellation the simulation is due at once, because the driver has to return to A.
+        `goes_on`: it is due at once instead, after a cancellation of the integrator, because the driver has to return
+        to A, and when a scheduled route is offered.
         """
         simulation = self.filter(pk=delivery.pk)
-        if delivery.is_closed or not (by_integrator or by == steps.ACTOR):
+        if delivery.is_closed or not (goes_on or by == steps.ACTOR):
             simulation.delete()
-        elif by_integrator:
+        elif goes_on:
             simulation.update(due_at=at)
 
 

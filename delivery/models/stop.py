@@ -22,6 +22,7 @@ from delivery.lifecycle import FailureCode, Mode, OnFailure, Status
 from delivery.models.bases import Identified, Located, on_earth, quoted
 from delivery.models.driver import Driver
 from delivery.models.token import Requester
+from delivery.windows import Window
 
 LABELS = "BCD"
 # Columns with personal data of stops, and of deliveries about A, and what `delivery.actions.forgetting` leaves in them.
@@ -97,6 +98,9 @@ class Stop(Located):
     failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
     # When it failed for the first time and was put behind the others, to be tried again. None: it was not.
     tried_at = models.DateTimeField(_("first attempt at"), null=True, editable=False)
+    # From when and until when it can be delivered, or in mode REVERSE collected, where the request says so.
+    ready_at = models.DateTimeField(_("ready at"), null=True, editable=False)
+    deadline_at = models.DateTimeField(_("deadline"), null=True, editable=False)
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
     class Meta:
@@ -155,7 +159,7 @@ class Stop(Located):
                     SELECT route_status INTO route FROM delivery_delivery
                         WHERE id = CASE TG_OP WHEN 'INSERT' THEN NEW.delivery_id ELSE OLD.delivery_id END
                         FOR SHARE;
-                    IF route IS NOT NULL AND route <> 'AVAILABLE' THEN
+                    IF route IS NOT NULL AND route NOT IN ('AVAILABLE', 'SCHEDULED') THEN
                         RAISE EXCEPTION 'rota: the stops of an accepted route cannot change';
                     END IF;
                     IF TG_OP = 'INSERT' THEN RETURN NEW; END IF;
@@ -214,6 +218,10 @@ class Stop(Located):
     @property
     def label(self) -> str:
         return LABELS[self.index]
+
+    @property
+    def window(self) -> Window:
+        return Window(self.ready_at, self.deadline_at)
 
     @property
     def is_expected(self) -> bool:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from common import formats
 from delivery import stop_details
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
@@ -42,6 +43,7 @@ class StopState:
     stops_before: int
     closed_at: datetime | None
     was_collected: bool  # in mode REVERSE, before a cancellation
+    planned: str  # from when and until when the driver comes, if the shop has asked for it
 
     @property
     def delivery(self) -> Delivery:
@@ -100,6 +102,8 @@ class StopState:
         if self.is_reverse:
             return self._sentence_in_reverse(driver)
         match self.step:
+            case Step.PREPARED if self.delivery.is_scheduled:
+                return _("Your delivery is scheduled.")
             case Step.PREPARED:
                 return _("The shop is preparing your order.")
             case Step.TO_SHOP:
@@ -118,6 +122,8 @@ class StopState:
 
     def _sentence_in_reverse(self, driver: str) -> str:
         match Status(self.stop.status):
+            case Status.PENDING if self.delivery.is_scheduled:
+                return _("The pickup is scheduled.")
             case Status.PENDING:
                 return _("A driver is being looked for.")
             case Status.ACCEPT if self.stops_before:
@@ -131,13 +137,11 @@ class StopState:
                 return _("%(driver)s is on the way to you, to collect.") % {"driver": driver}
             case Status.COLLECTED:
                 return _("%(driver)s has collected it and brings it to the shop.") % {"driver": driver}
-            case Status.DELIVERED:
-                return _("What you sent has arrived at the shop.")
             case Status.FAILED if not self.was_collected:
                 return _("It was not collected.")
             case Status.FAILED if self.delivery.is_held:
                 return _("What you sent goes to the shop.")
-            case Status.FAILED:
+            case Status.DELIVERED | Status.FAILED:
                 return _("What you sent has arrived at the shop.")
 
     @property
@@ -232,6 +236,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         stops_before=_stops_before(stop) if is_under_way else 0,
         closed_at=_closed_at(stop, was_collected=was_collected) if step is Step.CLOSED else None,
         was_collected=was_collected,
+        planned=formats.window(stop.ready_at or stop.delivery.scheduled_for, stop.deadline_at, at=at),
     )
 
 

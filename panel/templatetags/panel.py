@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import formats
+from common import clock, formats
 from common.accounts import Role
 from common.actors import actor_name
 from common.http_requests import browser_name
@@ -22,6 +22,7 @@ from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
+from delivery.windows import Window
 from panel.refusal_reasons import translated
 
 register = template.Library()
@@ -38,6 +39,7 @@ _COLOURS: dict[str, str] = {
     Status.COLLECTED: "info",
     Status.DELIVERED: "good",
     Status.FAILED: "bad",
+    RouteStatus.SCHEDULED: "info",
     RouteStatus.AVAILABLE: "warn",
     RouteStatus.ACCEPTED: "info",
     RouteStatus.RETURNING: "warn",
@@ -61,6 +63,12 @@ _BADGES: dict[str, tuple[Any, str]] = {
 def status_name(value: str) -> Any:
     """The text for a status in the reader's language; an unknown status itself."""
     return _BADGES.get(value, (value, ""))[0]
+
+
+@register.filter
+def window(value: Window) -> str:
+    """From when and until when, such as `14:00 to 14:30`, with the days where they are not today."""
+    return formats.window(value.ready_at, value.deadline_at, at=clock.now())
 
 
 @register.filter

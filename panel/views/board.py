@@ -41,6 +41,7 @@ _TABS = [
     ("to-collect", _("To collect"), RouteStatus.ACCEPTED),
     ("on-the-way", _("On the way"), RouteStatus.COLLECTED),
     ("returning", _("Returning"), RouteStatus.RETURNING),
+    ("scheduled", pgettext_lazy("routes", "Scheduled"), RouteStatus.SCHEDULED),
 ]
 # Drivers to choose from: those that are seen at once, and those that are listed. A search finds the others.
 _BEST_DRIVERS = 3
@@ -77,7 +78,7 @@ def _found(request: HttpRequest, *, ids: list[UUID] | None = None) -> list[str] 
 
 
 class Routes(DispatcherView):
-    """All routes in progress, all free drivers, and which routes match `q`."""
+    """All routes of the board, all free drivers, and which routes match `q`."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         environment = _environment(request)

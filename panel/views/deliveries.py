@@ -21,7 +21,7 @@ from common.actors import actor, actor_name
 from common.csv_files import Cell
 from common.formats import postcode
 from common.replica import may_be_old
-from delivery import models, words
+from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm
@@ -114,17 +114,20 @@ class Step:
 
 
 def history(delivery: models.Delivery) -> list[Step]:
-    """The changes and notes, newest first. The nth change made the nth event: both are written in one transaction."""
+    """The changes and notes, newest first. The nth change that is told made the nth event, in one transaction."""
     events = {event.sequence: event for event in delivery.events.first_ones().select_related("queue_item")}
     failures = {stop.label: stop.failure for stop in delivery.ordered_stops}
     steps = []
     changes = list(delivery.transitions.all())
     # The row of a stop knows the latest of its failures. An earlier one is as it was recorded.
     latest = {change.point: change.pk for change in changes if change.trigger in (Trigger.ATTEMPT, Trigger.FAIL)}
-    for number, change in enumerate(changes, start=1):
+    number = 0
+    for change in changes:
+        is_told = change.trigger not in lifecycle.WITHOUT_EVENT
+        number += is_told
         is_latest = latest.get(change.point) == change.pk
         reason = failures.get(change.point, "") if is_latest else change.reason
-        steps.append(Step(change, events.get(number), reason))
+        steps.append(Step(change, events.get(number) if is_told else None, reason))
     for changed in models.StopChange.objects.filter(stop__delivery=delivery).select_related("stop"):
         told = models.Transition(trigger="change", point=changed.stop.label, at=changed.at)
         steps.append(Step(told, None, changed.text, actor_name(changed.by)))
@@ -225,6 +228,8 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
     if simulation is None:
         return _("Nothing happens by itself: the delivery waits for your moves.")
     step = simulation.next_step(delivery)
+    if delivery.is_scheduled:
+        return _("The simulated driver waits for the offer, which comes by itself or when you press “Offer now”.")
     if step is None or simulation.leg_ends_at is None:
         return ""  # it has just ended
     point = "" if step.index is None else delivery.ordered_stops[step.index].label

@@ -87,7 +87,10 @@ class Request(FormView):
         if is_earlier:
             messages.info(request, _("The form had been sent already. It has requested this delivery once."))
         else:
-            messages.success(request, _("The delivery is requested, and its route is offered to drivers."))
+            is_later = form.windows.cleaned_data["a_ready_at"]
+            later = _("The delivery is requested. Its route is offered to drivers shortly before it can be collected.")
+            now = _("The delivery is requested, and its route is offered to drivers.")
+            messages.success(request, later if is_later else now)
         return redirect(self.url("delivery", found))
 
     def _request(self, form: DeliveryForm) -> tuple[UUID, bool]:

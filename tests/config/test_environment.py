@@ -63,6 +63,8 @@ WRONG = [
     ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "http:// or https://"),
     ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "lacks {z}, {x} or {y}"),
     ("MAP_TILE_URL", "https://tile.example.com; script-src */{z}/{x}/{y}", "semicolon"),
+    ("OFFER_LEAD", "9.9", "from 10"),
+    ("OFFER_LEAD", "61", "to 60"),
     ("OFFER_TTL", "0", "from 0.01"),
     ("OFFER_TTL", "1e400", "from 0.01"),
     ("OFFER_TTL", "nan", "not a number"),

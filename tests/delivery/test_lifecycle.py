@@ -9,7 +9,8 @@ from delivery.errors import MoveRefused, NothingToDecide, StopNotOpen
 from delivery.lifecycle import CLOSED, OPEN, TABLE, Mode, OnFailure, RouteStatus, State, Status, Trigger
 
 P, ACC, C, D, F = Status.PENDING, Status.ACCEPT, Status.COLLECTED, Status.DELIVERED, Status.FAILED
-AVAILABLE, ACCEPTED, COLLECTED = RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.COLLECTED
+SCHEDULED, AVAILABLE = RouteStatus.SCHEDULED, RouteStatus.AVAILABLE
+ACCEPTED, COLLECTED = RouteStatus.ACCEPTED, RouteStatus.COLLECTED
 RETURNING, FINISHED = RouteStatus.RETURNING, RouteStatus.FINISHED
 CANCELLED, EXPIRED = RouteStatus.CANCELLED, RouteStatus.EXPIRED
 
@@ -22,6 +23,9 @@ def reverse(delivery, route, orders):
 
 # For every row of `lifecycle.TABLE`: before, trigger, index of the order, after. Of the outward modes:
 OUTWARD = [
+    # offered later than it was requested, or cancelled before
+    (State(P, SCHEDULED, (P, P)), Trigger.OFFER, None, State(P, AVAILABLE, (P, P))),
+    (State(P, SCHEDULED, (P, P)), Trigger.CANCEL, None, State(F, CANCELLED, (F, F))),
     # one driver takes the whole route, collects at A
     (State(P, AVAILABLE, (P, P)), Trigger.ACCEPT, None, State(ACC, ACCEPTED, (ACC, ACC))),
     (State(ACC, ACCEPTED, (ACC, ACC)), Trigger.COLLECT, None, State(C, COLLECTED, (C, C))),
@@ -67,6 +71,8 @@ OUTWARD = [
     (State(P, AVAILABLE, (P, P)), Trigger.EXPIRE, None, State(F, EXPIRED, (F, F))),
 ]
 BACKWARD = [
+    (reverse(P, SCHEDULED, (P, P)), Trigger.OFFER, None, reverse(P, AVAILABLE, (P, P))),
+    (reverse(P, SCHEDULED, (P, P)), Trigger.CANCEL, None, reverse(F, CANCELLED, (F, F))),
     (reverse(P, AVAILABLE, (P, P)), Trigger.ACCEPT, None, reverse(ACC, ACCEPTED, (ACC, ACC))),
     (reverse(ACC, ACCEPTED, (ACC, ACC)), Trigger.RELEASE, None, reverse(P, AVAILABLE, (P, P))),
     (reverse(ACC, ACCEPTED, (F, ACC)), Trigger.RELEASE, None, reverse(P, AVAILABLE, (F, P))),
@@ -102,6 +108,10 @@ class TestNew:
     def test_waits_for_a_driver(self, orders, mode):
         assert lifecycle.new(orders=orders, mode=mode) == State(P, AVAILABLE, (P,) * orders, mode)
 
+    @pytest.mark.parametrize("mode", Mode)
+    def test_waits_for_its_offer_where_it_is_scheduled(self, mode):
+        assert lifecycle.new(orders=2, mode=mode, is_scheduled=True) == State(P, SCHEDULED, (P, P), mode)
+
 
 class TestMove:
     @pytest.mark.parametrize(("before", "trigger", "index", "after"), ROWS)
@@ -128,6 +138,7 @@ class TestMove:
     @pytest.mark.parametrize(
         ("state", "end"),
         [
+            (State(P, SCHEDULED, (P,)), "Possible now: offer, cancel."),
             (State(P, AVAILABLE, (P,)), "Possible now: accept, cancel."),
             (State(C, COLLECTED, (C,)), "Possible now: deliver, fail, cancel."),
             (State(D, FINISHED, (D,)), "while the route is FINISHED: it is closed."),
@@ -211,10 +222,11 @@ class TestAnySequenceOfTriggers:
     @given(
         mode=st.sampled_from(Mode),
         policies=st.lists(st.sampled_from(OnFailure), min_size=1, max_size=3),
+        is_scheduled=st.booleans(),
         tries=st.lists(st.tuples(st.sampled_from(Trigger), st.integers(0, 2)), max_size=25),
     )
-    def test_keeps_the_invariants(self, mode, policies, tries):
-        state, failures = lifecycle.new(orders=len(policies), mode=mode), [0] * len(policies)
+    def test_keeps_the_invariants(self, mode, policies, is_scheduled, tries):
+        state, failures = lifecycle.new(orders=len(policies), mode=mode, is_scheduled=is_scheduled), [0] * len(policies)
 
         for trigger, number in tries:
             before, index = state, number % len(policies)
@@ -227,6 +239,8 @@ class TestAnySequenceOfTriggers:
             closed_before = [order for order in before.orders if order not in OPEN]
             assert before.route not in CLOSED
             assert [o for o, b in zip(state.orders, before.orders, strict=True) if b not in OPEN] == closed_before
+            assert state.route is not SCHEDULED
+            assert trigger in (Trigger.OFFER, Trigger.CANCEL) or before.route is not SCHEDULED
             assert len(set(state.tried)) == len(state.tried)
             assert state.tried[: len(before.tried)] == before.tried
             if state.route in CLOSED or (state.route is RETURNING and mode is not REVERSE):

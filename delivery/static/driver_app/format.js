@@ -4,6 +4,7 @@ const language = document.documentElement.lang;
 const reais = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 const dayAndTime = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
+const timeOfDay = new Intl.DateTimeFormat(language, { timeStyle: "short" });
 const COUNTRY = "55";
 const NATIONAL = new Set([10, 11]); // digits with area code: landline, mobile
 
@@ -17,6 +18,12 @@ export function parcels(found) {
   const sides = largestCm.map((side) => kilometres.format(side)).join(" × ");
   const parts = [count, weight && `${kilometres.format(weight)} kg`, sides && `${sides} cm`];
   return parts.filter(Boolean).map((each) => `${each}`.replaceAll(" ", "\u00A0")).join(" · "); // breaks between them only
+}
+
+/** A moment in ISO 8601 as 14:05, with its day if that is not today. */
+export function soon(value) {
+  const at = new Date(value);
+  return at.toDateString() === new Date().toDateString() ? timeOfDay.format(at) : dayAndTime.format(at);
 }
 
 /** A moment in ISO 8601, such as 22/11/2026, 14:05. */

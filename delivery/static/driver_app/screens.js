@@ -3,7 +3,7 @@ import { part, show, text, whenFree } from "../offline/dom.js";
 import { closeSheets } from "../offline/sheets.js";
 import * as actions from "./actions.js";
 import { clockTime, countDown } from "./clock.js";
-import { area, km, moment, money, parcels, phone, place, street } from "./format.js";
+import { area, km, moment, money, parcels, phone, place, soon, street } from "./format.js";
 import { sketch } from "./map.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
@@ -41,7 +41,12 @@ function notices() {
   return found;
 }
 
-const placePart = (point) => part("place", { label: point.label, address: place(point) });
+// From when and until when the driver can be there, where the shop has asked for it.
+function windowOf({ readyAt, deadlineAt }) {
+  return [readyAt && text("window.from", soon(readyAt)), deadlineAt && text("window.until", soon(deadlineAt))].filter(Boolean).join(", ");
+}
+
+const placePart = (point) => part("place", { label: point.label, address: place(point), window: windowOf(point) });
 
 function offerPart(offer) {
   const values = {
@@ -76,6 +81,7 @@ function nowPart(route, { trigger, point }) {
   const values = {
     label: point.label,
     [whatToDo(route, { trigger, point })]: true,
+    window: windowOf(point),
     wasTried: point.wasTried,
     changedAt: point.changedAt && text("stop.changed", clockTime(Date.parse(point.changedAt))),
     mayLeave: trigger === "deliver" && point.onFailure === "LEAVE",
@@ -110,7 +116,7 @@ function statusOf(route, { label, status, wasTried }) {
 
 function pointPart(route, point, next) {
   const status = statusOf(route, point);
-  const element = part("point", { label: point.label, address: place(point), status, waiting: point.isWaiting });
+  const element = part("point", { label: point.label, address: place(point), status, window: windowOf(point), waiting: point.isWaiting });
   if (next?.point === point) element.setAttribute("aria-current", "step");
   return element;
 }

@@ -16,10 +16,11 @@ const board = {
 
   late: (route) => route.due * 1000 < Date.now(),
 
-  // The routes of a tab, an element with `data-tab`.
+  // The routes of a tab, an element with `data-tab`. Scheduled ones have a tab of their own, but a search finds all.
   inTab({ dataset: { tab, status } }) {
     const ofShop = [...board.routes.values()].filter((route) => !board.shop || route.account === board.shop);
-    return ofShop.filter((route) => (tab === "late" ? board.late(route) : !status || route.status === status));
+    if (tab === "late") return ofShop.filter(board.late);
+    return ofShop.filter((route) => (status ? route.status === status : board.matching || route.status !== "SCHEDULED"));
   },
 
   // The routes of the chosen tab and the search, those that are due first at the top.
@@ -52,7 +53,7 @@ const board = {
 
   choose(id, { scroll = false, fit = false } = {}) {
     board.chosen = board.chosen === id ? "" : id;
-    if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll();
+    if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll(board.routes.get(id)?.status === "SCHEDULED" ? "scheduled" : "all");
     else board.keepAddress();
     board.show();
     if (board.chosen && scroll) board.reveal(id);
@@ -89,6 +90,15 @@ const board = {
       hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: document.getElementById("board").dataset.timeZone,
     });
     return (seconds) => format.format(seconds * 1000);
+  })(),
+
+  // The time, with the day unless that is today.
+  moment: (() => {
+    const format = new Intl.DateTimeFormat(document.documentElement.lang, { day: "2-digit", month: "2-digit", timeZone: document.getElementById("board").dataset.timeZone });
+    return (seconds) => {
+      const day = format.format(seconds * 1000);
+      return day === format.format(Date.now()) ? board.time(seconds) : `${day} ${board.time(seconds)}`;
+    };
   })(),
 
   // On a phone: "list", "map" or "drivers".
@@ -219,11 +229,11 @@ find.addEventListener("input", () => {
   typing = setTimeout(async () => { await board.search(); board.show(); }, 200);
 });
 
-board.showAll = () => {
+board.showAll = (tab = "all") => {
   find.value = searched = board.shop = ended.innerHTML = "";
   ended.hidden = true;
   board.matching = null;
-  board.tab = "all";
+  board.tab = tab;
   board.keepAddress();
 };
 document.getElementById("show-all").addEventListener("click", () => { board.showAll(); board.show(); });

@@ -7,7 +7,7 @@
   const most = Number(board.words.mostCards);
   const cards = new Map(); // id -> {element, version}
   const SOON_SECONDS = 15 * 60;
-  const DUE = { AVAILABLE: "dueAvailable", ACCEPTED: "dueAccepted", COLLECTED: "dueCollected", RETURNING: "dueReturning" };
+  const DUE = { SCHEDULED: "dueScheduled", AVAILABLE: "dueAvailable", ACCEPTED: "dueAccepted", COLLECTED: "dueCollected", RETURNING: "dueReturning" };
   let length = most; // how many routes the list shows; more when it is scrolled to its end
 
   // Keep new cards. The one that is shown is replaced in its place, with the focus where it was.
@@ -98,11 +98,12 @@
       element.classList.toggle("soon", left >= 0 && left < SOON_SECONDS);
       element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
       element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
-      const due = board.words[DUE[route.status]].replace("%s", board.time(route.due));
+      const due = board.words[DUE[route.status]].replace("%s", board.moment(route.due));
       const lateness = element.querySelector(".lateness");
       write(lateness, left < 0 ? board.words.late.replace("%s", board.duration(-left)) : due);
       lateness.title = due;
       if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires)));
+      if (route.offers) write(element.querySelector(".expiry"), board.words.offers.replace("%s", board.moment(route.offers)).replace("%s", board.duration(route.due - route.offers)));
       for (const place of element.querySelectorAll(".arrives")) {
         const { arrives } = route.points.find((point) => point.label === place.dataset.point) ?? {};
         write(place, arrives ? board.words.arrives.replace("%s", board.time(arrives)) : "");

@@ -32,7 +32,8 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}
 _NOT_OURS = {"x-request-id", "content-length", "ratelimit", "ratelimit-policy"}
 # What the detail answer has gained since, with the values where no optional key was sent, and the header of a failure.
 _GAINED = re.compile(
-    r',"failureCode":(?:null|"[A-Z_]+")|,"attempts":[01],"onFailure":"RETURN"|,"left":false|rota-failure: .+\n'
+    r',"failureCode":(?:null|"[A-Z_]+")|,"attempts":[01],"onFailure":"RETURN"|,"left":false|,"scheduledFor":null'
+    r"|rota-failure: .+\n"
 )
 
 
