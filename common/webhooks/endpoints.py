@@ -178,6 +178,8 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
     Resets the breaker and switches the endpoint on, unless a person had switched it off. Raises AccountSuspended, and
     InvalidWebhookUrl for the URL of another endpoint of the environment.
     """
+    if url.text:
+        _send_what_waits(endpoint, at=at)
     locked = lock_of_active(endpoint)
     _refuse_repeated(locked, url, but=locked.number)
     locked.url = url.text
@@ -188,17 +190,17 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
     publish_on_commit(outbox_of(type(locked)).endpoint_changed(locked.pk))
     if url.text:
         outbox_of(type(locked)).record_rest(locked, at)  # of before, which can be recovered
-        _send_what_waits(locked, at=at)
     return locked
 
 
 @transaction.atomic
 def set_enabled(*, endpoint: E, enabled: bool, by: str, at: datetime) -> E:
     """Switch the endpoint on, which makes everything that waits due, or off, which keeps events until it is on."""
+    if enabled:
+        _send_what_waits(endpoint, at=at)
     locked: E = _endpoints(type(endpoint)).present().select_for_update(no_key=True).get(pk=endpoint.pk)
     if enabled:
         locked.switch_on()
-        _send_what_waits(locked, at=at)
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
     locked.save()
@@ -282,6 +284,10 @@ def _endpoints(model: type[Endpoint]) -> Any:  # an EndpointQuerySet
 
 
 def _send_what_waits(endpoint: Endpoint, *, at: datetime) -> None:
+    """Lock its queue items and make them due. To be called before the endpoint is locked.
+
+    Settlements and replays lock items before their endpoint too. In the opposite order, each could wait for the other.
+    """
     outbox = outbox_of(type(endpoint))
     queue.bring_forward(outbox, endpoint_id=endpoint.pk, at=at, poisoned_too=True)
     wake_up.send_on_commit(outbox.task)
