@@ -447,6 +447,22 @@ class TestEndpoint:
         assert [name_of(again), name_of(changed)] == ["DoesNotExist"] * 2
         assert not WebhookEndpoint.objects.exclude(statuses=[]).exists()
 
+    def test_that_sends_what_waits_locks_it_before_itself_as_replays_do(self):
+        endpoint = live_endpoint()
+        delivery = DeliveryFactory.create(token=endpoint.integrator.tokens.get())
+        WebhookQueueItem.objects.update(due_at=timezone.now() + timedelta(hours=1))
+        rows = WebhookEndpoint.objects.filter(pk=endpoint.pk)
+        lock_endpoint = partial(without_waiting, rows.select_for_update(no_key=True).get)
+        change = partial(partial, endpoint=endpoint, by=BY, at=timezone.now())
+
+        for action in (
+            change(endpoints.store_url, url=CheckedUrl("http://127.0.0.1:9/new")),
+            change(endpoints.set_enabled, enabled=True),
+        ):
+            outcomes = overlap(partial(lock_item, delivery, endpoint), action, then=lock_endpoint)
+
+            assert [outcome for outcome in outcomes if isinstance(outcome, Exception)] == []
+
     def test_counts_the_failures_of_two_batches(self):
         endpoint = live_endpoint()
         for _number in range(2):
