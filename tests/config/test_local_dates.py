@@ -42,7 +42,7 @@ REVIEWED = {
     "delivery/reports.py": {  # of dates
         "day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)", "self.first.replace(day=1)",
     },
-    "integration/business_days.py": {"day.year", "day.weekday()"},  # of a date
+    "common/business_days.py": {"day.year", "day.weekday()"},  # of a date
     "panel/driver_day.py": {"self.day"},  # a date
     "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
