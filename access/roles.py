@@ -32,6 +32,8 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "auditentry": _VIEW,
             "tariff": _ALL,
             "tariffchange": _VIEW,
+            "servicehours": _ALL,
+            "servicehourschange": _VIEW,
             "dispatchrules": _VIEW,  # of the whole installation: changed by superusers
             "dispatchruleschange": _VIEW,
             "delivery": _VIEW,

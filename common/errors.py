@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 # Statuses of the refusals that are stored under an Idempotency-Key and replayed like a success: the same call would
-# meet them again. Others had no effect, and the corrected call may have the same key.
+# meet them again, unless they are `retryable`. Others had no effect, and the corrected call may have the same key.
 KEPT_REFUSALS = (400, 404)
 
 

@@ -4,7 +4,7 @@ Dates and times without seconds are Django's business: `config.formats` sets the
 """
 
 from datetime import date as date_type
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from math import ceil
 from uuid import UUID
@@ -58,6 +58,13 @@ def moment(value: datetime | None) -> str:
 def day_and_month(value: date_type) -> str:
     """A day of this year or the last: `22 Nov`, `22/11`."""
     return date(value, pgettext("format of a day without its year", "j M"))
+
+
+def opening(value: datetime, zone: tzinfo | None = None) -> str:
+    """A moment of the next days by its weekday, `Mon 08:00`, a later one with its date. None: the service's zone."""
+    local = timezone.localtime(value, zone)
+    is_near = local.date() - timezone.localdate(clock.now(), zone) < 7 * _DAY
+    return f"{date(local, 'D')} {date(local, 'H:i') if is_near else localize(local)}"
 
 
 def age(value: datetime, *, at: datetime) -> str:

@@ -148,7 +148,7 @@ class _KeyedCall:
         """The answer of `act(prepare())`, stored in the transaction of `act`, or a refusal that is stored as well."""
 
         def kept(error: DomainError) -> Answer:
-            if error.status not in KEPT_REFUSALS:
+            if error.status not in KEPT_REFUSALS or error.retryable:
                 raise error
             return _answer(refuse(error))
 

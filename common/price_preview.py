@@ -1,4 +1,4 @@
-"""Forms of prices, which show what they change, with examples, before they are saved."""
+"""Forms, such as those of prices, which show what they change, with examples, before they are saved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from common.measures import rise
 from common.row_history import Difference, differences
@@ -31,9 +32,15 @@ class PreviewedForm(forms.ModelForm[Any]):
     """
 
     preview: Preview | None = None
+    preview_title = _("Save these prices?")
+    preview_note = _("Nothing is saved yet. Quotes use the new figures as soon as they are saved.")
+    example_heading = _("Example")
 
     def examples(self, before: Any) -> Iterable[Difference]:
-        """Prices before and after. `before` is the stored row, None for a new one; the form's is `self.instance`."""
+        """What follows from the row, such as prices, before and after.
+
+        `before` is the stored row, None for a new one; the form's is `self.instance`.
+        """
         raise NotImplementedError
 
     def is_valid(self) -> bool:

@@ -38,6 +38,8 @@ from delivery.models import (
     Driver,
     DriverPosition,
     Integrator,
+    ServiceHours,
+    ServiceHoursChange,
     Tariff,
     TariffChange,
     Token,
@@ -145,7 +147,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
         _("Deliveries"),
         [
             ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules),
-            ("history", DispatchRulesChange),
+            ("history", DispatchRulesChange), ("schedule", ServiceHours), ("history", ServiceHoursChange),
         ],
     ),
     (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),

@@ -5,6 +5,8 @@ the error occurs.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from common.errors import DomainError
@@ -47,6 +49,26 @@ class PriceUnavailable(DeliveryError):
     )
     remedy = "Ask for the other vehicleType, or split the delivery."
     example = "The route is 72.41 km long; this tariff serves up to 60.00 km."
+
+
+class Closed(DeliveryError):
+    """A pickup outside the hours of service."""
+
+    code = "closed"
+    title = "Closed at this hour"
+    status = 400
+    retryable = True
+    meaning = (
+        "Nothing is picked up there at this hour. 'opensAt' is the next moment at which something is, null if that is "
+        "not within 60 days."
+    )
+    remedy = "Show your customer 'opensAt', and request the delivery then."
+
+    @property
+    def opens_at(self) -> datetime | None:
+        """When it opens, with the service's offset; None if that is not within 60 days."""
+        opens: Any = self.values.get("opens")
+        return opens
 
 
 class QuoteExpired(DeliveryError):

@@ -1,8 +1,10 @@
 """The texts of refusals, as people read them."""
 
+from datetime import datetime
+
 from django.utils.translation import gettext, gettext_noop
 
-from common import refusals
+from common import formats, refusals
 from common.errors import DomainError
 from delivery import words
 from delivery.errors import MoveRefused, StopNotOpen
@@ -31,5 +33,7 @@ def refusal(error: DomainError) -> str:
 
 
 def _translated(value: object) -> str:
+    if isinstance(value, datetime):
+        return formats.opening(value)
     parts = str(value).split(", ")
     return ", ".join(gettext(part) for part in parts) if words.CODES.issuperset(parts) else str(value)

@@ -1,9 +1,14 @@
-"""What pages call statuses, triggers and modes, whose codes are the API's. One word in the panel and the admin."""
+"""What pages call statuses, triggers and modes, whose codes are the API's, and how they write hours of service."""
 
+from datetime import datetime
+
+from django.template.defaultfilters import date
+from django.utils.formats import get_format
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop, pgettext_lazy
 from django_stubs_ext import StrPromise
 
+from delivery.hours import Day, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 
 STATUSES: dict[str, StrPromise] = {
@@ -139,3 +144,16 @@ def failure(code: str, text: str) -> str:
     """
     name = "" if code in ("", FailureCode.OTHER) else str(FAILURES.get(code, code))
     return ": ".join(filter(None, (name, text)))
+
+
+def week_of(timetable: Timetable, *, at: datetime, days: int) -> list[tuple[str, str]]:
+    """Name and hours of so many days from that of `at` on."""
+    return [
+        (date(day, f"D {get_format('SHORT_DATE_FORMAT')}"), _hours_of(hours)) for day, hours in timetable.days(at, days)
+    ]
+
+
+def _hours_of(day: Day) -> str:
+    text = ", ".join(str(span).replace("-", "\N{EN DASH}") for span in day.spans) or gettext("closed")
+    reason = gettext("national holiday") if day.is_holiday else day.name
+    return f"{text} ({reason})" if reason else text

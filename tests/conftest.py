@@ -19,8 +19,9 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from common.rate_limit import limiter
 from config.refused_calls import RECORDERS
-from delivery.models import DispatchRules, Token, dispatch_rules
+from delivery.models import DispatchRules, Token, dispatch_rules, service_hours
 from tests import described_answers, empty_tables, programs, servers, smtp
+from tests import service_hours as hours_of_tests
 from tests.dispatch_rules import known
 from tests.factories import TariffFactory, TokenFactory
 from tests.smtp import Mailbox
@@ -166,6 +167,11 @@ def _loopback(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def _rules_of_a_new_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch_rules, "_CACHED", known())
+
+
+@pytest.fixture(autouse=True)
+def _no_hours_of_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_hours, "_CACHED", hours_of_tests.known())
 
 
 @pytest.fixture

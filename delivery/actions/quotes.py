@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
 from delivery import pricing
+from delivery.actions import service_hours
 from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, QuoteMismatch
 from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Service
@@ -35,11 +36,12 @@ _MEAN_SHARE = 2 / 3
 _signer = Signer(salt="delivery.quote.2")
 
 
-def quote(*, token: Requester, payload: DeliveryRequest) -> tuple[Quote, bool]:
+def quote(*, token: Requester, payload: DeliveryRequest, at: datetime) -> tuple[Quote, bool]:
     """Price of a delivery, and whether the account may request deliveries from its pickup.
 
-    Raises PriceUnavailable without an active tariff, or over its maximum distance or weight.
+    Raises Closed, and PriceUnavailable without an active tariff, or over its maximum distance or weight.
     """
+    service_hours.check(token=token, payload=payload, at=at)
     integrator, pickup = token.integrator, payload.pickup.point
     tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup, start=payload.points[0])
     price = _price(tariff, payload)
@@ -50,8 +52,9 @@ def quote(*, token: Requester, payload: DeliveryRequest) -> tuple[Quote, bool]:
 def quote_for_request(*, token: Requester, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
     """The price at which a delivery is requested: that of `quote_id`, or today's when None.
 
-    Raises PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
+    Raises Closed, PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
     """
+    service_hours.check(token=token, payload=payload, at=at)
     integrator, pickup = token.integrator, payload.pickup.point
     tariff = None
     if quote_id is None:

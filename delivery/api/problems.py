@@ -14,9 +14,9 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
-from common.json_body import Json, Uuid
+from common.json_body import Json, Moment, Uuid
 from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
-from delivery.errors import AddressNotLocated, ExternalIdInUse
+from delivery.errors import AddressNotLocated, Closed, ExternalIdInUse
 
 CONTENT_TYPE = "application/problem+json"
 _WRONG_MEDIA_TYPE = "Send the body as JSON, with the header Content-Type: application/json."
@@ -79,10 +79,11 @@ class Problem(TypedDict):
 
 
 class InvalidProblem(Problem, total=False):
-    """A problem with the places that are wrong, or with the delivery that has an externalId already."""
+    """A problem with the places that are wrong, the delivery that has an externalId already, or when it opens."""
 
     errors: list[FieldError]
     deliveryId: Uuid
+    opensAt: Moment | None
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -179,6 +180,8 @@ def refusal(path: str, error: DomainError) -> Response:
     body = _problem(path, error.status, error.code, error.title, str(error), retryable=error.retryable)
     if isinstance(error, ExternalIdInUse):
         body["deliveryId"] = str(error.delivery_id)
+    if isinstance(error, Closed):
+        body["opensAt"] = error.opens_at and error.opens_at.isoformat(timespec="seconds")
     return Response(body, status=error.status, headers=headers, content_type=CONTENT_TYPE)
 
 

@@ -38,6 +38,7 @@ from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, I
 from delivery.errors import (
     AddressNotLocated,
     AlreadyFinished,
+    Closed,
     DeliveryNotFound,
     ExternalIdInUse,
     GeocoderUnavailable,
@@ -132,7 +133,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         ],
         responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
     )
-    @raises(PriceUnavailable, "outside_service_area", AddressNotLocated, GeocoderUnavailable)
+    @raises(Closed, PriceUnavailable, "outside_service_area", AddressNotLocated, GeocoderUnavailable)
     @action(methods=["post"], detail=False, url_path="quotation-delivery")
     def quote(self, request: Request) -> Response:
         """Quote a delivery.
@@ -141,7 +142,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         """
         token, at = token_of(request), clock.now()
         payload, located = _located(self._read_request(request), at)
-        quote, is_linked = quotes.quote(token=token, payload=payload)
+        quote, is_linked = quotes.quote(token=token, payload=payload, at=at)
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
@@ -179,6 +180,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         "outside_service_area",
         AddressNotLocated,
         GeocoderUnavailable,
+        Closed,
         PriceUnavailable,
         PickupNotLinked,
         ExternalIdInUse,

@@ -36,6 +36,7 @@ from delivery.models.integrator import (
     PickupPoint,
 )
 from delivery.models.located_address import LocatedAddress
+from delivery.models.service_hours import ServiceHours, ServiceHoursChange
 from delivery.models.simulation import Simulation
 from delivery.models.stop import (
     ArrivalEstimate,

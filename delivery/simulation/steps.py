@@ -50,8 +50,10 @@ class Outcome(StrEnum):
 
 
 _MANUAL = "manual"
+# A request with it is refused as one outside the hours of service. The sandbox is open at every hour otherwise.
+CLOSED_PREFIX = pace.prefix("closed")
 # Beginnings of the first drop-off's `externalId` that choose what happens.
-PREFIXES = tuple(pace.prefix(name) for name in (*Outcome, _MANUAL))
+PREFIXES = (*(pace.prefix(name) for name in (*Outcome, _MANUAL)), CLOSED_PREFIX)
 
 
 @dataclass(frozen=True)

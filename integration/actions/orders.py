@@ -12,14 +12,14 @@ from django.db.models import Exists, Func, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from common import wake_up
+from common import business_days, wake_up
 from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.fields import any_of
 from common.postgresql import prepared
 from common.states import region_of
 from common.webhooks.models import ENDPOINT_COLUMNS
-from integration import business_days, freight, lifecycle, task_names, tracking_codes
+from integration import freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes, receiver_mails
 from integration.errors import (
     CompanyNotFound,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -32,6 +33,7 @@ _ANSWERS = (
     answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
     answers.busy, answers.unavailable,
 )  # fmt: skip  # a table
+_OPENS_AT = datetime(2026, 11, 30, 8, tzinfo=timezone(timedelta(hours=-3)))
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
 # Apart, because an error of area A has the same name, and pages translate the texts of those.
 _MOVE = {"current": "pending", "target": "returned", "possible": "collected, in_transit"}
@@ -43,6 +45,7 @@ _WITH_VALUES: list[DomainError] = [
     ),
     delivery_errors.RateLimited(retry_after=1),
     delivery_errors.ExternalIdInUse(_EXTERNAL_ID, _DELIVERY_ID),
+    delivery_errors.Closed("Nothing is picked up there at this hour. It opens %(opens)s.", opens=_OPENS_AT),
     integration_errors.RateLimited(retry_after=1),
     integration_errors.DuplicateOrder("orderId"),
     integration_errors.InvalidStatusReport("text_missing", "reason"),

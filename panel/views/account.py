@@ -22,7 +22,7 @@ from delivery.lifecycle import OPEN, Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from delivery.reports import Period
 from delivery.webhooks.outbox import OUTBOX
-from panel import attention
+from panel import attention, hours
 from panel.filters import LATE, UNDER_WAY, ActivityFilter, listed
 from panel.plots import Chart, Series
 from panel.views.base import AccountView, origin
@@ -43,13 +43,15 @@ class Overview(AccountView):
         midnight, since = clock.midnight(now), _first_hour(now)
         by_hour = list(self.deliveries.by_hour(since=min(midnight, since)))
         today = _counts(row for row in by_hour if row["hour"] >= midnight)
+        points = list(self.account.pickup_points.active()[:_MOST_PICKUP_POINTS])
         return self.page(
             "panel/overview.html",
             tiles=_tiles(today, self.deliveries.progress(at=now), midnight=midnight),
             chart=_chart_of_deliveries(by_hour, since=since),
             notices=attention.notices(self.account, self.environment, self.endpoints, at=now),
             steps=attention.first_steps(self.account, self.environment, self.endpoints[0], at=now),
-            pickup_points=self.account.pickup_points.active()[:_MOST_PICKUP_POINTS],
+            pickup_points=points,
+            hours=hours.of_account(self.account, self.environment, points, at=now),
         )
 
 

@@ -22,7 +22,7 @@ from delivery.lifecycle import Trigger
 from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
-from panel import maps
+from panel import hours, maps
 from panel.delivery_forms import DeliveryForm, like, like_pickup, located, priced
 from panel.views.base import RequestingView
 
@@ -119,6 +119,7 @@ class Request(FormView):
             form=form,
             key=key,
             has_errors=form.has_errors(),
+            hours=hours.of_account(self.account, self.environment, form.pickup.points.values(), at=clock.now()),
             has_geocoder=bool(settings.GEOCODER_URL),
             tiles=maps.tiles(),
             **price,

@@ -8,10 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from common import csv_files
+from common import clock, csv_files
 from common.csv_files import UnreadableFile
 from common.http_requests import is_cut_short
-from panel import uploads
+from panel import hours, uploads
 from panel.delivery_forms import like_pickup
 from panel.uploads import COLUMNS, MOST_BYTES, Work
 from panel.views.base import RequestingView
@@ -53,11 +53,13 @@ class Upload(RequestingView):
         return {"name": sender.get("name"), "phone": sender.get("phone"), "point": _only(points)}
 
     def _show(self, error: str = "", *, status: int = 200) -> HttpResponse:
+        points = self.account.pickup_points.active()
         return self.page(
             "panel/upload.html",
             error=error,
             columns=list(COLUMNS.values()),
             most_rows=csv_files.MOST_IMPORTED,
+            hours=hours.of_account(self.account, self.environment, points, at=clock.now()),
             status=status,
         )
 

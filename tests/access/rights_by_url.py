@@ -168,6 +168,8 @@ SCREENS: dict[str, tuple[str, str, str, str]] = {
     "integration.webhookevent": (_ALL, _NONE, _NONE, _NONE),
     "delivery.tariff": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
     "delivery.tariffchange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
+    "delivery.servicehours": (_STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY, _STAFF_ONLY),
+    "delivery.servicehourschange": (_STAFF_ONLY, _NONE, _NONE, _NONE),
     "delivery.dispatchrules": (_ALL, _NONE, _SUPERUSER, _NONE),
     "delivery.dispatchruleschange": (_ALL, _NONE, _NONE, _NONE),
     "delivery.delivery": (_ALL, _NONE, _NONE, _NONE),

@@ -20,6 +20,7 @@ from delivery.actions import tokens
 from delivery.models import DispatchRules
 from integration.actions import manifests
 from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall, WebhookEndpoint
+from tests import service_hours
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import (
     SellerFactory,
@@ -35,7 +36,8 @@ from tests.panel.conftest import refused_call
 OURS = ("delivery", "integration", "auth", "mfa")
 MODELS = [model._meta.label_lower for model in admin.site._registry if model._meta.app_label in OURS]
 ADDED_BY_HAND = [
-    "delivery.driver", "delivery.driverposition", "delivery.integrator", "delivery.tariff", "delivery.token",
+    "delivery.driver", "delivery.driverposition", "delivery.integrator", "delivery.servicehours", "delivery.tariff",
+    "delivery.token",
     "integration.apikey", "integration.carrier", "integration.carrierkey", "integration.carrierrule",
     "integration.company", "integration.freightrate", "integration.seller", "auth.user",
     "auth.group",
@@ -57,6 +59,7 @@ def fill(django_user_model, number):
     token = TokenFactory.create()
     tokens.revoke(token=TokenFactory.create(integrator=token.integrator), by=BY, at=timezone.now())
     TariffFactory.create(integrator=token.integrator)
+    service_hours.row("00:00-24:00", integrator=token.integrator).save()
     DeliveryFactory.create(token=token, collected=True, driver=DriverFactory.create(at_point=PICKUP))
     root = f"1122233300{number:02}"
     document = root + cnpj.calc_check_digits(root)

@@ -26,6 +26,11 @@ REVIEWED = {
     },
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
+    "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
+        "at.astimezone(self.zone)", "at.astimezone(self.zone).date()", "second.astimezone(self.zone)",
+        "(second + timedelta(minutes=number)).astimezone(self.zone)", "day.weekday()",
+        "wall.replace(tzinfo=self.zone, fold=fold)", "wall.replace(tzinfo=self.zone, fold=fold).astimezone(UTC)",
+    },
     "delivery/actions/proofs.py": {  # folders of photos are days in UTC
         "at.astimezone(UTC)", "at.astimezone(UTC).date()", "oldest.year", "oldest.month", "oldest.day",
         "datetime(oldest.year, oldest.month, oldest.day, tzinfo=UTC)", "day.year", "day.month", "day.day",
@@ -42,7 +47,7 @@ REVIEWED = {
     "delivery/reports.py": {  # of dates
         "day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)", "self.first.replace(day=1)",
     },
-    "integration/business_days.py": {"day.year", "day.weekday()"},  # of a date
+    "common/business_days.py": {"day.year", "day.weekday()"},  # of a date
     "panel/driver_day.py": {"self.day"},  # a date
     "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT

@@ -70,7 +70,8 @@ FORMS_OF_THE_DRIVER = [
 NOT_FILLED = {
     "delivery.LocatedAddress", "delivery.ReportedTrouble", "delivery.StopChange",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
-    "delivery.DispatchRulesChange", "pghistory.Context", "integration.Simulation", "integration.Manifest",
+    "delivery.DispatchRulesChange", "delivery.ServiceHours", "delivery.ServiceHoursChange", "pghistory.Context",
+    "integration.Simulation", "integration.Manifest",
     "integration.ManifestEntry", "integration.ReceiverMailStop",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
     "auth.User_user_permissions", "mfa.Authenticator", "usersessions.UserSession",

@@ -86,7 +86,7 @@ class TestRequest:
 
 
 class TestAMisspeltOutcome:
-    KNOWN = "sim-delivered- sim-fail- sim-nodriver- sim-return- sim-cancel-late- sim-stale- sim-manual-"
+    KNOWN = "sim-delivered- sim-fail- sim-nodriver- sim-return- sim-cancel-late- sim-stale- sim-manual- sim-closed-"
 
     @pytest.mark.parametrize(
         ("external_id", "nearest"),

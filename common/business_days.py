@@ -21,8 +21,12 @@ def after(day: date, count: int) -> date:
     return day
 
 
+def is_holiday(day: date) -> bool:
+    return day in _holidays(day.year)
+
+
 def _is_business_day(day: date) -> bool:
-    return day.weekday() < _SATURDAY and day not in _holidays(day.year)
+    return day.weekday() < _SATURDAY and not is_holiday(day)
 
 
 @cache

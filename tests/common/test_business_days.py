@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from integration import business_days
+from common import business_days
 
 
 class TestAfter:

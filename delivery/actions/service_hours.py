@@ -1,0 +1,52 @@
+"""Hours of service: whether a delivery may be picked up at a moment, and changes of them."""
+
+from datetime import datetime, timedelta
+
+import pghistory
+from django.db import transaction
+from django.utils import timezone
+
+from delivery.errors import Closed
+from delivery.models import Environment, Requester, ServiceHours
+from delivery.payload import DeliveryRequest
+from delivery.simulation.steps import CLOSED_PREFIX
+
+_CLOSED_IN_SANDBOX = timedelta(hours=1)
+
+
+def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
+    """Raise Closed if nothing is picked up at A at `at`: now, or when the pickup of a scheduled delivery begins.
+
+    The sandbox is open at every hour, but for deliveries that ask to be refused.
+    """
+    if token.environment == Environment.SANDBOX:
+        is_refused = payload.dropoffs[0].external_id.startswith(CLOSED_PREFIX)
+        opens_at: datetime | None = at + _CLOSED_IN_SANDBOX if is_refused else at
+    else:
+        opens_at = ServiceHours.in_force().opens_at(token.integrator_id, payload.pickup.point, at=at)
+    if opens_at is None:
+        raise Closed("Nothing is picked up there at this hour, nor within the next 60 days.")
+    if opens_at != at:
+        opens = timezone.localtime(opens_at)
+        raise Closed("Nothing is picked up there at this hour. It opens %(opens)s.", opens=opens)
+
+
+@transaction.atomic
+def save(*, hours: ServiceHours, by: str) -> ServiceHours:
+    """Write new or changed hours. They hold at once in this process, in others within five seconds.
+
+    The history records them with `by`, and with the database's clock. Raises ValidationError.
+    """
+    hours.full_clean()
+    with pghistory.context(by=by):
+        hours.save()
+    transaction.on_commit(ServiceHours.forget_in_force)
+    return hours
+
+
+@transaction.atomic
+def delete(*, hours: ServiceHours, by: str) -> None:
+    """Remove hours: those of the city or of the installation hold then, or it is open at every hour."""
+    with pghistory.context(by=by):
+        hours.delete()
+    transaction.on_commit(ServiceHours.forget_in_force)

@@ -1,0 +1,153 @@
+"""Hours of service, with the next week as it is and as it would be."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from common import clock
+from common.actors import actor
+from common.admin_base import pill
+from common.formats import opening
+from common.price_preview import PreviewedForm
+from common.row_history import Difference
+from common.row_history_admin import RecordedAdmin, RowChangeAdmin
+from delivery.actions import service_hours
+from delivery.geo import areas
+from delivery.geo.areas import InvalidArea, Polygon
+from delivery.models import ServiceHours, ServiceHoursChange
+from delivery.models.service_hours import WEEKDAYS
+from delivery.words import week_of
+
+_DAYS = 7
+
+
+class AreaTextField(forms.CharField):
+    """The polygons of an area, typed as `areas.parse` reads them."""
+
+    widget = UnfoldAdminTextareaWidget
+
+    def prepare_value(self, value: Any) -> Any:
+        return areas.write(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[Polygon] | None:
+        text = super().to_python(value)
+        try:
+            return areas.parse(text) if text else None
+        except InvalidArea as error:
+            raise ValidationError(
+                gettext("This is no area of at most 1,000 points: see below how one is written.")
+            ) from error
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return super().has_changed(self.prepare_value(initial), data)
+
+
+class ServiceHoursForm(PreviewedForm):
+    preview_title = _("Save these hours?")
+    preview_note = _("Nothing is saved yet. The hours hold for quotes and requests within five seconds.")
+    example_heading = _("Day")
+    area = AreaTextField(
+        label=capfirst(ServiceHours._meta.get_field("area").verbose_name),
+        help_text=ServiceHours._meta.get_field("area").help_text,
+        max_length=areas.LONGEST_TEXT,
+        required=False,
+    )
+
+    class Meta:
+        model = ServiceHours
+        fields = ["area"]  # the admin adds those of its fieldsets
+        widgets = {"days_off": UnfoldAdminTextareaWidget}
+
+    def examples(self, before: ServiceHours | None) -> Iterable[Difference]:
+        at = clock.now()
+        new = week_of(self.instance.timetable, at=at, days=_DAYS)
+        old = before or ServiceHours.in_force().general
+        was = week_of(old.timetable, at=at, days=_DAYS) if old else [(name, gettext("always open")) for name, _t in new]
+        for (_name, before_text), (name, text) in zip(was, new, strict=True):
+            yield Difference(name, before_text, text)
+
+    @property
+    def week(self) -> list[tuple[str, str]]:
+        """The next week of the stored hours."""
+        return week_of(self.instance.timetable, at=clock.now(), days=_DAYS)
+
+
+@admin.register(ServiceHours)
+class ServiceHoursAdmin(RecordedAdmin):
+    form = ServiceHoursForm
+    change_form_before_template = "admin/delivery/servicehours/week.html"
+    list_display = ["scope", "now", "time_zone"]
+    list_select_related = ["integrator"]
+    search_fields = ["city", "integrator__name"]
+    autocomplete_fields = ["integrator"]
+    actions = ["delete_selected"]
+    fieldsets = [
+        (
+            None,
+            {
+                "description": _(
+                    "The account's own hours hold, else those of the city in which the pickup is, else those of the "
+                    "installation; without any, it is open at every hour. Where cities overlap, the smaller one counts."
+                ),
+                "fields": ["integrator", "city", "area", "time_zone"],
+            },
+        ),
+        (
+            _("Week"),
+            {
+                "description": _(
+                    "Spans such as 08:00-12:00, 13:00-18:00; 00:00-24:00 is all day, 22:00-02:00 ends on the next "
+                    "day; an empty day is closed."
+                ),
+                "fields": [*WEEKDAYS],
+            },
+        ),
+        (_("Days off"), {"fields": ["closed_on_holidays", "days_off"]}),
+    ]
+
+    @admin.display(description=_("holds for"), ordering="city")
+    def scope(self, hours: ServiceHours) -> str:
+        return str(hours)
+
+    @admin.display(description=_("now"))
+    def now(self, hours: ServiceHours) -> str:
+        return state(hours)
+
+    def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
+        assert isinstance(obj, ServiceHours)  # noqa: S101  # nosec B101  # for the type checker
+        service_hours.save(hours=obj, by=actor(request))
+
+    def delete_model(self, request: HttpRequest, obj: Model) -> None:
+        assert isinstance(obj, ServiceHours)  # noqa: S101  # nosec B101  # for the type checker
+        service_hours.delete(hours=obj, by=actor(request))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for hours in queryset:
+            service_hours.delete(hours=hours, by=actor(request))
+
+
+def state(hours: ServiceHours) -> str:
+    """Whether it is open now, or when it opens."""
+    at = clock.now()
+    opens_at = hours.timetable.opens_at(at)
+    if opens_at == at:
+        return pill(gettext("Open"), "good")
+    if opens_at is None:
+        return pill(gettext("Closed"), "bad")
+    return pill(gettext("Closed, opens %(opens)s") % {"opens": opening(opens_at, hours.timetable.zone)}, "warn")
+
+
+@admin.register(ServiceHoursChange)
+class ServiceHoursChangeAdmin(RowChangeAdmin):
+    """Who changed which hours."""
+
+    list_select_related = ["integrator"]

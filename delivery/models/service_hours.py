@@ -1,0 +1,255 @@
+"""Hours of service: when deliveries are picked up, for the installation, for a city, or for an account."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Func, Q
+from django.utils.functional import cached_property
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from common.cached import Cached
+from common.fields import PlainInMigrations, one_of
+from common.row_history import history_of
+from delivery import hours
+from delivery.geo.areas import Area, Polygon
+from delivery.geo.distance import Point
+from delivery.hours import InvalidDayOff, InvalidSpan, SpansOverlap, Timetable
+from delivery.models.integrator import Integrator
+
+# A process reads the rows at most once in so many seconds.
+CACHED_SECONDS = 5.0
+MOST_CITIES, MOST_ACCOUNTS = 100, 1_000
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+ALWAYS = "00:00-24:00"
+# Of Brazil. Their clocks differ, or have differed in years with a summer time.
+ZONES = [
+    ("America/Noronha", "Fernando de Noronha"), ("America/Sao_Paulo", "Brasília, São Paulo"),
+    ("America/Bahia", "Salvador"), ("America/Maceio", "Maceió, Aracaju"), ("America/Recife", "Recife"),
+    ("America/Fortaleza", "Fortaleza"), ("America/Belem", "Belém"), ("America/Araguaina", "Palmas"),
+    ("America/Santarem", "Santarém"), ("America/Campo_Grande", "Campo Grande"), ("America/Cuiaba", "Cuiabá"),
+    ("America/Porto_Velho", "Porto Velho"), ("America/Manaus", "Manaus"), ("America/Boa_Vista", "Boa Vista"),
+    ("America/Eirunepe", "Eirunepé"), ("America/Rio_Branco", "Rio Branco"),
+]  # fmt: skip  # a table
+
+# What `hours.write_spans` and `hours.write_days_off` write, as PostgreSQL's regular expressions.
+_SPAN = "([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+_SPANS = f"{_SPAN}(, {_SPAN})*"
+_DAY_OFF = rf"[0-9]{{4}}-[01][0-9]-[0-3][0-9]( {_SPANS})? [^\n]+"
+
+
+# Whether a column has polygons, as `areas.Area` reads them: lists of rings of three or more pairs of numbers. In the
+# strict mode an array that is missing on the way is an error.
+_IS_AREA = """(
+    jsonb_array_length(%(expressions)s) > 0
+    AND NOT jsonb_path_exists(%(expressions)s, 'strict $[*] ? (@.size() == 0)')
+    AND NOT jsonb_path_exists(%(expressions)s, 'strict $[*][*] ? (@.size() < 3)')
+    AND NOT jsonb_path_exists(%(expressions)s, 'strict $[*][*][*] ? (!(
+        @.type() == "array" && @.size() == 2 && @[0].type() == "number" && @[1].type() == "number"
+    ))')
+)"""
+
+
+class AreaField(PlainInMigrations, models.JSONField):
+    """The polygons of an area, see `areas.parse`."""
+
+    @staticmethod
+    def summary(polygons: list[Polygon]) -> str:
+        """What histories show of it."""
+        count = sum(len(ring) for polygon in polygons for ring in polygon)
+        return ngettext("%(count)s point", "%(count)s points", count) % {"count": count}
+
+
+def _of_weekday(name: Any) -> Any:
+    return models.CharField(name, max_length=100, blank=True, default=ALWAYS)
+
+
+class ServiceHours(models.Model):
+    """Hours of one scope: an account's own, those of a city, or, without both, those of the installation."""
+
+    integrator = models.ForeignKey(
+        Integrator,
+        verbose_name=_("account"),
+        on_delete=models.CASCADE,
+        related_name="service_hours",
+        null=True,
+        blank=True,
+        db_index=False,  # an index begins with this column
+        help_text=_("Whose deliveries these hours are for. Empty: everybody without hours of their own."),
+    )
+    city = models.CharField(
+        _("city"), max_length=60, blank=True, help_text=_("Its name. Empty, like the account: the installation.")
+    )
+    area = AreaField(
+        _("area of the city"),
+        null=True,
+        blank=True,
+        help_text=_(
+            "GeoJSON (Polygon or MultiPolygon), boxes 'south,west,north,east; …', or the corners of a polygon "
+            "'latitude,longitude; …'. At most 1,000 points."
+        ),
+    )
+    time_zone = models.CharField(
+        _("time zone"), max_length=30, blank=True, choices=ZONES, help_text=_("Empty: that of the service.")
+    )
+    monday = _of_weekday(_("Monday"))
+    tuesday = _of_weekday(_("Tuesday"))
+    wednesday = _of_weekday(_("Wednesday"))
+    thursday = _of_weekday(_("Thursday"))
+    friday = _of_weekday(_("Friday"))
+    saturday = _of_weekday(_("Saturday"))
+    sunday = _of_weekday(_("Sunday"))
+    closed_on_holidays = models.BooleanField(
+        _("closed on national holidays"),
+        default=False,
+        help_text=_("Those of Brazil by law. A day off of the same date has its own hours."),
+    )
+    days_off = models.CharField(
+        _("days off"),
+        max_length=5000,
+        blank=True,
+        help_text=_(
+            "A line for each: date, the hours of that day if there are any, and a name, such as "
+            "'24/12/2026 08:00-12:00 Christmas Eve'."
+        ),
+    )
+
+    class Meta:
+        verbose_name = _("hours of service")
+        verbose_name_plural = _("hours of service")
+        ordering = ["integrator__name", "city", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["integrator", "city"],
+                name="service_hours_one_of_a_scope",
+                nulls_distinct=False,
+                violation_error_message=_("There are hours of this account, this city or the installation already."),
+            ),
+            models.CheckConstraint(
+                name="service_hours_scope",
+                condition=Q(city="", area__isnull=True) | (Q(integrator=None, area__isnull=False) & ~Q(city="")),
+                violation_error_message=_("A city has a name and an area, and is of no account."),
+            ),
+            one_of("service_hours_time_zone", "time_zone", ["", *(zone for zone, _name in ZONES)]),
+            models.CheckConstraint(
+                name="service_hours_spans",
+                condition=Q(**{f"{day}__regex": f"^({_SPANS})?$" for day in WEEKDAYS}),
+            ),
+            models.CheckConstraint(
+                name="service_hours_some_day",
+                condition=~Q(**dict.fromkeys(WEEKDAYS, "")),
+                violation_error_message=_("Fill in the hours of at least one day."),
+            ),
+            models.CheckConstraint(
+                name="service_hours_area",
+                condition=Q(area__isnull=True) | Func(F("area"), template=_IS_AREA, output_field=models.BooleanField()),
+            ),
+            models.CheckConstraint(
+                name="service_hours_days_off",
+                condition=Q(days_off__regex=rf"^({_DAY_OFF}(\n{_DAY_OFF})*)?$"),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.city or (str(self.integrator) if self.integrator_id else capfirst(gettext("installation")))
+
+    def clean(self) -> None:
+        """Write hours and days off as the database accepts them."""
+        errors = {}
+        for name, read, write in [
+            *((day, hours.parse_spans, hours.write_spans) for day in WEEKDAYS),
+            ("days_off", hours.parse_days_off, hours.write_days_off),
+        ]:
+            try:
+                setattr(self, name, write(read(getattr(self, name))))
+            except (InvalidSpan, SpansOverlap, InvalidDayOff) as error:
+                errors[name] = _fault(error)
+        if errors:
+            raise ValidationError(errors)
+        if self._state.adding:
+            self._check_count()
+
+    def _check_count(self) -> None:
+        """Every process keeps all rows in memory, and asks the areas one by one."""
+        most = MOST_ACCOUNTS if self.integrator_id else MOST_CITIES
+        if ServiceHours.objects.filter(integrator__isnull=self.integrator_id is None).count() >= most:
+            raise ValidationError(_("There may be no more than %(most)s of them."), params={"most": most})
+
+    @cached_property
+    def timetable(self) -> Timetable:
+        return Timetable(
+            zone=ZoneInfo(self.time_zone or settings.TIME_ZONE),
+            week=[hours.parse_spans(getattr(self, day)) for day in WEEKDAYS],
+            days_off=hours.parse_days_off(self.days_off),
+            closed_on_holidays=self.closed_on_holidays,
+        )
+
+    @staticmethod
+    def in_force() -> "InForce":
+        """All hours of service, at most five seconds old."""
+        return _CACHED.get()
+
+    @staticmethod
+    def forget_in_force() -> None:
+        """Have the next `in_force` of this process read the rows."""
+        _CACHED.forget()
+
+
+def _fault(error: ValueError) -> str:
+    if isinstance(error, InvalidSpan):
+        return gettext("'%(part)s' is no span such as 08:00-12:00 or 22:00-02:00.") % {"part": error}
+    if isinstance(error, InvalidDayOff):
+        text = gettext(
+            "'%(line)s' is no date with a name of at most 60 characters, its date occurs twice, or there are over 100."
+        )
+        return text % {"line": error}
+    return gettext("The spans overlap, or there are more than six.")
+
+
+@dataclass(frozen=True)
+class InForce:
+    """All hours of service. `cities`: those with the smallest area first."""
+
+    general: ServiceHours | None = None
+    cities: Sequence[tuple[Area, ServiceHours]] = ()
+    accounts: dict[UUID, ServiceHours] = field(default_factory=dict)
+
+    def of(self, integrator: UUID, pickup: Point) -> ServiceHours | None:
+        """The account's own hours, else those of the city of the pickup, else those of the installation, else None."""
+        if own := self.accounts.get(integrator):
+            return own
+        return next((city for area, city in self.cities if area.contains(pickup)), self.general)
+
+    def opens_at(self, integrator: UUID, pickup: Point, *, at: datetime) -> datetime | None:
+        """The first moment from `at` on at which something is picked up there: `at` without hours of service."""
+        found = self.of(integrator, pickup)
+        return found.timetable.opens_at(at) if found else at
+
+
+def _read() -> InForce:
+    rows = list(ServiceHours.objects.order_by("id"))
+    cities = [(Area(row.area), row) for row in rows if row.area is not None]
+    return InForce(
+        general=next((row for row in rows if not row.integrator_id and not row.city), None),
+        cities=sorted(cities, key=lambda city: city[0].size),
+        accounts={row.integrator_id: row for row in rows if row.integrator_id},
+    )
+
+
+_CACHED = Cached(_read, seconds=CACHED_SECONDS)
+
+
+ServiceHoursChange: Any = history_of(
+    ServiceHours,
+    "ServiceHoursChange",
+    verbose_name=_("change of the hours of service"),
+    verbose_name_plural=_("changes of the hours of service"),
+)

@@ -1,0 +1,105 @@
+"""Whether a delivery may be picked up at a moment, and changes of the hours of service."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+
+from common.row_history import compare
+from delivery.actions import service_hours
+from delivery.errors import Closed
+from delivery.models import Environment, ServiceHours, ServiceHoursChange
+from tests.factories import BY, TokenFactory, validated_payload
+from tests.service_hours import make, row
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 11, 24, 15, tzinfo=UTC)  # in São Paulo
+
+
+def named(external_id):
+    payload = validated_payload(stops=1)
+    return replace(payload, dropoffs=[replace(payload.dropoffs[0], external_id=external_id)])
+
+
+class TestCheck:
+    def check(self, token, *, external_id="", at=NOON):
+        return service_hours.check(token=token, payload=named(external_id), at=at)
+
+    def test_asks_the_moment_of_the_pickup(self, token):
+        make("13:00-18:00", integrator=token.integrator)
+
+        with pytest.raises(Closed) as refused:
+            self.check(token)
+        self.check(token, at=NOON + timedelta(hours=1))
+
+        assert refused.value.opens_at.isoformat() == "2026-11-24T13:00:00-03:00"
+        assert str(refused.value).endswith("It opens 2026-11-24 13:00:00-03:00.")
+
+    def test_names_no_moment_if_there_is_none(self, token):
+        make("13:00-18:00", integrator=token.integrator, days_off="\n".join(
+            f"{(NOON + timedelta(days=number)).date()} Strike" for number in range(62)
+        ))  # fmt: skip
+
+        with pytest.raises(Closed) as refused:
+            self.check(token)
+
+        assert refused.value.opens_at is None
+
+    def test_of_the_sandbox_refuses_what_asks_for_it_alone(self, token):
+        sandbox = TokenFactory.create(integrator=token.integrator, environment=Environment.SANDBOX)
+        make("13:00-18:00", integrator=token.integrator)
+
+        self.check(sandbox)
+        with pytest.raises(Closed) as refused:
+            self.check(sandbox, external_id="sim-closed-1")
+        self.check(token, external_id="sim-closed-1", at=NOON + timedelta(hours=1))
+
+        assert refused.value.opens_at == NOON + timedelta(hours=1)
+
+
+class TestSave:
+    def test_holds_at_once_in_this_process(self, token, django_capture_on_commit_callbacks):
+        with django_capture_on_commit_callbacks(execute=True):
+            hours = service_hours.save(hours=row(), by=BY)
+
+        assert ServiceHours.in_force().general == hours
+
+    def test_is_recorded_with_who_made_it(self):
+        hours = make()
+        hours.monday, hours.city, hours.area = "09:00-18:00", "Santos", [[[[0, 0], [0, 1], [1, 1]]]]
+
+        service_hours.save(hours=hours, by=BY)
+
+        (change,) = found = list(ServiceHoursChange.objects.filter(pgh_label="changed"))
+        compare(found)
+        assert change.made_by == BY
+        assert [(each.name, each.old, each.new) for each in change.differences] == [
+            ("city", "", "Santos"), ("area of the city", "–", "3 points"), ("Monday", "08:00-18:00", "09:00-18:00"),
+        ]  # fmt: skip  # a table
+
+    def test_refuses_what_is_not_valid(self):
+        with pytest.raises(ValidationError):
+            service_hours.save(hours=row("8-18"), by=BY)
+
+        assert not ServiceHours.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_makes_one_of_a_scope_of_two_at_once(self, at_once):
+        """Both find none while they check: the constraint refuses the second one."""
+        found = at_once(*[lambda: service_hours.save(hours=row(), by=BY)] * 2)
+
+        refused = [each for each in found if isinstance(each, IntegrityError | ValidationError)]
+        assert (len(refused), ServiceHours.objects.count()) == (1, 1)
+
+
+class TestDelete:
+    def test_is_open_again_and_recorded(self, django_capture_on_commit_callbacks):
+        hours = make()
+
+        with django_capture_on_commit_callbacks(execute=True):
+            service_hours.delete(hours=hours, by=BY)
+
+        assert ServiceHours.in_force().general is None
+        assert ServiceHoursChange.objects.get(pgh_label="deleted").made_by == BY

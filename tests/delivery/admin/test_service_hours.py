@@ -1,0 +1,124 @@
+"""The page of the hours of service."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from common import clock
+from delivery.models import ServiceHours, ServiceHoursChange
+from tests.delivery.geo.test_areas import POLYGON
+from tests.factories import IntegratorFactory
+from tests.previews import preview_of, save
+from tests.service_hours import WEEK, make
+
+ADD, LIST = reverse("admin:delivery_servicehours_add"), reverse("admin:delivery_servicehours_changelist")
+NIGHT = datetime(2026, 11, 21, 2, tzinfo=UTC)  # Friday 23:00 in São Paulo, a national holiday
+
+
+@pytest.fixture(autouse=True)
+def _at_night(monkeypatch):
+    monkeypatch.setattr(clock, "now", lambda: NIGHT)
+
+
+def form(spans="8:00-18:00", **values):
+    return {**dict.fromkeys(WEEK, spans), "integrator": "", "city": "", "area": "", "time_zone": "", **values}
+
+
+def change(hours):
+    return reverse("admin:delivery_servicehours_change", args=[hours.pk])
+
+
+class TestPage:
+    def test_shows_the_next_week_before_it_saves(self, admin_client):
+        typed = form(closed_on_holidays="on", days_off="24/11/2026 Inventory", saturday="22:00-02:00", sunday="")
+
+        preview = preview_of(admin_client, ADD, typed)
+        assert not ServiceHours.objects.exists()
+        save(admin_client, ADD, typed)
+
+        assert [(each.name, each.old, each.new) for each in preview.examples] == [
+            ("Fri 20 Nov 2026", "always open", "closed (national holiday)"),
+            ("Sat 21 Nov 2026", "always open", "22:00–02:00"),
+            ("Sun 22 Nov 2026", "always open", "closed"),
+            ("Mon 23 Nov 2026", "always open", "08:00–18:00"),
+            ("Tue 24 Nov 2026", "always open", "closed (Inventory)"),
+            ("Wed 25 Nov 2026", "always open", "08:00–18:00"),
+            ("Thu 26 Nov 2026", "always open", "08:00–18:00"),
+        ]
+        assert ServiceHours.objects.get().monday == "08:00-18:00"
+        assert ServiceHoursChange.objects.get().made_by == "user admin"
+
+    def test_shows_the_week_of_now_and_who_changed_it(self, admin_client):
+        hours = make()
+        save(admin_client, change(hours), form(friday="10:00-12:00"))
+
+        page = " ".join(admin_client.get(change(hours)).content.decode().split())
+
+        assert "<td>10:00–12:00</td>" in page
+        assert "<del>08:00-18:00</del> → <ins>10:00-12:00</ins>" in page
+
+    def test_takes_geojson_and_writes_it_back(self, admin_client):
+        typed = form(city="Santos", area=json.dumps(POLYGON))
+        save(admin_client, ADD, typed)
+
+        hours = ServiceHours.objects.get()
+        shown = admin_client.get(change(hours)).context["adminform"].form["area"].value()
+        unchanged = admin_client.post(change(hours), form("08:00-18:00", city="Santos", area=json.dumps(shown)))
+
+        assert [len(ring) for ring in hours.area[0]] == [4, 4]
+        assert unchanged.status_code in {200, 302}
+
+    @pytest.mark.parametrize("area", ["Santos", "[" * 50_000, "{" + "[" * 50_000, " 1,2;3,4"])
+    def test_names_what_is_no_area(self, admin_client, area):
+        response = admin_client.post(ADD, form(city="Santos", area=area))
+
+        assert [*response.context["adminform"].form.errors] == ["area", "__all__"]
+        assert not ServiceHours.objects.exists()
+
+    def test_of_an_account_is_shown_with_the_hours_that_held_before(self, admin_client):
+        make("06:00-07:00")
+        shop = IntegratorFactory.create()
+
+        preview = preview_of(admin_client, ADD, form(integrator=shop.pk))
+
+        assert (preview.examples[0].old, preview.examples[0].new) == ("06:00–07:00", "08:00–18:00")
+
+    def test_refuses_a_second_one_of_the_installation(self, admin_client):
+        make()
+
+        response = admin_client.post(ADD, form())
+
+        assert "There are hours of this account" in str(response.context["adminform"].form.errors)
+
+    def test_deletes_with_the_name_of_who_did(self, admin_client):
+        hours = make()
+
+        admin_client.post(reverse("admin:delivery_servicehours_delete", args=[hours.pk]), {"post": "yes"})
+        make()
+        admin_client.post(
+            LIST, {"action": "delete_selected", "_selected_action": [ServiceHours.objects.get().pk], "post": "yes"}
+        )
+
+        deleted = ServiceHoursChange.objects.filter(pgh_label="deleted")
+        assert [each.made_by for each in deleted] == ["user admin"] * 2
+
+
+class TestList:
+    @pytest.mark.parametrize(
+        ("values", "state"),
+        [
+            ({"spans": "00:00-24:00"}, "Open"),
+            ({}, "Closed, opens Sat 08:00"),
+            ({"time_zone": "America/Rio_Branco", "spans": "20:00-22:00"}, "Open"),
+            ({"time_zone": "America/Rio_Branco", "spans": "22:00-23:00"}, "Closed, opens Fri 22:00"),
+        ],
+    )
+    def test_says_whether_it_is_open(self, admin_client, values, state):
+        make(**values)
+
+        page = admin_client.get(LIST).content.decode()
+
+        assert f">{state}</span>" in page
+        assert ">Installation</" in page
