@@ -58,6 +58,20 @@ class TestOutsideTheHours:
 
         assert assert_problem(api.post(path, payload()), 400, "closed")["opensAt"] is None
 
+    def test_is_accepted_for_a_window_that_begins_within_them(self, api, at, path):
+        make()
+
+        assert api.post(path, {**payload(), "pickupReadyAt": MORNING}).status_code < 300
+
+    def test_is_refused_for_a_window_that_begins_outside_them(self, api, at, path):
+        at(NIGHT - timedelta(hours=6))
+        make()
+
+        refused = api.post(path, {**payload(), "pickupReadyAt": "2026-11-23T23:30:00-03:00"})
+
+        assert assert_problem(refused, 400, "closed")["opensAt"] == MORNING
+        assert_nothing_written()
+
     def test_costs_no_statement_of_its_own(self, api, at, path, monkeypatch):
         make("00:00-24:00")
         api.post(path, payload())  # records the use of the token
