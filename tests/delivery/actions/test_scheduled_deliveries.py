@@ -166,6 +166,15 @@ class TestOffer:
         assert schedule.offer_due(at=NOW + MINUTE) == 1
 
 
+class TestPlan:
+    def test_of_many_routes_costs_no_statement_for_each(self, django_assert_num_queries):
+        for _number in range(5):
+            scheduled(50 * MINUTE, at=NOW)
+
+        with django_assert_num_queries(3):  # the routes, who declined them, the free drivers
+            assert schedule.offer_due(at=NOW) == 0
+
+
 class TestLateness:
     """What is due when: `due_at` of each route status."""
 
