@@ -91,7 +91,9 @@ BREAKS = {
            SELECT gen_random_uuid(), driver_id, gen_random_uuid(), id, 'return', '', now(), now(), '', ''
            FROM delivery_delivery WHERE status = 'DELIVERED'""",
     ],
-    "scheduled_until_offered": ["UPDATE delivery_delivery SET scheduled_for = created_at"],
+    "scheduled_until_offered": [
+        "UPDATE delivery_delivery SET created_at = scheduled_for WHERE scheduled_for IS NOT NULL"
+    ],
     "deadline_is_that_of_the_last_stop": ["UPDATE delivery_delivery SET deadline_at = deadline_at + interval '1 s'"],
     "event_sequences_have_no_gap": ["DELETE FROM delivery_webhookevent WHERE sequence = 1"],
     "transition_has_its_event": ["UPDATE delivery_webhookevent SET name = 'ACCEPT' WHERE name = 'COLLECTED'"],

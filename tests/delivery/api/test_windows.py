@@ -148,7 +148,7 @@ class TestAWindow:
 
 
 class TestAScheduledDelivery:
-    def test_is_told_as_offered_in_the_bodies_of_the_specification(self, api, request_ahead, ahead, sink, send_due):
+    def test_is_told_as_offered_in_the_bodies_of_the_specification(self, api, request_ahead, ahead):
         answer = request_ahead(90)
         body, plain = answer.json(), api.post(REQUEST, payload(stops=1)).json()
         key = body["deliveryId"]
