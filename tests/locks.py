@@ -107,6 +107,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_arrivals.py::TestRenew::test_computes_again_after_a_move_of_the_route",
     ),
     "delivery/actions/deliveries.py:accept": (_OF_A_DELIVERY,),
+    "delivery/actions/schedule.py:_offer_or_note": (
+        f"{_DELIVERY}TestScheduledOffer::test_is_made_by_one_of_two_workers",
+    ),
     "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:collect": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),

@@ -36,7 +36,8 @@ def offer_due(*, at: datetime) -> int:
     so at the same time. Returns how many were offered.
     """
     near = list(Delivery.objects.scheduled(until=at + windows.GREATEST_LEAD))
-    planned = sorted(_planned(near, at), key=lambda each: (each.delivery.scheduled_for, each.delivery.pk))
+    planned = [found for found in _planned(near, at) if found.offer_at <= at or _has_moved(found)]
+    planned.sort(key=lambda found: (found.delivery.scheduled_for, found.delivery.pk))
     offered = sum(each(planned, partial(_offer_or_note, at=at), doing="offer the scheduled delivery"))
     if offered:
         _log.info("%d scheduled routes offered", offered)
@@ -59,6 +60,12 @@ def _plan(delivery: Delivery, seconds: float) -> _Planned:
     return _Planned(delivery, delivery.scheduled_for - windows.lead(seconds, least=settings.OFFER_LEAD))
 
 
+def _has_moved(planned: _Planned) -> bool:
+    """Whether the offer is expected at another moment than the row says."""
+    expected = planned.delivery.offer_at
+    return expected is None or abs(planned.offer_at - expected) >= _LEAST_CHANGE
+
+
 @transaction.atomic
 def _offer_or_note(planned: _Planned, *, at: datetime) -> bool:
     """Whether the route was offered now, and not meanwhile by somebody else, or cancelled."""
@@ -68,8 +75,7 @@ def _offer_or_note(planned: _Planned, *, at: datetime) -> bool:
     if planned.offer_at <= at:
         deliveries.offer(delivery=locked, by=_BY, at=at)
         return True
-    if locked.offer_at is None or abs(planned.offer_at - locked.offer_at) >= _LEAST_CHANGE:
-        locked.offer_at, locked.offer_expires_at = planned.offer_at, planned.offer_at + settings.OFFER_TTL
-        locked.save(update_fields=["offer_at", "offer_expires_at"])
-        publish_on_commit(*page_updates.delivery_changed(locked.pk, locked.integrator_id, locked.environment))
+    locked.offer_at, locked.offer_expires_at = planned.offer_at, planned.offer_at + settings.OFFER_TTL
+    locked.save(update_fields=["offer_at", "offer_expires_at"])
+    publish_on_commit(*page_updates.delivery_changed(locked.pk, locked.integrator_id, locked.environment))
     return False

@@ -53,7 +53,8 @@ def _facts(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
 
 _FACTS = _facts(
     None, state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE,
-    column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "offer_expires_at", "closed_at",
+    column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "scheduled_for",
+    "pickup_deadline_at", "deadline_at", "offer_at", "offer_expires_at", "closed_at",
 )  # fmt: skip  # a list of names
 _PICKUP = _facts(
     gettext_lazy("Pickup at A"), "contact_name", column("contact_phone", gettext_lazy("phone"), phone), _PLACE,

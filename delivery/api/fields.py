@@ -136,7 +136,7 @@ class StrictTextField(BodyCharField):
 
 
 @extend_schema_field({"type": "string", "format": "date-time", "examples": ["2026-12-01T16:00:00-03:00"]})
-class MomentField(BodyCharField):
+class MomentField(serializers.Field[Any, Any, Any, Any]):
     """A moment of RFC 3339, with its offset, as a datetime in UTC."""
 
     default_error_messages = {

@@ -49,6 +49,7 @@ from integration.simulation import simulated_carrier
 from integration.webhooks.outbox import OUTBOX as OUTBOX_OF_ORDERS
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.delivery.personal_data import MARIA, closed
+from tests.delivery.scheduled import scheduled
 from tests.delivery.simulated import request as request_simulated
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
 from tests.integration.factories import COMPANY, OTHER_COMPANY, SellerFactory, create_order
@@ -265,6 +266,13 @@ class Cases:
         now = timezone.now()
         values = {"kind": Kind.ALERT, "recipient": "ana@example.com", "subject": "x", "due_at": now, "expires_at": now}
         return pruned("mail.prune", Message, "created_at", **values)
+
+    def offer_scheduled(self) -> Check:
+        at, ahead = timezone.now() - timedelta(hours=3), timedelta(hours=2)
+        bad, good = (scheduled(ahead + timedelta(minutes=number), at=at) for number in range(2))
+        damage(Stop, bad.ordered_stops[0].pk, status="unknown")
+        app.tasks["delivery.offer_scheduled"]()
+        return lambda: Transition.objects.filter(delivery=good, trigger="offer").exists()
 
     def expire_offers(self) -> Check:
         bad, good = (DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61 + n)) for n in (1, 0))

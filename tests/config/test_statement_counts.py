@@ -1,9 +1,12 @@
 """How many statements a call of the APIs executes, beside those that begin and end transactions."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from tests.factories import DeliveryFactory, add_endpoint, payload
@@ -19,10 +22,12 @@ from tests.integration.factories import (
 
 _FREIGHT = {"origin": "01310100", "destination": "40020000"}
 _TRACKED = {"type": "order_number", "value": "A-1"}
+_TOMORROW = timezone.now() + timedelta(days=1)
 AREA_A = {
     "quote": ("post", "/api/quotation-delivery", payload(stops=3), 2),  # token, tariff with pickup points
     # Token, tariff with pickup points, repeated externalIds, endpoint, one insert of all rows.
     "request": ("post", "/api/request-delivery", payload(stops=3), 5),
+    "request for later": ("post", "/api/request-delivery", payload(pickupReadyAt=_TOMORROW.isoformat()), 5),
     "info": ("get", "/api/info-delivery/{id}", {}, 2),  # token; delivery with driver, stops and position
     "location": ("get", "/api/location-delivery/{id}", {}, 2),  # the same
     # Token, id; under the lock delivery, driver, stops, endpoint, position; stops, delivery, transition, event.

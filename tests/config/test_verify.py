@@ -1,6 +1,7 @@
 """`manage.py verify` finds nothing in a healthy database, and names each invariant that is broken."""
 
 import json
+from datetime import timedelta
 from io import StringIO
 
 import pytest
@@ -18,6 +19,7 @@ from delivery.actions import deliveries
 from delivery.lifecycle import OnFailure
 from delivery.models import Stop, StopProof, WebhookEvent
 from delivery.payload import Options
+from delivery.windows import Window
 from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from integration.models import ReceiverMail
@@ -25,6 +27,7 @@ from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks import settling
 from tests.delivery import simulated
 from tests.delivery.proofs import asking_for
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
 
@@ -88,6 +91,10 @@ BREAKS = {
            SELECT gen_random_uuid(), driver_id, gen_random_uuid(), id, 'return', '', now(), now(), '', ''
            FROM delivery_delivery WHERE status = 'DELIVERED'""",
     ],
+    "scheduled_until_offered": [
+        "UPDATE delivery_delivery SET created_at = scheduled_for WHERE scheduled_for IS NOT NULL"
+    ],
+    "deadline_is_that_of_the_last_stop": ["UPDATE delivery_delivery SET deadline_at = deadline_at + interval '1 s'"],
     "event_sequences_have_no_gap": ["DELETE FROM delivery_webhookevent WHERE sequence = 1"],
     "transition_has_its_event": ["UPDATE delivery_webhookevent SET name = 'ACCEPT' WHERE name = 'COLLECTED'"],
     "event_has_the_price": ["UPDATE delivery_delivery SET shipping_value = shipping_value + 0.01"],
@@ -172,6 +179,8 @@ def healthy():
     deliveries.deliver_point(delivery=tried, point="C", by=BY, at=at)
     StopProof.objects.create(stop=Stop.objects.get(delivery=tried, index=1), left_at_door=True)
     TokenFactory.create()
+    window = Window(at + timedelta(hours=2), at + timedelta(hours=3))
+    scheduled(pickup=window, dropoffs=[window], at=at)
     simulated.request(at=at)
     seller = SellerFactory.create()
     other_seller = SellerFactory.create(documents=(OTHER_COMPANY,))

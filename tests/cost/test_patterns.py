@@ -88,6 +88,10 @@ TABLE = {
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
     ),
     ("delivery/api/fields.py", r"[0-9]{5}-?[0-9]{3}"): Bound(COUNTED, LINEAR, "01310-200"),
+    (
+        "delivery/api/fields.py",
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})?",
+    ): Bound(COUNTED, LINEAR, "2026-12-01T16:00:00.000-03:00"),
     ("common/commands.py", r"^-\d[\d.,\- ]*$"): Bound(ONE, LINEAR, "-23.56,-46.65"),
     ("common/simulation/pace.py", r"sim[\W_]"): Bound("linear: no quantifier", LINEAR, "sim_"),
     ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(

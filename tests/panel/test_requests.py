@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import timedelta
 from decimal import Decimal
 from uuid import uuid4
 
@@ -70,6 +71,46 @@ class TestPrice:
         answer = member.post(url("request_price"), fields)
 
         assert url("delivery", newest().pk) in answer.content.decode()
+
+
+class TestWindows:
+    """Without a driver whose position is known the lead is 31 minutes."""
+
+    def local(self, minutes):
+        return (timezone.localtime() + timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M")
+
+    def test_of_the_form_schedule_the_delivery_at_the_price_that_was_shown(self, member, url, fields):
+        wanted = fields | {"a_ready_at": self.local(90), "b_deadline_at": self.local(180)}
+        shown = member.post(url("request_price"), wanted).content.decode()
+        sent = {**wanted, "step": "request", "quote_id": found_in(shown, r'name="quote_id" value="([^"]+)"')}
+
+        answer = member.post(url("request"), sent, follow=True)
+
+        found = newest()
+        assert (found.route_status, found.shipping_value) == ("SCHEDULED", Decimal(12))
+        assert timezone.localtime(found.scheduled_for).strftime("%Y-%m-%dT%H:%M") == wanted["a_ready_at"]
+        assert found.ordered_stops[0].deadline_at == found.deadline_at
+        assert "offered to drivers shortly before it can be collected" in answer.content.decode()
+
+    @pytest.mark.parametrize(
+        ("changes", "refusal"),
+        [
+            ({"a_deadline_at": 15}, "at least 10 minutes after it is ready, and 20 minutes from now"),
+            ({"a_ready_at": 60, "b_deadline_at": 70}, "The deadline of a drop-off is at least 20 minutes after"),
+            ({"a_ready_at": 31 * 24 * 60}, "At most 30 days ahead."),
+        ],
+    )
+    def test_that_break_a_rule_are_refused_beside_their_fields(self, member, url, quoted, changes, refusal):
+        answer = member.post(url("request"), quoted | {name: self.local(minutes) for name, minutes in changes.items()})
+
+        assert answer.status_code == 422
+        assert refusal in answer.content.decode()
+        assert Delivery.objects.count() == 1
+
+    def test_of_another_moment_have_another_quote(self, member, url, quoted):
+        answer = member.post(url("request"), quoted | {"a_ready_at": self.local(90)})
+
+        assert "The price was computed anew." in answer.content.decode()
 
 
 class TestRequest:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -90,6 +91,29 @@ class TestPreview:
         member.post(f"{page}advance/")
 
         assert Delivery.objects.count() == 1
+
+
+class TestWindows:
+    HEADER = "Recipient;latitude;longitude;Collect from;Deliver by"
+
+    def test_of_a_row_schedule_its_delivery(self, member, upload, advance):
+        ready, until = (timezone.localtime() + timedelta(hours=hours) for hours in (2, 4))
+        page = upload(f"Bia;{PLACE};{ready:%d/%m/%Y %H:%M};{until:%Y-%m-%d %H:%M}", header=self.HEADER)
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.get(token=None)
+        assert made.route_status == "SCHEDULED"
+        assert made.scheduled_for == ready.replace(second=0, microsecond=0)
+        assert made.deadline_at == until.replace(second=0, microsecond=0)
+
+    def test_that_break_a_rule_are_a_fault_of_their_column(self, upload, advance):
+        ready = timezone.localtime() + timedelta(hours=2)
+
+        text = advance(upload(f"Bia;{PLACE};{ready:%d/%m/%Y %H:%M};{ready:%d/%m/%Y %H:%M}", header=self.HEADER))
+
+        assert re.search(r"<b>Deliver by:</b> The deadline of a drop-off", text)
 
 
 class TestConfirmation:

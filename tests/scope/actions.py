@@ -296,6 +296,8 @@ class Party:
             "delivery.actions.alerts.report_trouble": lambda: {"at": [world.now + day / 24]},
             "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.collect": lambda: {"point": [""]},
+            "delivery.actions.deliveries.offer": lambda: {"delivery": [own["scheduled"]]},
+            "delivery.actions.schedule.offer_due": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.expire_early": lambda: offered,
             "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.fail_point": lambda: {"code": ["ABSENT"]},

@@ -169,9 +169,10 @@ class Requests:
         ):
             return [{}, *({"query": query} for query in self.queries(route))]
         if "delivery" in route and "<" in route:
-            moves = {"accept": "requested", "collect": "accepted", "deliver": "collected", "release": "accepted",
-                     "reassign": "accepted", "fail": "collected", "position": "accepted", "cancel": "requested",
-                     "expire": "requested", "decline": "requested", "return": "undelivered"}  # fmt: skip  # a table
+            moves = {"offer": "scheduled", "accept": "requested", "collect": "accepted", "deliver": "collected",
+                     "release": "accepted", "reassign": "accepted", "fail": "collected", "position": "accepted",
+                     "cancel": "requested", "expire": "requested", "decline": "requested",
+                     "return": "undelivered"}  # fmt: skip  # a table
             if "<str:move>" in route:
                 return [
                     {"move": move, "delivery": account.deliveries[state].pk}

@@ -51,6 +51,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import DeliveryRequest, Options, Place
+from delivery.windows import Window
 from integration.actions import carriers, keys, manifests, movements, orders
 from integration.actions.movements import Movement
 from integration.lifecycle import Status as OrderStatus
@@ -97,6 +98,7 @@ PHONE, DOCUMENT, RECEIVER = "+55 11 97777-0001", "529.982.247-25", "maria@exampl
 LIMIT = 3
 STATES: dict[str, tuple[str, ...]] = {
     "requested": (),
+    "scheduled": (),
     "accepted": ("accept",),
     "collected": ("accept", "collect"),
     "closed": ("accept", "collect", "deliver"),
@@ -267,12 +269,18 @@ class World:
             created_at=now, expires_at=now + timedelta(days=1), due_at=now, ended_at=now, state="sent",
         )  # fmt: skip
 
+    def scheduled(self) -> DeliveryRequest:
+        """A request for tomorrow."""
+        asked = payload()
+        return replace(asked, pickup=replace(asked.pickup, window=Window(self.now + timedelta(days=1))))
+
     def delivery(self, account: Account, state: str, moves: tuple[str, ...]) -> Delivery:
         """A delivery with its driver, phone, proofs, events and attempts."""
         at = self.now - timedelta(minutes=20)
         is_simulated = account.owner[1] == "sandbox" and state == "requested"
         speed = 1.0 if is_simulated else None
-        delivery = deliveries.request(token=account.token, payload=payload(), by=BY, at=at, simulation_speed=speed)
+        asked = self.scheduled() if state == "scheduled" else payload()
+        delivery = deliveries.request(token=account.token, payload=asked, by=BY, at=at, simulation_speed=speed)
         if not moves:
             receivers.addresses(list(delivery.stops.all()), at=at)
             return delivery

@@ -4,6 +4,7 @@ The account has no webhook URL, so its events are recorded and not sent.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -14,6 +15,7 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models import Driver, DutyChange, Token
 from delivery.payload import DeliveryRequest, Package, Place
+from delivery.windows import Window
 from integration.actions import invoices, manifests, orders
 from integration.lifecycle import Reason, Status
 from integration.models import Manifest, Order, Seller, compact_document
@@ -79,6 +81,8 @@ _ROUTES = [
     (3, 3, ""),
     (1, 1, ""),
 ]
+# Scheduled ones: the hours until they are ready.
+_SCHEDULED = (2, 5)
 _BETWEEN_MOVES = timedelta(minutes=8)
 _REASONS = {"cancel": "Cliente desistiu", "fail": "Tocou três vezes"}
 _BETWEEN_POSITIONS = 4  # minutes
@@ -124,6 +128,9 @@ def fill(*, token: Token, seller: Seller, company: str, at: datetime) -> None:
     for number, (minutes, count, steps) in enumerate(_ROUTES):
         requested = at - timedelta(minutes=minutes)
         _write_route(token, team[number % len(team)], number=number, count=count, steps=steps, at=requested)
+    for number, hours in enumerate(_SCHEDULED, start=len(_ROUTES)):
+        ready = (at + timedelta(hours=hours)).replace(minute=0, second=0, microsecond=0)
+        _write_route(token, team[0], number=number, count=1, steps="", at=at, ready=ready)
     for driver, place in zip(team, _PLACES, strict=True):
         for minutes in range(60, -1, -_BETWEEN_POSITIONS):
             left = minutes / 60  # of the way that began at the shop an hour ago
@@ -142,11 +149,17 @@ def _open_manifest(seller: Seller, order: Order, *, at: datetime) -> Manifest:
     return manifests.create(seller=seller, environment=Environment.LIVE, orders=[order], by=_BY, at=at)
 
 
-def _write_route(token: Token, driver: Driver, *, number: int, count: int, steps: str, at: datetime) -> None:
-    """A route that is requested at `at` for the vehicle of `driver`, who takes it if anybody does."""
+def _write_route(
+    token: Token, driver: Driver, *, number: int, count: int, steps: str, at: datetime, ready: datetime | None = None
+) -> None:
+    """A route that is requested at `at` for the vehicle of `driver`, who takes it if anybody does.
+
+    With `ready` it can be collected for half an hour from then on.
+    """
+    window = Window(ready, ready and ready + timedelta(minutes=30))
     payload = DeliveryRequest(
         vehicle_type=driver.vehicle_type,
-        pickup=_SHOP,
+        pickup=replace(_SHOP, window=window),
         dropoffs=[_dropoff(number * 3 + index) for index in range(count)],
         packages=[_PARCEL],
     )

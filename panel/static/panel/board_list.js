@@ -77,6 +77,7 @@
     for (const tab of document.querySelectorAll("[data-tab]")) {
       const found = board.inTab(tab);
       tab.querySelector("b").textContent = found.length;
+      if (tab.dataset.tab === board.tab && tab.getAttribute("aria-pressed") !== "true") tab.scrollIntoView({ block: "nearest", inline: "nearest" });
       tab.setAttribute("aria-pressed", String(tab.dataset.tab === board.tab));
       tab.classList.toggle("alarm", tab.dataset.tab === "late" && found.length > 0);
       tab.classList.toggle("none", found.length === 0);

@@ -64,7 +64,7 @@ class TestSeedDemo:
 
         now = timezone.now()
         assert Driver.objects.count() == Driver.objects.filter(latest__recorded_at__lte=now).count() == 12
-        assert Delivery.objects.count() == Delivery.objects.filter(environment=Environment.LIVE).count() == 36
+        assert Delivery.objects.count() == Delivery.objects.filter(environment=Environment.LIVE).count() == 38
         assert set(Delivery.objects.values_list("route_status", flat=True)) == set(RouteStatus)
         assert not Transition.objects.filter(at__gt=now).exists()
         assert set(Order.objects.values_list("status", flat=True)) == set(Status)

@@ -12,7 +12,9 @@ from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import routing
 from delivery.lifecycle import Mode
 from delivery.models import ArrivalEstimate
+from delivery.windows import Window
 from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, validated_payload
 from tests.faults.waiting import until
 
@@ -62,6 +64,18 @@ class TestRenew:
         assert written == 1
         assert seconds_until_arrivals(delivery, now) == {"B": first, "C": first + 120 + way(*DROPOFFS[:2])}
         assert set(ArrivalEstimate.objects.values_list("engine", "sequence")) == {("distance", 2)}
+
+    def test_waits_where_something_is_ready_later(self, now):
+        driver = DriverFactory.create(at_point=DROPOFFS[2])
+        ready, of_c = (now + timedelta(minutes=minutes) for minutes in (9, 40))
+        windows = [Window(), Window(of_c), Window()]
+        delivery = scheduled(pickup=Window(ready), dropoffs=windows, at=now, moves=("accept",), driver=driver)
+
+        arrivals.renew(at=now)
+
+        first = 540 + 300 + way(PICKUP, DROPOFFS[0])
+        last = 2400 + 120 + way(*DROPOFFS[1:])
+        assert seconds_until_arrivals(delivery, now) == {"B": first, "C": 2400, "D": last}
 
     def test_begins_at_a_without_a_position(self, now):
         delivery = DeliveryFactory.create(accepted=True, stops=1, at=now)

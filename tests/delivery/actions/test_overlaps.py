@@ -33,6 +33,7 @@ from delivery.actions import (
     pickup_points,
     proofs,
     receivers,
+    schedule,
     stops,
     tokens,
     transitions,
@@ -43,6 +44,7 @@ from delivery.geo.position_filter import Reported
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import (
     AlertKind,
+    Delivery,
     Driver,
     DriverDevice,
     DriverMove,
@@ -66,6 +68,7 @@ from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
 from tests.delivery.proofs import asking_for
+from tests.delivery.scheduled import scheduled
 from tests.factories import (
     BY,
     DROPOFFS,
@@ -219,6 +222,27 @@ class TestMoveOfADelivery:
 
         assert "the stops of an accepted route cannot change" in str(error)
         assert delivery.stops.count() == 2
+
+
+class TestScheduledOffer:
+    def test_is_made_by_one_of_two_workers(self):
+        delivery = scheduled(timedelta(hours=2), at=NOW)
+        at = NOW + timedelta(hours=2)
+
+        offered, also = overlap(*[partial(schedule.offer_due, at=at)] * 2)
+
+        assert (offered, also) == (1, 0)
+        assert delivery.transitions.filter(trigger="offer").count() == 1
+
+    def test_is_not_made_of_a_route_that_has_just_been_cancelled(self):
+        delivery = scheduled(timedelta(hours=2), at=NOW)
+
+        _cancelled, offered = overlap(
+            do(deliveries.cancel, delivery, reason=""), partial(schedule.offer_due, at=NOW + timedelta(hours=2))
+        )
+
+        assert offered == 0
+        assert Delivery.objects.get(pk=delivery.pk).route_status == "CANCELLED"
 
 
 def simulations_accept(*, delivery, driver, by, at):

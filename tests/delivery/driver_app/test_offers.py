@@ -14,7 +14,9 @@ from delivery.driver_app import state
 from delivery.geo.distance import Point
 from delivery.models import DeclinedOffer, Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
+from delivery.windows import Window
 from tests.delivery.driver_app.phones import phone
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 pytestmark = pytest.mark.django_db
@@ -29,6 +31,24 @@ def offer_at(point):
     token = TokenFactory.create(integrator__allow_any_pickup=True)
     pickup = Place(point=point, address={}, contact_name="Shop", contact_phone="+55 11 3333-0000")
     return DeliveryFactory.create(token=token, payload=validated_payload(stops=1, pickup=pickup))
+
+
+class TestWindows:
+    def test_are_told_with_an_offer_and_on_the_route(self):
+        now = timezone.now()
+        pickup = Window(now + timedelta(hours=1), now + timedelta(hours=2))
+        delivery = scheduled(pickup=pickup, dropoffs=[Window(None, now + timedelta(hours=3))], at=now)
+        ana = phone()
+        assert ana.state()["offers"] == []
+        deliveries.offer(delivery=delivery, by=BY, at=now)
+
+        (offered,) = ana.state()["offers"]
+        ana.post(f"offers/{delivery.pk}/accept/")
+        route = ana.state()["route"]
+
+        for points in (offered["points"], route["points"]):
+            told = [[at and datetime.fromisoformat(at) for at in (p["readyAt"], p["deadlineAt"])] for p in points]
+            assert told == [[pickup.ready_at, pickup.deadline_at], [None, now + timedelta(hours=3)]]
 
 
 class TestDuty:

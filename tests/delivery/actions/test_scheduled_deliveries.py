@@ -1,0 +1,254 @@
+"""When a scheduled delivery is offered, and what holds before."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.db.utils import ProgrammingError
+from django.utils import timezone
+
+from delivery.actions import alerts, deliveries, drivers, moves, schedule
+from delivery.errors import MoveRefused
+from delivery.geo.distance import away_from
+from delivery.lifecycle import Mode, RouteStatus
+from delivery.models import Delivery, Environment, Transition, WebhookEvent
+from delivery.windows import Window
+from tests.delivery.scheduled import scheduled
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+MINUTE = timedelta(minutes=1)
+SECOND = timedelta(seconds=1)
+# By hand: a motorcycle takes 0.1872 s for a metre of the straight line, so 4,800 m take 898.56 s, almost 15 minutes.
+AT_15_MINUTES = {"at_point": away_from(PICKUP, metres=4800, bearing=90)}
+FIFTEEN = timedelta(seconds=898.56)
+# Without a driver two thirds of 15 km count.
+NOBODY = timedelta(seconds=1872)
+
+
+def status(delivery):
+    return Delivery.objects.get(pk=delivery.pk).route_status
+
+
+def offered_at(delivery, moments):
+    """The first of these moments at which a worker offers the route."""
+    return next((at for at in moments if schedule.offer_due(at=at)), None)
+
+
+class TestRequest:
+    @pytest.mark.parametrize(
+        ("ahead", "route"),
+        [(NOBODY, RouteStatus.AVAILABLE), (NOBODY + SECOND, RouteStatus.SCHEDULED), (-MINUTE, RouteStatus.AVAILABLE)],
+    )
+    def test_is_scheduled_where_it_is_ready_later_than_its_lead(self, ahead, route):
+        delivery = scheduled(ahead, at=NOW)
+
+        assert (delivery.status, status(delivery)) == ("PENDING", route)
+        ready = NOW + ahead if ahead > timedelta(0) else None
+        assert Delivery.objects.get(pk=delivery.pk).scheduled_for == ready
+
+    def test_is_offered_at_least_ten_minutes_before(self):
+        DriverFactory.create(at_point=PICKUP)
+
+        assert status(scheduled(10 * MINUTE, at=NOW)) == RouteStatus.AVAILABLE
+        assert status(scheduled(10 * MINUTE + SECOND, at=NOW)) == RouteStatus.SCHEDULED
+
+    def test_is_offered_at_most_an_hour_before(self, settings):
+        settings.OFFER_LEAD = timedelta(minutes=60)
+
+        assert status(scheduled(60 * MINUTE, at=NOW)) == RouteStatus.AVAILABLE
+        assert status(scheduled(60 * MINUTE + SECOND, at=NOW)) == RouteStatus.SCHEDULED
+
+    def test_keeps_the_moments_that_were_asked_for(self):
+        pickup = Window(NOW + 60 * MINUTE, NOW + 90 * MINUTE)
+        stops = [Window(NOW + 70 * MINUTE, NOW + 120 * MINUTE), Window(None, NOW + 150 * MINUTE), Window()]
+
+        delivery = Delivery.objects.get(pk=scheduled(pickup=pickup, dropoffs=stops, at=NOW).pk)
+
+        assert delivery.window == pickup
+        assert [stop.window for stop in delivery.ordered_stops] == stops
+        assert delivery.deadline_at == NOW + 150 * MINUTE
+
+    def test_in_mode_reverse_is_scheduled_too(self):
+        assert status(scheduled(60 * MINUTE, at=NOW, mode=Mode.REVERSE)) == RouteStatus.SCHEDULED
+
+
+class TestOffer:
+    def test_comes_when_the_nearest_free_driver_would_have_to_set_out_and_never_before(self):
+        delivery = scheduled(120 * MINUTE, at=NOW)
+        DriverFactory.create(**AT_15_MINUTES)
+        due = NOW + 120 * MINUTE - FIFTEEN
+
+        assert offered_at(delivery, [NOW, due - 60 * MINUTE, due - SECOND]) is None
+        assert status(delivery) == RouteStatus.SCHEDULED
+        assert offered_at(delivery, [due + SECOND]) == due + SECOND
+        found = Delivery.objects.get(pk=delivery.pk)
+        assert (found.route_status, found.offer_at) == (RouteStatus.AVAILABLE, due + SECOND)
+        assert found.offer_expires_at == due + SECOND + timedelta(minutes=60)
+
+    def test_is_expected_later_once_a_driver_is_near(self):
+        delivery = scheduled(50 * MINUTE, at=NOW)
+        DriverFactory.create(at_point=PICKUP)
+
+        schedule.offer_due(at=NOW)
+
+        assert Delivery.objects.get(pk=delivery.pk).offer_at == NOW + 40 * MINUTE
+
+    def test_is_in_the_history_and_is_no_event(self):
+        delivery = scheduled(120 * MINUTE, at=NOW)
+
+        deliveries.offer(delivery=delivery, by=BY, at=NOW + MINUTE)
+
+        last = Transition.objects.latest("id")
+        assert (last.trigger, last.status, last.route_status) == ("offer", "PENDING", "AVAILABLE")
+        assert WebhookEvent.objects.count() == 1
+        assert Delivery.objects.get(pk=delivery.pk).last_sequence == 1
+
+    def test_is_none_to_drivers_before(self):
+        delivery, driver = scheduled(120 * MINUTE, at=NOW), DriverFactory.create(at_point=PICKUP)
+        offers = Delivery.objects.offered_to(driver, at=NOW, since=NOW - MINUTE, radius_m=20_000)
+
+        assert list(offers) == []
+        with pytest.raises(MoveRefused):
+            deliveries.accept(delivery=delivery, driver=driver, by=BY, at=NOW)
+        deliveries.offer(delivery=delivery, by=BY, at=NOW)
+        assert list(offers.all()) == [delivery]
+
+    def test_is_made_of_all_that_were_missed_in_the_order_in_which_they_are_ready(self):
+        found = [scheduled(ahead * MINUTE, at=NOW) for ahead in (120, 60, 90)]
+        far = scheduled(600 * MINUTE, at=NOW)
+
+        assert schedule.offer_due(at=NOW + 180 * MINUTE) == 3
+
+        offers = Transition.objects.filter(trigger="offer").order_by("id").values_list("delivery", flat=True)
+        assert list(offers) == [found[1].pk, found[2].pk, found[0].pk]
+        assert status(far) == RouteStatus.SCHEDULED
+
+    def test_is_made_once(self):
+        delivery = scheduled(60 * MINUTE, at=NOW)
+
+        assert [schedule.offer_due(at=NOW + 55 * MINUTE) for _twice in range(2)] == [1, 0]
+        with pytest.raises(MoveRefused):
+            deliveries.offer(delivery=delivery, by=BY, at=NOW)
+
+    def test_does_not_follow_a_cancellation(self):
+        delivery = scheduled(60 * MINUTE, at=NOW)
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
+
+        assert schedule.offer_due(at=NOW + 60 * MINUTE) == 0
+        found = Delivery.objects.get(pk=delivery.pk)
+        assert (found.status, found.route_status, found.cancel_fee) == ("FAILED", "CANCELLED", 0)
+
+    def test_expires_as_long_after_it_as_any_other(self):
+        delivery = scheduled(600 * MINUTE, at=NOW)
+        at = NOW + 590 * MINUTE
+        deliveries.expire_overdue(at=at)
+        schedule.offer_due(at=at)
+
+        assert [deliveries.expire_overdue(at=at + after) for after in (59 * MINUTE, 60 * MINUTE)] == [0, 1]
+        assert status(delivery) == RouteStatus.EXPIRED
+
+    def test_can_be_made_before_by_a_dispatcher_who_can_do_nothing_else_but_cancel(self):
+        delivery = scheduled(600 * MINUTE, at=NOW)
+
+        assert moves.allowed(delivery) == ["offer", "cancel"]
+        moved = moves.perform("offer", delivery=delivery, fields={}, by=BY, at=NOW)
+        assert moves.allowed(moved) == ["accept", "cancel"]
+
+    def test_in_the_sandbox_is_ten_minutes_before(self):
+        token = TokenFactory.create(sandbox=True)
+
+        delivery = scheduled(11 * MINUTE, at=NOW, token=token)
+
+        assert delivery.environment == Environment.SANDBOX
+        assert schedule.offer_due(at=NOW + MINUTE - SECOND) == 0
+        assert schedule.offer_due(at=NOW + MINUTE) == 1
+
+
+class TestPlan:
+    def test_of_many_routes_costs_no_statement_for_each(self, django_assert_num_queries):
+        for _number in range(5):
+            scheduled(50 * MINUTE, at=NOW)
+
+        with django_assert_num_queries(3):  # the routes, who declined them, the free drivers
+            assert schedule.offer_due(at=NOW) == 0
+
+
+class TestLateness:
+    """What is due when: `due_at` of each route status."""
+
+    def due(self, delivery):
+        return Delivery.objects.filter(pk=delivery.pk).with_due().get().due_at
+
+    def test_counts_from_the_offer_without_a_driver(self):
+        delivery = scheduled(600 * MINUTE, at=NOW)
+        assert self.due(delivery) == NOW + 600 * MINUTE
+
+        deliveries.offer(delivery=delivery, by=BY, at=NOW + 500 * MINUTE)
+
+        assert self.due(delivery) == NOW + 510 * MINUTE
+
+    @pytest.mark.parametrize(("deadline", "due"), [(None, 630), (620, 620), (700, 700)])
+    def test_follows_the_deadline_of_the_pickup_or_counts_from_when_it_is_ready(self, deadline, due):
+        pickup = Window(NOW + 600 * MINUTE, deadline and NOW + deadline * MINUTE)
+        delivery = scheduled(pickup=pickup, at=NOW)
+        deliveries.offer(delivery=delivery, by=BY, at=NOW + MINUTE)
+
+        deliveries.accept(delivery=delivery, driver=DriverFactory.create(), by=BY, at=NOW + MINUTE)
+
+        assert self.due(delivery) == NOW + due * MINUTE
+
+    def test_follows_the_next_deadline_of_the_open_stops_and_at_the_end_the_last(self):
+        stops = [Window(None, NOW + 100 * MINUTE), Window(None, NOW + 60 * MINUTE), Window(None, NOW + 80 * MINUTE)]
+        delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOW, moves=("accept", "collect"))
+
+        found = []
+        for point in "CDB":
+            found.append(self.due(delivery))
+            deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=NOW)
+
+        assert [(due - NOW) / MINUTE for due in (*found, self.due(delivery))] == [60, 80, 100, 100]
+
+    def test_of_an_alert_without_a_driver_counts_from_the_offer(self):
+        delivery = scheduled(600 * MINUTE, at=NOW)
+        assert not alerts.untaken_or_late(at=NOW + 599 * MINUTE).exists()
+        at = NOW + 500 * MINUTE
+        deliveries.offer(delivery=delivery, by=BY, at=at)
+
+        assert not alerts.untaken_or_late(at=at + 10 * MINUTE).exists()
+        assert alerts.untaken_or_late(at=at + 10 * MINUTE + SECOND).exists()
+
+
+class TestDatabase:
+    def change(self, delivery, **columns):
+        with transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(**columns)
+
+    @pytest.mark.parametrize("columns", [{"offer_at": None}, {"offer_at": NOW + 900 * MINUTE}])
+    def test_knows_when_a_scheduled_route_is_offered(self, columns):
+        with pytest.raises(IntegrityError, match="delivery_scheduled_has_its_moments"):
+            self.change(scheduled(600 * MINUTE, at=NOW), **columns)
+
+    def test_gives_no_scheduled_route_to_a_driver(self):
+        with pytest.raises(IntegrityError, match="delivery_driver_fits_route"):
+            self.change(scheduled(600 * MINUTE, at=NOW), driver=DriverFactory.create())
+
+    def test_keeps_the_moment_of_an_offer(self):
+        with pytest.raises(ProgrammingError, match="Cannot update"):
+            self.change(DeliveryFactory.create(at=NOW), offer_at=NOW)
+
+    def test_keeps_the_windows(self):
+        with pytest.raises(ProgrammingError, match="Cannot update"):
+            self.change(scheduled(600 * MINUTE, at=NOW), scheduled_for=NOW + 700 * MINUTE)
+
+
+def test_nearest_driver_is_counted_for_one_route_only():
+    """Of two that are ready at the same time the second one has no driver near, and is offered earlier."""
+    DriverFactory.create(**AT_15_MINUTES)
+    made = [scheduled(120 * MINUTE, at=NOW) for _number in range(2)]
+
+    schedule.offer_due(at=NOW + 120 * MINUTE - NOBODY)
+
+    assert sorted(status(each) for each in made) == ["AVAILABLE", "SCHEDULED"]
+    assert drivers.eligible(made[0], at=NOW).count() == 1
