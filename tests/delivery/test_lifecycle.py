@@ -173,6 +173,7 @@ class TestStopsAhead:
             (State(C, COLLECTED, (C, C, C), tried=(1,)), (0, 2, 1)),
             (State(C, COLLECTED, (C, C, D), tried=(1, 0)), (1, 0)),
             (State(C, COLLECTED, (F, C, C), tried=(0,)), (1, 2)),
+            (reverse(P, AVAILABLE, (P, F)), (0,)),
             (reverse(C, COLLECTED, (C, ACC, F)), (1,)),
             (reverse(C, RETURNING, (C, F)), ()),
         ],
