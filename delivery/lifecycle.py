@@ -280,6 +280,4 @@ def _aggregate(state: State) -> Status:
         return Status.ACCEPT
     if state.route is RouteStatus.FINISHED:
         return Status.DELIVERED if Status.DELIVERED in state.orders else Status.FAILED
-    if state.route is RouteStatus.RETURNING and not {Status.DELIVERED, Status.COLLECTED}.intersection(state.orders):
-        return Status.FAILED
-    return Status.COLLECTED
+    return Status.COLLECTED if {Status.DELIVERED, Status.COLLECTED}.intersection(state.orders) else Status.FAILED

@@ -184,6 +184,7 @@ class TestStopsAhead:
             (State(C, COLLECTED, (C, C, C), tried=(1,)), (0, 2, 1)),
             (State(C, COLLECTED, (C, C, D), tried=(1, 0)), (1, 0)),
             (State(C, COLLECTED, (F, C, C), tried=(0,)), (1, 2)),
+            (reverse(P, AVAILABLE, (P, F)), (0,)),
             (reverse(C, COLLECTED, (C, ACC, F)), (1,)),
             (reverse(C, RETURNING, (C, F)), ()),
         ],
@@ -223,13 +224,17 @@ class TestAnySequenceOfTriggers:
         mode=st.sampled_from(Mode),
         policies=st.lists(st.sampled_from(OnFailure), min_size=1, max_size=3),
         is_scheduled=st.booleans(),
-        tries=st.lists(st.tuples(st.sampled_from(Trigger), st.integers(0, 2)), max_size=25),
+        # An answer of the shop is another policy.
+        tries=st.lists(st.tuples(st.sampled_from([*Trigger, *OnFailure]), st.integers(0, 2)), max_size=25),
     )
     def test_keeps_the_invariants(self, mode, policies, is_scheduled, tries):
         state, failures = lifecycle.new(orders=len(policies), mode=mode, is_scheduled=is_scheduled), [0] * len(policies)
 
         for trigger, number in tries:
             before, index = state, number % len(policies)
+            if isinstance(trigger, OnFailure):
+                policies[index] = trigger
+                continue
             try:
                 state = tried(state, trigger, index, policies)
             except (MoveRefused, StopNotOpen, NothingToDecide):

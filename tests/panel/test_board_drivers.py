@@ -243,7 +243,7 @@ class TestAssigningSeveral:
         DriverFactory.create(name="Too far", at_point=Point(PICKUP.latitude + 0.3, PICKUP.longitude))
         second, taken = DeliveryFactory.create(), DeliveryFactory.create(accepted=True)
 
-        with django_assert_num_queries(7):  # session, user, 2 of permissions; routes, declined offers, drivers
+        with django_assert_num_queries(8):  # session, user, 2 of permissions; routes, stops, declined offers, drivers
             rows = self.form(dispatcher, second, shop.delivery, taken).context["rows"]
 
         listed = [(delivery.pk, [key for key, _label in options]) for delivery, options in rows]
