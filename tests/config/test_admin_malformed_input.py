@@ -37,10 +37,12 @@ class TestScreen:
 
         agreed = {"post": "yes", "confirmed": "yes", "reason": "x"}
 
+        names = (*admin.site._registry[model].get_actions(request), "no_such_action")
+        # One and the same code of the list reads the ids for every action, which then sees no rows.
+        sent = {*((name, "-1") for name in names), *((names[0], text) for text in MALFORMED)}
+
         statuses = {
-            browser.post(url, {"action": name, "_selected_action": [text], **agreed}).status_code
-            for name in (*admin.site._registry[model].get_actions(request), "no_such_action")
-            for text in MALFORMED
+            browser.post(url, {"action": name, "_selected_action": [text], **agreed}).status_code for name, text in sent
         }
 
         assert statuses <= {200, 302, 400}

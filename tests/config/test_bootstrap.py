@@ -1,24 +1,18 @@
-"""`manage.py bootstrap`: from an empty database to a quote."""
+"""`manage.py bootstrap`. From an empty database: tests/config/test_pooler.py."""
 
 import json
-import subprocess
 import sys
 from io import StringIO
 
 import pytest
-import requests
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
 from access import enrolment
 from access.models import InitialPassword
-from config.env import BASE_DIR
 from delivery.models import Tariff, TariffChange, VehicleType
-from tests.factories import PICKUP, TariffFactory, payload
-from tests.faults.waiting import until
-from tests.ports import free_port, listens
-from tests.production import ENVIRONMENT
+from tests.factories import TariffFactory
 
 PASSWORD = "plum canoe ladder frost"  # pragma: allowlist secret
 
@@ -108,44 +102,3 @@ class TestBootstrap:
         assert "enrolment_code, within 24 hours" in steps
         assert "manage.py create_integrator" in steps
         assert "manage.py enrol_second_factor ana" in later
-
-
-@pytest.mark.timeout(240)
-def test_an_empty_database_becomes_a_service_that_quotes(external):
-    """With the commands of operation, in production mode and over HTTP."""
-    port = free_port()
-    environment = {
-        "PATH": "", **ENVIRONMENT, **external, "PORT": str(port), "WEB_WORKERS": "1",
-        "ROTA_SUPERUSER": "ana", "ROTA_SUPERUSER_PASSWORD": PASSWORD,
-    }  # fmt: skip  # one row each
-
-    def manage(*arguments):
-        return json.loads(
-            subprocess.run(
-                [sys.executable, "manage.py", *arguments],
-                cwd=BASE_DIR, env=environment, check=True, capture_output=True, text=True, timeout=120,
-            ).stdout
-        )  # fmt: skip  # a table
-
-    first, second = manage("bootstrap"), manage("bootstrap")
-    shop = manage("create_integrator", "Loja", "--pickup", f"{PICKUP.latitude},{PICKUP.longitude}")
-    web = subprocess.Popen([sys.executable, "-m", "config.processes", "web"], cwd=BASE_DIR, env=environment)
-    try:
-        answer = _quote(port, shop["token"])
-    finally:
-        web.terminate()
-        code = web.wait(20)
-
-    assert first["migrations"] > 20
-    assert len(first["enrolment_code"]) == 19
-    assert (first["changed"], second["changed"], second["migrations"]) == (True, False, 0)
-    assert (answer.status_code, answer.headers["Pickup-Linked"]) == (200, "true")
-    assert answer.json()["shippingValue"] > 0
-    assert code == 0
-
-
-def _quote(port, token):
-    headers = {"Authorization": f"Bearer {token}", "Host": "rota.example.com", "X-Forwarded-Proto": "https"}
-    until(lambda: listens(port), what="the web server")
-    url = f"http://127.0.0.1:{port}/api/quotation-delivery"
-    return requests.post(url, json=payload(), headers=headers, timeout=10)

@@ -39,8 +39,8 @@ def test_every_connection_is_planned_for_alike(pooled):
 
 
 @pytest.mark.timeout(300)
-def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
-    """With migrations, web server, worker and two schedulers."""
+def test_an_empty_database_becomes_a_service_whose_delivery_comes_to_its_end(pooled):
+    """With the commands of operation, web server, worker and two schedulers, in production mode."""
 
     def manage(*arguments):
         done = subprocess.run(
@@ -50,7 +50,7 @@ def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
         assert done.returncode == 0, done.stdout + done.stderr[-2000:]
         return json.loads(done.stdout)
 
-    manage("bootstrap")
+    first, second = manage("bootstrap"), manage("bootstrap")
     here = f"{PICKUP.latitude},{PICKUP.longitude}"
     token = manage("create_integrator", "Loja", "--sandbox", "--pickup", here)["token"]
     processes = [
@@ -65,20 +65,26 @@ def test_a_delivery_of_the_sandbox_comes_to_its_end(pooled):
             process.terminate()
         codes = [process.wait(30) for process in processes]
 
+    assert first["migrations"] > 20
+    assert len(first["enrolment_code"]) == 19
+    assert (first["changed"], second["changed"], second["migrations"]) == (True, False, 0)
     statuses = [change["status"] for change in delivery["events"]]
     assert statuses == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]
     assert codes == [0] * 4
 
 
 def _play(api, token):
-    """Request a delivery to two drop-offs and wait for its end. Returns its status and its events, oldest first."""
+    """Quote and request a delivery to two drop-offs, and wait for its end. Returns its events, oldest first."""
     client = requests.Session()
     client.headers.update({
         "Authorization": f"Bearer {token}", "Host": "rota.example.com", "X-Forwarded-Proto": "https",
         "Sandbox-Speed": "120",
     })  # fmt: skip  # one row for each kind
+    quote = client.post(f"{api}/quotation-delivery", json=payload(stops=2), timeout=10)
+    assert (quote.status_code, quote.headers["Pickup-Linked"]) == (200, "true")
     created = client.post(f"{api}/request-delivery", json=payload(stops=2), timeout=10)
     assert created.status_code == 201, created.text
+    assert created.json()["shippingValue"] == quote.json()["shippingValue"] > 0
     address = f"{api}/deliveries/{created.json()['deliveryId']}"
     until(lambda: client.get(address, timeout=10).json()["status"] == "DELIVERED", what="the last drop-off")
     events = client.get(f"{api}/events", timeout=10).json()["data"]

@@ -45,11 +45,13 @@ def checked(method, path, **request):
 class TestAHeader:
     @pytest.mark.parametrize("path", PATHS)
     def test_is_cheap_at_the_limit_and_beyond(self, path, db):
+        # One beyond the limit is refused before the path is looked at.
+        sizes = [limits.LONGEST_HEADER, *([SIZE] if path == PATHS[0] else [])]
         calls = {
             f"{name}: {text} of {len(value)}": partial(
                 checked, "GET", path, headers={"HX-Request": "true", name: value}
             )
-            for size in (limits.LONGEST_HEADER, SIZE)
+            for size in sizes
             for text in WORST
             for value in [filled(text, size)]
             for name in HEADERS
