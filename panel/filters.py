@@ -222,7 +222,10 @@ class EventFilter(_OfEvents):
 
 
 class DriverFilter(ListFilter):
+    """`due_at`: when the next step of the route that the driver holds is due, NULL without a route."""
+
     orders = {
+        "due_at,-on_duty,name,pk": _("Most urgent first"),
         "-on_duty,name,pk": _("On duty first"),
         "name,pk": _("Name, A to Z"),
         "-name,-pk": _("Name, Z to A"),
