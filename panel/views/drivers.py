@@ -37,7 +37,7 @@ class Drivers(DispatcherView):
     def get(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
         own = Driver.objects.filter(active=True, simulated_for=None)
-        held = Delivery.objects.filter(driver=OuterRef("pk"), route_status__in=lifecycle.HELD).with_due()
+        held: QuerySet[Any] = Delivery.objects.filter(driver=OuterRef("pk"), route_status__in=lifecycle.HELD).with_due()
         rows = with_work(own, at=now).annotate(due_at=Subquery(held.values("due_at")[:1]))
         listed = numbered(DriverFilter, request.GET, rows)
         listed["rows"].object_list = [AtWork(driver, now) for driver in listed["rows"]]

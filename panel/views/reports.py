@@ -93,8 +93,9 @@ def date_name(day: date, period: Period) -> str:
 
 def part_name(part: date, period: Period) -> str:
     """The label of a column, also of an hour."""
-    is_hour = isinstance(part, datetime)
-    return formats.date_format(timezone.localtime(part), "H:i") if is_hour else date_name(part, period)
+    if isinstance(part, datetime):
+        return formats.date_format(timezone.localtime(part), "H:i")
+    return date_name(part, period)
 
 
 def _from_first(used: Collection[date], dates: list[date]) -> list[date]:
@@ -128,7 +129,8 @@ def _figures(
     if period.first == period.last:
         by_part = {line.of: line for line in reports.of_parts(deliveries, period, period.parts)}
         service_of_part = reports.service_of_parts(deliveries, period, period.parts)
-        parts = [hour for hour in period.parts if hour <= clock.now()]
+        now = timezone.localtime(clock.now())
+        parts: list[date] = [hour for hour in period.parts if hour <= now]
         heading = _("Hour")
     else:
         by_part, service_of_part = {line.of: line for line in lines}, service
