@@ -3,16 +3,19 @@
 from string import digits
 from typing import Any, TypeVar
 
-from django.db.models import CharField, F, Func, QuerySet, Value
+from django.db.models import CharField, F, Func, Q, QuerySet, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Right
+from django.db.models.lookups import EndsWith
 
 _COUNTRY = "55"
 _LONGEST_NATIONAL = 11  # area code and number of a mobile phone
 _KEY_DIGITS = 8  # the end of a number, which every way of writing it has
 FEWEST_DIGITS = 10  # of a number with its area code
+_SHORTEST_END = 4
+_SIGNS = frozenset(f"{digits}+()-. ")
 
-Q = TypeVar("Q", bound=QuerySet[Any])
+Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 
 def national(text: str) -> str:
@@ -40,7 +43,7 @@ def phone_key(column: str) -> Any:
     return Right(_digits(column), _KEY_DIGITS)
 
 
-def with_phone(rows: Q, column: str, phone: str) -> Q:
+def with_phone(rows: Rows, column: str, phone: str) -> Rows:
     """The rows whose column holds this number. The column needs an index of `phone_key`."""
     national_digits: Func = Func(
         Func(_digits(column), Value("0"), function="ltrim", output_field=CharField()),
@@ -49,8 +52,19 @@ def with_phone(rows: Q, column: str, phone: str) -> Q:
         function="regexp_replace",
         output_field=CharField(),
     )
-    found: Q = rows.alias(phone_end=phone_key(column), phone_digits=national_digits)
+    found: Rows = rows.alias(phone_end=phone_key(column), phone_digits=national_digits)
     return found.filter(phone_end=key(phone), phone_digits=national(phone))
+
+
+def ends_with(column: str, text: str) -> Q:
+    """The condition that the number in a column ends with these digits, four at least; false for any other text.
+
+    No index serves it, so the rows are to be few.
+    """
+    end = _digits_of(text)
+    if len(end) < _SHORTEST_END or not _SIGNS.issuperset(text):
+        return Q(pk__in=[])
+    return Q(EndsWith(_digits(column), end if len(end) <= _KEY_DIGITS else national(text)))
 
 
 def _digits(column: str) -> Func:

@@ -4,7 +4,7 @@ A delivery counts once, in the moment its route ended. Such a row never changes,
 are final.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -40,7 +40,7 @@ from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
 from delivery.models.delivery import ENDED, OFFERED_AT, DeliveryQuerySet
 
-_DAY = timedelta(days=1)
+_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 # A period of more days is summed by months.
 _MOST_DAYS_BY_DAY = 62
 _PORTION = 2_000
@@ -80,6 +80,13 @@ class Period:
             found.append(day)
             day = day + _DAY if self.is_by_day else Period.month_of(day).last + _DAY
         return found
+
+    @cached_property
+    def parts(self) -> Sequence[date]:
+        """What a chart has a column for: its `dates`; of a single day the hours, as moments."""
+        if self.first < self.last:
+            return self.dates
+        return [self.start + number * _HOUR for number in range(round((self.end - self.start) / _HOUR))]
 
     @property
     def month_before(self) -> "Period":
@@ -148,18 +155,24 @@ def of_all_accounts(period: Period) -> list[Line]:
 
 def of_days(deliveries: DeliveryQuerySet, period: Period) -> list[Line]:
     """A line for each day on which one of `deliveries` ended; for each month if the period is long. In their order."""
-    lines = sorted(_lines(_numbered(deliveries, period), by="number"), key=lambda line: line.of)
+    return of_parts(deliveries, period, period.dates)
+
+
+def of_parts(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date]) -> list[Line]:
+    """A line for each of the period's `parts` or `dates` in which one of `deliveries` ended, in their order."""
+    lines = sorted(_lines(_numbered(deliveries, period, parts), by="number"), key=lambda line: line.of)
     for line in lines:
-        line.of = period.dates[line.of - 1]
+        line.of = parts[line.of - 1]
     return lines
 
 
-def _numbered(deliveries: DeliveryQuerySet, period: Period) -> DeliveryQuerySet:
-    """Those of `deliveries` that ended in the period, each with the `number` of its day or month, from 1.
+def _numbered(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date]) -> DeliveryQuerySet:
+    """Those of `deliveries` that ended in the period, each with the `number` of its part, from 1.
 
     `width_bucket` takes a fifth of the time that truncating each moment in a time zone takes.
     """
-    starts = Value([_midnight(day) for day in period.dates], ArrayField(DateTimeField()))
+    moments = [part if isinstance(part, datetime) else _midnight(part) for part in parts]
+    starts = Value(moments, ArrayField(DateTimeField()))
     number = Func(F("closed_at"), starts, function="width_bucket", output_field=IntegerField())
     return deliveries.ended(period.start, period.end).annotate(number=number)
 
@@ -277,8 +290,13 @@ def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
 
 def service_of_dates(deliveries: DeliveryQuerySet, period: Period) -> dict[date, Service]:
     """That of the days of the period, or of its months if it is long."""
-    found = service(_numbered(deliveries, period), by="number")
-    return {(day := period.dates[number - 1]): replace(each, of=day) for number, each in found.items()}
+    return service_of_parts(deliveries, period, period.dates)
+
+
+def service_of_parts(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date]) -> dict[date, Service]:
+    """That of each of the period's `parts` or `dates`."""
+    found = service(_numbered(deliveries, period, parts), by="number")
+    return {(part := parts[number - 1]): replace(each, of=part) for number, each in found.items()}
 
 
 def service_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> list[Service]:

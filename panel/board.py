@@ -93,9 +93,15 @@ class Card:
         return self.open_stops[0].label if self.open_stops and not begins_at_a else "A"
 
     @property
+    def folded_label(self) -> str:
+        """The place that the folded card shows: of an offered route where it goes, because A is often the same."""
+        is_offered = self.delivery.route_status == lifecycle.RouteStatus.AVAILABLE
+        return self.open_stops[0].label if is_offered and self.open_stops else self.next_label
+
+    @property
     def other_stops(self) -> int:
-        """How many stops there are after the next place."""
-        return sum(stop.label != self.next_label for stop in self.open_stops)
+        """How many stops there are after the place that the folded card shows."""
+        return sum(stop.label != self.folded_label for stop in self.open_stops)
 
 
 def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from uuid import UUID
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.forms import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -38,6 +39,11 @@ _LARGEST_MEASURE = 1_000_000_000  # as in the API
 _MEASURES = ("height", "width", "length", "weight")
 # One of these is enough for the geocoder.
 _TO_LOCATE = ("street", "district", "city", "zipcode")
+# Fields that the page folds until one of them is refused.
+_REST_OF_ADDRESS = {"complement", "district", "city", "state", "zipcode"}
+_WISHES = {"instructions", "email", "on_failure", "photo", "pin"}
+# Of an account, in which the contacts and addresses of its pickup points are looked for.
+_NEWEST = 200
 # What the price does not depend on, and so may still be missing when it is shown.
 _PROOFS = ("photo", "pin")
 _WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
@@ -54,7 +60,7 @@ class PlaceForm(forms.Form):
     name = _text(_("Name"))
     phone = _text(_("Phone"), inputmode="tel", placeholder="+55 11 98888-0000")
     street = _text(_("Street"))
-    number = _text(_("Number"), placeholder=_("S/N if there is none"))
+    number = _text(_("Number"), placeholder="S/N")
     complement = _text(_("Complement"))
     district = _text(_("District"))
     city = _text(_("City"))
@@ -93,6 +99,11 @@ class PlaceForm(forms.Form):
     def has_price(self) -> bool:
         """Whether everything that the price depends on is valid."""
         return not self.errors.keys() - _WITHOUT_PRICE
+
+    @property
+    def shows_address(self) -> bool:
+        """Whether more of the address than street and number is not folded."""
+        return bool(self.errors.keys() & _REST_OF_ADDRESS)
 
 
 def check_served(point: Point) -> None:
@@ -133,9 +144,10 @@ class PickupForm(PlaceForm):
             self.add_error("position", _("Click on the map, or paste coordinates or a link."))
 
     @property
-    def positions(self) -> dict[str, str]:
-        """The coordinates of the pickup points by their ids, for the script of the map."""
-        return {key: f"{each.latitude:.5f}, {each.longitude:.5f}" for key, each in self.points.items()}
+    def shows_contact(self) -> bool:
+        """Whether contact and address are not folded, because something is missing or refused."""
+        is_known = self.is_bound or (self.initial.get("name") and self.initial.get("phone"))
+        return bool(self.errors) or not is_known
 
 
 class DropoffForm(PlaceForm):
@@ -159,6 +171,16 @@ class DropoffForm(PlaceForm):
     )
     photo = forms.BooleanField(label=_("The driver takes a photo"), required=False)
     pin = forms.BooleanField(label=_("The receiver tells the driver a PIN"), required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.use_required_attribute and not settings.GEOCODER_URL:
+            self.fields["position"].widget.attrs["required"] = True
+
+    @property
+    def shows_wishes(self) -> bool:
+        """Whether what is asked of the driver is not folded."""
+        return bool(self.errors.keys() & _WISHES)
 
     def clean_email(self) -> str:
         return outbox.clean_address(self.cleaned_data["email"]) if self.cleaned_data["email"] else ""
@@ -191,6 +213,11 @@ class PackageForm(forms.Form):
     length = NumberField(label=_("Length (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
     width = NumberField(label=_("Width (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
     height = NumberField(label=_("Height (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
+
+    @property
+    def shows_measures(self) -> bool:
+        """Whether all but the quantity is not folded."""
+        return bool(self.errors.keys() - {"quantity"})
 
     @property
     def package(self) -> Package:
@@ -280,6 +307,7 @@ class DeliveryForm:
             PackageForm(data, prefix=f"package{number}", empty_permitted=True, use_required_attribute=False)
             for number in range(1, MOST_PACKAGES + 1)
         ]
+        self.packages[0].fields["quantity"].label = _("Parcels")
 
     @property
     def parts(self) -> list[forms.Form]:
@@ -404,7 +432,25 @@ def like_pickup(delivery: Delivery | None, points: Iterable[PickupPoint]) -> dic
     return {**values, "point": "" if point is None else str(point.pk)}
 
 
-def _initial(place: Any) -> dict[str, Any]:
+def pickups(deliveries: QuerySet[Delivery], points: Iterable[PickupPoint]) -> dict[str, dict[str, str]]:
+    """What the fields of A become when a pickup point is chosen, by its key.
+
+    Contact and address are those of the last delivery from there, empty if none of the newest is.
+    """
+    earlier: dict[tuple[float, float], dict[str, str]] = {}
+    for each in deliveries.filter(forgotten_at=None).order_by("-created_at", "-id")[:_NEWEST]:
+        earlier.setdefault((each.latitude, each.longitude), _initial(each))
+    nothing = dict.fromkeys([*ADDRESS_TEXTS, "name", "phone"], "")
+    return {
+        str(each.pk): {
+            **earlier.get((each.latitude, each.longitude), nothing),
+            "position": f"{each.latitude:.5f}, {each.longitude:.5f}",
+        }
+        for each in points
+    }
+
+
+def _initial(place: Any) -> dict[str, str]:
     texts = {name: place.address.get(name, "") for name in ADDRESS_TEXTS}
     position = f"{place.latitude:.6f}, {place.longitude:.6f}"
     return {**texts, "name": place.contact_name, "phone": place.contact_phone, "position": position}

@@ -11,6 +11,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.core.paginator import Paginator
 from django.db.models import DateTimeField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
+from django.db.models.lookups import Contains
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
@@ -20,6 +21,7 @@ from common.actors import actor_name
 from common.fields import Folded, any_of, folded
 from common.formats import moment
 from common.pagination import InvalidCursor, Page, page_in_order, page_matching
+from common.phones import ends_with
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
@@ -227,7 +229,10 @@ class EventFilter(_OfEvents):
 
 
 class DriverFilter(ListFilter):
+    """`due_at`: when the next step of the route that the driver holds is due, NULL without a route."""
+
     orders = {
+        "due_at,-on_duty,name,pk": _("Most urgent first"),
         "-on_duty,name,pk": _("On duty first"),
         "name,pk": _("Name, A to Z"),
         "-name,-pk": _("Name, Z to A"),
@@ -401,7 +406,7 @@ def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> Qu
     """Those of a seller's orders in an environment that have `text` as a search code, or as the receiver's document.
 
     If there are none, those of the newest whose `orderId`, tracking code or receiver's name contains it, in any case
-    and with or without accents.
+    and with or without accents, or whose receiver's phone ends with it.
     """
     text = text.strip()
     codes = SearchCode.objects.filter(**scope, value=text)
@@ -410,9 +415,17 @@ def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> Qu
     document = compact_document(text)
     if document and Order.objects.filter(**scope, receiver_document=document).exists():
         return orders.filter(receiver_document=document)
-    contains = Q(receiver_plain__contains=folded(text)) | Q(code__icontains=text) | Q(tracking_code__icontains=text)
-    newest: QuerySet[Order] = _among_newest(orders, "created_at")
-    return newest.alias(receiver_plain=Folded("receiver_name")).filter(contains)
+    contains = has_receiver(text) | Q(code__icontains=text) | Q(tracking_code__icontains=text)
+    return _among_newest(orders, "created_at").filter(contains)
+
+
+def has_receiver(text: str) -> Q:
+    """The condition that an order is for a receiver whose name contains this, or whose phone ends with it.
+
+    Case and accents do not matter. No index serves it, so the rows are to be few.
+    """
+    is_named = Q(Contains(Folded("receiver_name"), folded(text)))
+    return is_named | ends_with("receiver__phone", text) | ends_with("receiver__cellphone", text)
 
 
 def _among_newest(rows: QuerySet[Any], moment: str) -> QuerySet[Any]:

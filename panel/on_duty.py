@@ -1,8 +1,9 @@
-"""Drivers for dispatchers: who is on duty and where they go next."""
+"""Drivers for dispatchers: what they hold, where they go next, and who is on duty."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
+from uuid import UUID
 
 from django.db.models import Count, F, IntegerField, OuterRef, Prefetch, Q, Subquery
 from django.db.models.functions import Coalesce
@@ -10,20 +11,32 @@ from django.db.models.functions import Coalesce
 from common import clock
 from delivery import lifecycle
 from delivery.models import Delivery, Driver, Stop
+from delivery.models.driver import DriverQuerySet
 from panel.board import Card
 
 _MOST_SHOWN = 200
 
 
 @dataclass(frozen=True)
-class OnDuty:
-    """A driver with `latest`, `held` and `today`: how many routes have ended since midnight."""
+class AtWork:
+    """A driver of `with_work`, and the moment `at` which is now."""
 
     driver: Driver
+    at: datetime
+
+    @property
+    def pk(self) -> UUID:
+        return self.driver.pk
 
     @property
     def route(self) -> Delivery | None:
         return self.driver.held[0] if self.driver.held else None  # type: ignore[attr-defined]  # prefetched
+
+    @property
+    def late_by(self) -> timedelta | None:
+        """How long the next step has been due; None if it is not late."""
+        due_at = self.route.due_at if self.route else self.at  # type: ignore[attr-defined]  # annotated
+        return self.at - due_at if due_at < self.at else None
 
     @cached_property
     def next_label(self) -> str:
@@ -35,22 +48,31 @@ class OnDuty:
         return (self.route.stop_at(self.next_label) or self.route) if self.route else None
 
 
-def on_duty(environment: str, *, search: str, at: datetime) -> list[OnDuty]:
-    """Drivers on duty or with a route, by name or phone: those without a route first. At most 200."""
+def with_work(drivers: DriverQuerySet, *, at: datetime) -> DriverQuerySet:
+    """The drivers with `latest`, `held` and `today`: how many routes have ended since midnight.
+
+    The route that is held has `due_at`, and stops with `arrival`.
+    """
     ended = Delivery.objects.filter(driver=OuterRef("pk"), closed_at__gte=clock.midnight(at)).order_by()
     today = ended.values("driver").annotate(number=Count("pk")).values("number")
-    held = Delivery.objects.filter(route_status__in=lifecycle.HELD)
     stops = Prefetch("stops", Stop.objects.select_related("arrival"))
+    held = Delivery.objects.filter(route_status__in=lifecycle.HELD)
+    routes = Prefetch("deliveries", held.with_due().prefetch_related(stops), to_attr="held")
+    return (
+        drivers.annotate(today=Coalesce(Subquery(today, output_field=IntegerField()), 0))
+        .select_related("latest")
+        .prefetch_related(routes)
+    )
+
+
+def on_duty(environment: str, *, search: str, at: datetime) -> list[AtWork]:
+    """Drivers on duty or with a route, by name or phone: those without a route first. At most 200."""
+    held = Delivery.objects.filter(route_status__in=lifecycle.HELD)
     drivers = (
-        Driver.objects.filter(active=True, environment=environment)
+        with_work(Driver.objects.filter(active=True, environment=environment), at=at)
         .filter(Q(on_duty=True) | Q(pk__in=held.values("driver")))
         .matching(search)
-        .annotate(
-            route_status=Subquery(held.filter(driver=OuterRef("pk")).values("route_status")[:1]),
-            today=Coalesce(Subquery(today, output_field=IntegerField()), 0),
-        )
-        .select_related("latest")
-        .prefetch_related(Prefetch("deliveries", held.prefetch_related(stops), to_attr="held"))
+        .annotate(route_status=Subquery(held.filter(driver=OuterRef("pk")).values("route_status")[:1]))
         .order_by(F("route_status").asc(nulls_first=True), "name", "pk")
     )
-    return [OnDuty(driver) for driver in drivers[:_MOST_SHOWN]]
+    return [AtWork(driver, at) for driver in drivers[:_MOST_SHOWN]]

@@ -1,7 +1,7 @@
 """What the search of the panel finds, for one person: only what that person may open, each with its address.
 
-Whole ids, external ids, codes and keys are found by their indexes, whatever their age. Beginnings of them, and the end
-of a delivery's id, which pages show, are looked for among the newest rows.
+Whole ids, external ids, codes, keys and documents are found by their indexes, whatever their age. Parts of them, the
+receivers' names and the ends of their phones are looked for among the newest rows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,18 +25,19 @@ from access.rights import accounts_of, is_account_staff, sellers_of
 from common import formats
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
-from integration.models import Invoice, Order, SearchCode, Seller
+from integration.models import Invoice, Order, SearchCode, Seller, compact_document
 from integration.models.order import compact_code
-from panel.templatetags.panel import order_names, status_name
+from panel.filters import has_receiver
+from panel.templatetags.panel import first_line, order_names, status_name
 from panel.views.base import user_of
 
 LONGEST = 100  # characters
 _SHORTEST = 2
 # Results of each kind.
 _MOST = 6
-# Rows that are looked at for a beginning: of all accounts together, or of each of a member's accounts.
-_NEWEST, _NEWEST_OF_EACH = 2_000, 500
-# Accounts and sellers of a member in which beginnings are looked for.
+# Rows that are looked at for a part of a text, which a member's accounts share.
+_NEWEST = 5_000
+# Accounts and sellers of a member in which parts are looked for.
 _MOST_OWN = 10
 _SIGNS = str.maketrans("", "", " .-")
 
@@ -168,8 +169,8 @@ class Search:
         if len(shown) < _MOST and key is None:
             word = self._text.lower()
             recent = deliveries.filter(any_of("pk", ArraySubquery(newest))).alias(id_text=Cast("pk", CharField()))
-            begun = Stop.objects.filter(delivery__in=newest, external_id__istartswith=self._text).values("delivery")
-            either = Q(id_text__startswith=word) | Q(id_text__endswith=word.lstrip("…")) | Q(pk__in=begun)
+            of_stops = Stop.of_some_with(ArraySubquery(newest), text=self._text)
+            either = Q(id_text__startswith=word) | Q(id_text__endswith=word.lstrip("…")) | of_stops
             known = {delivery.pk for delivery in shown}
             shown += [each for each in _with_names(recent.filter(either)) if each.pk not in known]
         # Without the admin, those found are of the person's own accounts.
@@ -185,7 +186,7 @@ class Search:
                     each.pk,
                     is_own=visible is None or each.integrator_id in visible,
                 ),
-                f"{each.integrator.name} · {status_name(each.status)} · {formats.short_id(each.pk)}",
+                " · ".join([*_receivers(each), each.integrator.name, str(status_name(each.status))]),
                 each.environment,
             )
             for each in shown[:_MOST]
@@ -195,19 +196,20 @@ class Search:
         orders, newest = self._of_sellers(Order)
         if orders is None:
             return []
+        sees_all = is_account_staff(self._user, Seller) or self._may_view_in_admin(Order)
+        sellers: Any = Seller.objects.order_by().values("pk") if sees_all else self._own_sellers
+        scope = {"seller__in": sellers, "environment__in": Environment.values}  # the indexes begin with them
         codes = SearchCode.objects.alias(compact=compact_code("value")).filter(
-            environment__in=Environment.values,  # the index has it after the seller
-            compact=self._text.translate(_SIGNS).upper(),
+            **scope, compact=self._text.translate(_SIGNS).upper()
         )
-        if not is_account_staff(self._user, Seller) and not self._may_view_in_admin(Order):
-            codes = codes.filter(seller__in=self._own_sellers)
-        else:
-            codes = codes.filter(seller__in=Seller.objects.order_by().values("pk"))  # the index begins with it
-        whole = list(orders.filter(pk__in=[*codes.values_list("order", flat=True)[:_MOST]]).select_related("seller"))
-        begins = Q(code__istartswith=self._text) | Q(tracking_code__istartswith=self._text)
+        by_code = codes.values_list("order", flat=True)[:_MOST]
+        by_document = Order.objects.filter(**scope, receiver_document=compact_document(self._text) or None)
+        keys = [*by_code, *by_document.values_list("pk", flat=True).order_by("-pk")[:_MOST]]
+        whole = list(orders.filter(pk__in=keys).select_related("seller"))
+        contains = has_receiver(self._text) | Q(code__icontains=self._text) | Q(tracking_code__icontains=self._text)
         if len(whole) < _MOST:
             known = {order.pk for order in whole}
-            recent = orders.filter(begins, any_of("pk", ArraySubquery(newest))).select_related("seller")[:_MOST]
+            recent = orders.filter(contains, any_of("pk", ArraySubquery(newest))).select_related("seller")[:_MOST]
             whole += [order for order in recent if order.pk not in known]
         return [
             Result(
@@ -220,7 +222,7 @@ class Search:
                     order.pk,
                     is_own=self._owns(order.seller_id),
                 ),
-                f"{order.seller.name} · {order.tracking_code} · {order.get_status_display()}",
+                " · ".join(filter(None, [*_receiver(order), order.seller.name, str(order.get_status_display())])),
                 order.environment,
             )
             for order in whole[:_MOST]
@@ -268,9 +270,7 @@ class Search:
         rows = rows.filter(seller__in=own)
         moment = "created_at" if model is Order else "received_at"
         parts: list[QuerySet[Any]] = [
-            rows.filter(seller=each, environment=environment)
-            .order_by(f"-{moment}", "-pk")
-            .values("pk")[:_NEWEST_OF_EACH]
+            rows.filter(seller=each, environment=environment).order_by(f"-{moment}", "-pk").values("pk")[: _share(own)]
             for each in own
             for environment in Environment.values
         ]
@@ -315,11 +315,28 @@ class Search:
 def _newest_of_each(accounts: Sequence[Integrator]) -> QuerySet[Any]:
     """Keys of the newest deliveries of each of these accounts in each environment, each part by its index."""
     parts: list[QuerySet[Any]] = [
-        Delivery.objects.within(account, environment).order_by("-created_at", "-pk").values("pk")[:_NEWEST_OF_EACH]
+        Delivery.objects.within(account, environment).order_by("-created_at", "-pk").values("pk")[: _share(accounts)]
         for account in accounts
         for environment in Environment.values
     ]
     return parts[0].union(*parts[1:], all=True)
+
+
+def _share(owners: Sequence[Any]) -> int:
+    """The rows of each environment of an account or a seller that are looked at."""
+    return _NEWEST // (len(owners) * len(Environment))
+
+
+def _receivers(delivery: Delivery) -> list[str]:
+    """Whom a delivery is for and where; nothing of one that was anonymised."""
+    names = ", ".join(stop.contact_name for stop in delivery.ordered_stops if stop.contact_name)
+    streets = [first_line(stop) for stop in delivery.ordered_stops if stop.address.get("street")]
+    return [*filter(None, [names]), *streets[:1]]
+
+
+def _receiver(order: Order) -> list[str]:
+    """Whom an order is for and in which city, and its tracking code."""
+    return [order.receiver_name, (order.receiver.get("address") or {}).get("city") or "", order.tracking_code]
 
 
 def _with_names(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from common import credentials
 from common.fields import CiphertextField, Folded, any_of, folded, one_of
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
-from common.phones import phone_key
+from common.phones import ends_with, phone_key
 from common.postgresql import prepared
 from delivery import lifecycle, words
 from delivery.lifecycle import FailureCode, Mode, OnFailure, Status
@@ -206,13 +206,14 @@ class Stop(Located):
     def of_some_with(deliveries: ArraySubquery, *, text: str) -> Func:
         """The condition that a delivery's `pk` is one of `deliveries` with this text in an externalId or recipient.
 
-        Case and accents do not matter. No index serves this, so the keys are to be few.
+        Case and accents do not matter. Digits are also looked for at the end of recipients' phones. No index serves
+        this, so the keys are to be few.
         """
         part = folded(text)
         stops = Stop.objects.filter(any_of("delivery", deliveries)).alias(
             id_text=Folded("external_id"), name_text=Folded("contact_name")
         )
-        found = stops.filter(Q(id_text__contains=part) | Q(name_text__contains=part))
+        found = stops.filter(Q(id_text__contains=part) | Q(name_text__contains=part) | ends_with("contact_phone", text))
         return any_of("pk", ArraySubquery(found.values("delivery")))
 
     @property

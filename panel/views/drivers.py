@@ -7,7 +7,7 @@ from uuid import UUID
 
 import segno
 from django.contrib import messages
-from django.db.models import Prefetch, QuerySet
+from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -23,6 +23,7 @@ from delivery.models import Delivery, Driver, DriverDevice
 from delivery.models.driver import DriverQuerySet
 from panel import driver_day, maps
 from panel.filters import DriverFilter, numbered
+from panel.on_duty import AtWork, with_work
 from panel.views.base import DispatcherView
 
 _SHOWN = 20
@@ -31,11 +32,16 @@ _EARLIEST = date(2000, 1, 1)
 
 
 class Drivers(DispatcherView):
-    """Those who work for us, on duty first."""
+    """Those who work for us, those whose next step is due first at the top."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        on_duty = _drivers().filter(on_duty=True).count()
-        return self.page("panel/drivers.html", on_duty=on_duty, **numbered(DriverFilter, request.GET, _drivers()))
+        now = clock.now()
+        own = Driver.objects.filter(active=True, simulated_for=None)
+        held: QuerySet[Any] = Delivery.objects.filter(driver=OuterRef("pk"), route_status__in=lifecycle.HELD).with_due()
+        rows = with_work(own, at=now).annotate(due_at=Subquery(held.values("due_at")[:1]))
+        listed = numbered(DriverFilter, request.GET, rows)
+        listed["rows"].object_list = [AtWork(driver, now) for driver in listed["rows"]]
+        return self.page("panel/drivers.html", on_duty=own.filter(on_duty=True).count(), **listed)
 
 
 class _OfDriver(DispatcherView):

@@ -1,8 +1,8 @@
 """Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
 
 import logging
-from collections.abc import Callable, Mapping
-from datetime import date, timedelta
+from collections.abc import Callable, Collection, Mapping
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +17,7 @@ from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
-from common import csv_files
+from common import clock, csv_files
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import money, number
@@ -38,6 +38,7 @@ _Table = tuple[list[str], list[list[Cell]]]
 LONGEST = timedelta(days=366)
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)
 _log = logging.getLogger(__name__)
+_FEWEST_COLUMNS = 7
 # Lines that a page shows. The file has all of them.
 _MOST_LINES = 500
 # A file with more deliveries is refused instead of cut, because its sum would not be that of the report.
@@ -90,6 +91,19 @@ def date_name(day: date, period: Period) -> str:
     return formats.date_format(day, "d/m" if period.is_by_day else "m/Y")
 
 
+def part_name(part: date, period: Period) -> str:
+    """The label of a column, also of an hour."""
+    if isinstance(part, datetime):
+        return formats.date_format(timezone.localtime(part), "H:i")
+    return date_name(part, period)
+
+
+def _from_first(used: Collection[date], dates: list[date]) -> list[date]:
+    """The dates from the first one that is used, a week at least, so that a new account's chart is not empty space."""
+    first = next((number for number, day in enumerate(dates) if day in used), 0)
+    return dates[max(0, min(first, len(dates) - _FEWEST_COLUMNS)) :]
+
+
 def _share(percent: float | None) -> str:
     return "–" if percent is None else f"{round(percent)} %"  # noqa: RUF001  # as in the tables
 
@@ -113,23 +127,31 @@ def _figures(
 
     `lines` are those of `reports.of_days`; `files` has the address of each table's file.
     """
-    by_date, service = {line.of: line for line in lines}, reports.service_of_dates(deliveries, period)
-    dates = [day for day in period.dates if day <= timezone.localdate()]
-    heading = _("Day") if period.is_by_day else _("Month")
+    service = reports.service_of_dates(deliveries, period)
+    if period.first == period.last:
+        by_part = {line.of: line for line in reports.of_parts(deliveries, period, period.parts)}
+        service_of_part = reports.service_of_parts(deliveries, period, period.parts)
+        now = timezone.localtime(clock.now())
+        parts: list[date] = [hour for hour in period.parts if hour <= now]
+        heading = _("Hour")
+    else:
+        by_part, service_of_part = {line.of: line for line in lines}, service
+        parts = _from_first(by_part, [day for day in period.dates if day <= timezone.localdate()])
+        heading = _("Day") if period.is_by_day else _("Month")
 
     def chart(title: str, series: list[Series], values: Callable[[date], list[Any]], **options: Any) -> Chart:
-        rows = [(date_name(day, period), values(day)) for day in dates]
+        rows = [(part_name(part, period), values(part)) for part in parts]
         return Chart.of(title, heading=heading, series=series, rows=rows, **options)
 
     def counts(day: date) -> list[int]:
-        return _counts(by_date.get(day, Line()))
+        return _counts(by_part.get(day, Line()))
 
     def amounts(day: date) -> list[Decimal]:
-        line = by_date.get(day, Line())
+        line = by_part.get(day, Line())
         return [line.prices, line.fees]
 
     def of_service(name: str) -> Callable[[date], list[Any]]:
-        return lambda day: [getattr(service[day], name) if day in service else None]
+        return lambda day: [getattr(service_of_part[day], name) if day in service_of_part else None]
 
     looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
     drivers = reports.service_of_drivers(deliveries, period)
@@ -189,30 +211,6 @@ def _went(service: Service | None) -> list[str]:
     return [_share(service.percent_on_time), _minutes(service.minutes)]
 
 
-def _bars_of_accounts(lines: list[Line], service: Mapping[Any, Service], *, files: Mapping[str, str]) -> list[Bars]:
-    by_count, by_amount = (
-        sorted(lines, key=lambda line: getattr(line, name), reverse=True) for name in ("count", "amount")
-    )
-    return [
-        Bars.of(
-            _("Deliveries by account"),
-            columns=[_("Account"), _("Deliveries"), _("On time"), _("Minutes")],
-            rows=[
-                (line.of.name, line.count, [number(line.count), *_went(service.get(line.of.pk))]) for line in by_count
-            ],
-            look="good",
-            file=files["accounts"],
-        ),
-        Bars.of(
-            _("Amount by account"),
-            columns=[_("Account"), _("Amount")],
-            rows=[(line.of.name, line.amount, [money(line.amount)]) for line in by_amount],
-            look="good",
-            file=files["accounts"],
-        ),
-    ]
-
-
 class _OfAllAccounts(LoggedInView, PermissionRequiredMixin):
     permission_required = "delivery.change_integrator"
 
@@ -234,12 +232,16 @@ class AllAccounts(_OfAllAccounts):
             context |= _figures(every, reports.of_days(every, period), period, files=files)
             service = reports.service(every, by="integrator")
             drivers = reports.of_drivers(period) if Tariff.pays_drivers() else []
+            if drivers:  # whose table has the same figures
+                context["bars"] = [each for each in context["bars"] if each.file != files["drivers"]]
+            went = {each.of.pk: each for each in reports.service_of_drivers(every, period)} if drivers else {}
             context |= {
-                "bars": [*_bars_of_accounts(lines, service, files=files), *context["bars"]],
                 "lines": [(line, service.get(line.of.pk)) for line in lines[:_MOST_LINES]],
                 "total": reports.total(lines),
                 "has_more": len(lines) > _MOST_LINES,
-                "drivers": drivers[:_MOST_LINES],
+                "most": max((line.amount for line in lines), default=0) or 1,
+                "drivers": [(each, went.get(each.of.pk)) for each in drivers[:_MOST_LINES]],
+                "most_earned": max((each.earned for each in drivers), default=0) or 1,
                 "earned": sum(each.earned for each in drivers),
             }
         return self.page("panel/report_of_all.html", **context)

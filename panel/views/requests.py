@@ -23,7 +23,7 @@ from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
 from panel import hours, maps
-from panel.delivery_forms import DeliveryForm, like, like_pickup, located, priced
+from panel.delivery_forms import DeliveryForm, like, like_pickup, located, pickups, priced
 from panel.views.base import RequestingView
 
 
@@ -65,7 +65,9 @@ class Request(FormView):
         if again and (earlier := self.deliveries.with_parts().filter(pk=again).first()):
             return self.show(self.form(None, like(earlier, points)))
         newest = self.deliveries.filter(forgotten_at=None).order_by("-created_at", "-id").first()
-        return self.show(self.form(None, {"a": like_pickup(newest, points)}))
+        pickup = like_pickup(newest, points)
+        nearby = {name: pickup[name] for name in ("city", "state") if name in pickup}
+        return self.show(self.form(None, {"a": pickup, "b": nearby}))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = self.form(request.POST)
@@ -120,6 +122,7 @@ class Request(FormView):
             key=key,
             has_errors=form.has_errors(),
             hours=hours.of_account(self.account, self.environment, form.pickup.points.values(), at=clock.now()),
+            pickups=pickups(self.deliveries, form.pickup.points.values()),
             has_geocoder=bool(settings.GEOCODER_URL),
             tiles=maps.tiles(),
             **price,

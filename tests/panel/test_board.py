@@ -7,6 +7,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
+from common.formats import money
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers, moves, receivers
 from delivery.geo.distance import Point
@@ -229,6 +230,16 @@ class TestCards:
         assert 'href="tel:+5511977770001"' in content
         assert "order-7" in content
         assert reverse("panel:any_delivery", args=[delivery.pk]) in content
+
+    def test_of_an_offer_show_where_it_goes_and_what_it_costs(self, dispatcher):
+        delivery = in_progress(lifecycle.RouteStatus.AVAILABLE, stops=3)
+
+        content = " ".join(card(dispatcher, delivery).split())
+
+        assert '<li class="origin"> <b class="label a">A</b>' in content
+        assert '<li class="pending next"> <b class="label">B</b>' in content
+        assert content.count("+2 stops") >= 1
+        assert str(money(delivery.shipping_value)) in content
 
     def test_of_ended_and_foreign_routes_are_left_out(self, dispatcher, shop):
         ended = DeliveryFactory.create()

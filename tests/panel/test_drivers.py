@@ -10,8 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from delivery.actions import deliveries, driver_devices, drivers
+from delivery.geo.distance import Point
 from delivery.models import DriverDevice, DutyChange
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from delivery.payload import Place
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 
 @pytest.fixture
@@ -29,16 +31,38 @@ def page(dispatcher, path=""):
 
 
 class TestDrivers:
-    def test_lists_those_on_duty_first_with_their_state(self, dispatcher, ana):
+    def test_lists_those_with_a_route_and_those_on_duty_first_with_their_state(self, dispatcher, ana):
         DriverFactory.create(name="Bia")
         carla = DriverFactory.create(name="Carla")
         DeliveryFactory.create(accepted=True, driver=carla)
 
         text = page(dispatcher)
 
-        assert re.findall(r"/panel/drivers/[^\"]+/\">([^<]+)", text) == ["Bia", "Carla", "Ana Lima"]
+        assert re.findall(r"/panel/drivers/[^\"]+/\">([^<]+)", text) == ["Carla", "Bia", "Ana Lima"]
         states = [state.strip() for state in re.findall(r'<span class="badge[^"]*">([^<]+)', text)]
-        assert states == ["On duty", "On a route", "Off duty"]
+        assert states == ["On a route", "On duty", "Off duty"]
+
+    def test_names_the_next_stop_and_how_late_it_is(self, dispatcher, ana):
+        stop = Place(point=Point(*PICKUP), address={"street": "Rua Augusta", "number": "500"})
+        DriverFactory.create(name="Bia")
+        carla = DriverFactory.create(name="Carla")
+        day_before = timezone.now() - timedelta(days=1)
+        payload = validated_payload(dropoffs=[stop])
+        route = DeliveryFactory.create(collected=True, driver=carla, payload=payload, at=day_before)
+
+        text = page(dispatcher)
+
+        assert re.findall(r"/panel/drivers/[^\"]+/\">([^<]+)", text) == ["Carla", "Bia", "Ana Lima"]
+        assert f"/panel/deliveries/{route.pk}/" in text
+        assert "<b>B</b>" in text
+        assert "Rua Augusta, 500" in text
+        assert re.search(r"\d+ h \d+ min late", text)
+
+    def test_counts_the_routes_of_today(self, dispatcher, ana):
+        route = DeliveryFactory.create(collected=True, driver=DriverFactory.create(name="Bia"), stops=1)
+        deliveries.deliver_point(delivery=route, point="B", by=BY, at=timezone.now())
+
+        assert re.findall(r'data-label="Routes today">(\d+)<', page(dispatcher)) == ["1", "0"]
 
     def test_finds_by_name_and_phone(self, dispatcher, ana):
         DriverFactory.create(name="Bia", phone="+55 11 95555-1234")
@@ -57,12 +81,13 @@ class TestDrivers:
         assert "Gone" not in text
         assert "Robot" not in text
 
-    def test_takes_as_many_queries_for_ten_as_for_one(self, dispatcher, ana, django_assert_num_queries):
+    def test_takes_as_many_queries_for_ten_as_for_one(self, dispatcher, django_assert_num_queries):
+        DeliveryFactory.create(accepted=True)
         page(dispatcher)  # what is cached by the first request
         with django_assert_num_queries(9):
             page(dispatcher)
-        for driver in DriverFactory.create_batch(9):
-            logged_in(driver)
+        for _number in range(9):
+            DeliveryFactory.create(accepted=True)
 
         with django_assert_num_queries(9):
             page(dispatcher)

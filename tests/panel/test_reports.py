@@ -95,6 +95,28 @@ class TestOfAnAccount:
 
         assert sorted(rows) == [["Nobody there", "0", "1"], ["Place closed", "1", "0"]]
 
+    def test_has_a_column_for_each_hour_of_a_single_day(self, member, url, shop, driver):
+        insert(
+            shop.delivery, Ended(NOON), Ended(NOON + timedelta(minutes=59)), Ended(NOON.replace(hour=17)), driver=driver
+        )
+
+        page = member.get(url("report"), {"since": "2026-11-22", "until": "2026-11-22"})
+
+        counts, amounts, *_service = page.context["charts"]
+        assert len(counts.columns) == 24
+        used = {column.label: column.values[0] for column in counts.columns if column.values[0] != "0"}
+        assert used == {"12:00": "2", "14:00": "1"}
+        assert amounts.columns[12].values[0] == "R$ 40.00"
+        assert [line.count for line, _days, _service in page.context["dates"]] == [3]
+
+    @pytest.mark.parametrize(("day", "columns"), [(2, 21), (22, 7)])
+    def test_has_columns_from_the_first_delivery_on_a_week_at_least(self, member, url, shop, driver, day, columns):
+        insert(shop.delivery, Ended(NOON.replace(day=day)), driver=driver)
+
+        page = member.get(url("report"), {"since": "2026-11-01", "until": "2026-11-22"})
+
+        assert len(page.context["charts"][0].columns) == columns
+
     def test_shows_this_month_unless_asked_for_another(self, member, url, shop, driver):
         insert(shop.delivery, Ended(timezone.now()), driver=driver)
 
@@ -209,15 +231,12 @@ class TestOfAllAccounts:
         addresses = {name: reverse(f"panel:reports_{name}_export") for name in names}
         files = {name: table(staff.get(address, period)) for name, address in addresses.items()}
 
-        by_count, by_amount, reasons, drivers = page.context["bars"]
         shop_name = shop.integrator.name
-        assert by_count.rows == [
-            ("Other shop", 2, ["2", "100 %", "6.0"]), (shop_name, 1, ["1", "–", "45.0"]),
+        assert [(line.of.name, line.count, service.minutes) for line, service in page.context["lines"]] == [
+            ("Other shop", 2, 6), (shop_name, 1, 45),
         ]  # fmt: skip  # a table
-        assert [name for name, _amount, _texts in by_amount.rows] == ["Other shop", shop_name]
-        assert sum(amount for _name, amount, _texts in by_amount.rows) == page.context["total"].amount
-        assert [(bars.file.partition("?")[0], len(bars.rows)) for bars in (by_count, by_amount, reasons, drivers)] == [
-            (addresses["accounts"], 2), (addresses["accounts"], 2),
+        assert sum(line.amount for line, _service in page.context["lines"]) == page.context["total"].amount
+        assert [(bars.file.partition("?")[0], len(bars.rows)) for bars in page.context["bars"]] == [
             (addresses["reasons"], 1), (addresses["drivers"], 2),
         ]  # fmt: skip  # a table
         assert {name: len(rows) for name, rows in files.items()} == {
@@ -250,6 +269,8 @@ class TestOfAllAccounts:
         assert "earnings" not in without
         assert refused.status_code == 302
         assert "R$ 12.50 in all: of each route" in with_share.content.decode()
+        assert [(each.of.name, service.taken) for each, service in with_share.context["drivers"]] == [("Ana", 1)]
+        assert [bars.title for bars in with_share.context["bars"]] == ["Why drop-offs were not delivered"]
         assert (row["Driver"], row["Earned"]) == ("Ana", "12.50")
 
     def test_leads_a_wrong_period_from_the_file_to_the_page(self, staff):

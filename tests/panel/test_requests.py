@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from common.forgetting import forgetting
 from delivery.actions import deliveries
 from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
@@ -284,4 +285,38 @@ def test_the_script_of_the_map_gets_the_pickup_points(member, url, shop):
     text = member.get(url("request")).content.decode()
 
     found = json.loads(found_in(text, r'<script id="pickup-points"[^>]*>(.*?)</script>'))
-    assert found == {str(shop.integrator.pickup_points.get().pk): "-23.56141, -46.65588"}
+    point = found[str(shop.integrator.pickup_points.get().pk)]
+    assert point["position"] == "-23.56141, -46.65588"
+    assert (point["name"], point["phone"]) == (shop.delivery.contact_name, shop.delivery.contact_phone)
+
+
+class TestFolds:
+    """Of the form, by what each says when it is folded."""
+
+    @staticmethod
+    def opened(text):
+        return [title.strip() for title in re.findall(r"<details[^>]*\bopen\b[^>]*>\s*<summary>([^<]+)", text)]
+
+    def test_are_all_folded_in_a_form_that_knows_the_pickup(self, member, url):
+        assert self.opened(member.get(url("request")).content.decode()) == []
+
+    def test_of_the_pickup_is_open_where_its_contact_is_unknown(self, member, url, shop):
+        with forgetting():
+            Delivery.objects.update(contact_name="", contact_phone="", forgotten_at=timezone.now())
+
+        assert self.opened(member.get(url("request")).content.decode()) == ["Contact and address"]
+
+    @pytest.mark.parametrize(
+        ("changes", "title"),
+        [
+            ({"a-phone": ""}, "Contact and address"),
+            ({"b-zipcode": "1"}, "Complement, district, city, CEP"),
+            ({"b-email": "nobody"}, "Instructions, e-mail, photo, PIN"),
+            ({"package1-weight": "x"}, "Contents, weight and size"),
+            ({"package3-weight": "x"}, "Add a parcel of another kind"),
+        ],
+    )
+    def test_are_open_where_a_field_in_them_is_refused(self, member, url, fields, changes, title):
+        answer = member.post(url("request"), fields | changes)
+
+        assert self.opened(answer.content.decode()) == [title]

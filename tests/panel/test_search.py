@@ -6,10 +6,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
-from delivery.models import PickupPoint
-from tests.factories import PICKUP, DriverFactory
-from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, send_invoice
+from common.forgetting import forgetting
+from delivery.actions import deliveries
+from delivery.geo.distance import Point
+from delivery.models import PickupPoint, Stop
+from delivery.payload import Place
+from integration.models import Order
+from tests.factories import BY, PICKUP, DriverFactory, validated_payload
+from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, order_body, send_invoice
 
 SEARCH = reverse("panel:search")
 HREF = re.compile(r'href="([^"]+)" data-row')
@@ -98,3 +104,52 @@ class TestSearch:
             addresses(member, "order")
 
         assert len(many) == len(few)
+
+
+class TestReceivers:
+    """Those of the newest deliveries and orders, by parts of their names and the ends of their phones."""
+
+    @pytest.fixture
+    def received(self, shop):
+        """The pages of a delivery and of an order for the same person."""
+        stop = Place(
+            point=Point(*PICKUP),
+            address={"street": "Rua Augusta", "number": "10"},
+            contact_name="Zélia Prado",
+            contact_phone="+55 (11) 96666-7788",
+        )
+        delivery = deliveries.request(
+            token=shop.token, payload=validated_payload(dropoffs=[stop]), by=BY, at=timezone.now()
+        )
+        receiver = order_body()["receiver"] | {"name": "Zélia Prado", "cellphone": "11966667788"}
+        order = create_order(shop.seller, receiver=receiver)
+        return [
+            reverse("panel:delivery", args=[shop.integrator.pk, "live", delivery.pk]),
+            reverse("panel:seller_order", args=[shop.seller.pk, "live", order.pk]),
+        ]
+
+    @pytest.mark.parametrize("text", ["zelia", "Prado", "7788", "96666-7788", "+55 11 96666-7788"])
+    def test_are_found_by_their_members(self, member, received, text):
+        assert addresses(member, text) == received
+
+    @pytest.mark.parametrize("role", ["nobody", "stranger"])
+    def test_are_not_found_by_others(self, as_role, received, role):
+        browser = as_role(role)
+
+        assert addresses(browser, "zelia") == addresses(browser, "7788") == []
+
+    @pytest.mark.parametrize("text", ["778", "0055", "11 95555-7788", "7788x"])
+    def test_are_not_found_by_what_is_no_end_of_their_phone(self, member, received, text):
+        assert addresses(member, text) == []
+
+    def test_are_not_found_once_they_were_forgotten(self, member, received):
+        with forgetting():
+            Stop.objects.update(contact_name="", contact_phone="", address={})
+            Order.objects.update(receiver_name="", receiver={})
+
+        assert addresses(member, "zelia") == addresses(member, "7788") == []
+
+    def test_stand_beside_what_was_found(self, member, received):
+        page = member.get(SEARCH, {"q": "zelia"}).content.decode()
+
+        assert "Zélia Prado · Rua Augusta, 10 · " in page

@@ -50,7 +50,7 @@ class TestFile:
     @pytest.mark.parametrize(
         ("text", "encoding"),
         [
-            (PORTUGUESE + "aa-1;falha na entrega;;Ninguém no local;;Campinas;\n", "windows-1252"),
+            (PORTUGUESE + "aa-1;não entregue;;Ninguém no local;;Campinas;\n", "windows-1252"),
             (PORTUGUESE + "AA1;delivery_failed;;absent;;Campinas;\n", "utf-8"),
             (API + 'AA1,"delivery_failed",,ABSENT,,Campinas,\n', "utf-8"),
         ],
