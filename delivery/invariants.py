@@ -223,6 +223,24 @@ _OF_HISTORIES = (
                 ELSE round(d.shipping_value * d.cancel_percent_collected / 100, 2) END""",
     ),
     Invariant(
+        "failures_have_their_fees",
+        "second attempts and ways back because of a failure were charged their share of the price, others nothing",
+        "delivery_delivery",
+        """
+        SELECT d.id FROM delivery_delivery d
+        LEFT JOIN (SELECT t.delivery_id, count(*) AS attempts
+                   FROM delivery_stop s JOIN delivery_transition t ON t.delivery_id = s.delivery_id
+                   WHERE s.tried_at IS NOT NULL AND t.point = chr(66 + s.index) AND t.trigger IN ('deliver', 'fail')
+                   GROUP BY t.delivery_id) AS second ON second.delivery_id = d.id
+        LEFT JOIN (SELECT DISTINCT ON (delivery_id) delivery_id, trigger FROM delivery_transition
+                   WHERE route_status = 'RETURNING' ORDER BY delivery_id, id) AS back ON back.delivery_id = d.id
+        WHERE coalesce(d.retry_fee, 0)
+                <> coalesce(second.attempts, 0) * round(d.shipping_value * d.retry_percent / 100, 2)
+           OR coalesce(d.return_fee, 0)
+                <> CASE WHEN d.mode = 'DEFAULT' AND back.trigger <> 'cancel'
+                        THEN round(d.shipping_value * d.return_percent / 100, 2) ELSE 0 END""",
+    ),
+    Invariant(
         "reported_moves_were_made_once",
         "moves that phones reported and that were done are in the history, once each",
         "delivery_drivermove",

@@ -83,7 +83,7 @@ class OnFailure(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a delivery ended. It decides the amount that the account owes for it, see `DeliveryQuerySet.with_amounts`."""
+    """How a delivery ended."""
 
     DELIVERED = "delivered"  # at one stop at least
     NOT_DELIVERED = "not_delivered"  # at no stop, and not because of a cancellation

@@ -4,11 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from enum import StrEnum
 
 from delivery import windows
 from delivery.errors import PriceUnavailable
 
 _CENT = Decimal("0.01")
+
+
+class Charge(StrEnum):
+    """What an account owes an amount for. `delivery.words.CHARGES` names them."""
+
+    PRICE = "price"  # of a route that a driver made
+    RETRY = "retry"  # second attempts at its stops
+    RETURN = "return"  # the way back to A after a failure, where the price does not include it
+    CANCEL_ACCEPTED = "cancel_accepted"  # a cancellation between acceptance and pickup
+    CANCEL_COLLECTED = "cancel_collected"  # a cancellation after pickup
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,7 @@ class Trip:
 
 @dataclass(frozen=True)
 class Quote:
-    """A price in BRL, the length of the route with its return, and the cancellation fees in percent of the price.
+    """A price in BRL, the length of the route with its return, and what its tariff adds in percent of the price.
 
     `seconds_until`: A, B, C and D are reached, if a driver sets out at the moment of the request.
     """
@@ -54,6 +65,8 @@ class Quote:
     distance_km: Decimal
     cancel_percent_accepted: Decimal
     cancel_percent_collected: Decimal
+    retry_percent: Decimal
+    return_percent: Decimal
     seconds_until: tuple[int, ...]
 
     def moments(self, ready: Sequence[datetime | None], *, at: datetime) -> list[datetime]:
@@ -92,6 +105,11 @@ class Pay:
         """In reais, rounded half up to two places."""
         share = price * (self.percent or 0) / 100
         return (share + (self.fixed or 0) + (self.per_km or 0) * km).quantize(_CENT, ROUND_HALF_UP)
+
+
+def percent_of(price: Decimal, percent: Decimal) -> Decimal:
+    """A percentage of a price, rounded half up to two places."""
+    return (price * percent / 100).quantize(_CENT, ROUND_HALF_UP)
 
 
 def part(amount: Decimal, *, fee: Decimal, price: Decimal) -> Decimal:

@@ -38,13 +38,15 @@ from common.fields import any_of
 from common.pagination import Page, page_in_order
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
-from delivery.models.delivery import ENDED, OFFERED_AT, DeliveryQuerySet
+from delivery.models.delivery import ENDED, OFFERED_AT, OWED, PERCENTS, DeliveryQuerySet
+from delivery.pricing import Charge
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 # A period of more days is summed by months.
 _MOST_DAYS_BY_DAY = 62
 _PORTION = 2_000
 _SUM = DecimalField(max_digits=20, decimal_places=2)
+_SUMS = {f"{charge}_sum": Sum(owed) for charge, owed in OWED.items()}
 
 
 @dataclass(frozen=True)
@@ -108,14 +110,14 @@ def _midnight(day: date) -> datetime:
 
 @dataclass
 class Line:
-    """Deliveries that ended, and what their account owes for them: numbers and reais by ending.
+    """Deliveries that ended, by ending, and what their account owes for them in reais, by kind.
 
     `of` is what the line is about: an account, a day, the first day of a month, or None for a total.
     """
 
     of: Any = None
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Ending, 0))
-    amounts: dict[str, Decimal] = field(default_factory=lambda: dict.fromkeys(Ending, Decimal(0)))
+    amounts: dict[str, Decimal] = field(default_factory=lambda: dict.fromkeys(Charge, Decimal(0)))
 
     @property
     def count(self) -> int:
@@ -124,11 +126,25 @@ class Line:
     @property
     def prices(self) -> Decimal:
         """The prices of the deliveries whose route a driver made."""
-        return self.amounts[Ending.DELIVERED] + self.amounts[Ending.NOT_DELIVERED]
+        return self.amounts[Charge.PRICE]
+
+    @property
+    def retries(self) -> Decimal:
+        return self.amounts[Charge.RETRY]
+
+    @property
+    def returns(self) -> Decimal:
+        return self.amounts[Charge.RETURN]
+
+    @property
+    def extras(self) -> Decimal:
+        """What failures have added to prices and fees."""
+        return self.retries + self.returns
 
     @property
     def fees(self) -> Decimal:
-        return self.amounts[Ending.CANCELLED]
+        """The fees of cancellations."""
+        return self.amounts[Charge.CANCEL_ACCEPTED] + self.amounts[Charge.CANCEL_COLLECTED]
 
     @property
     def amount(self) -> Decimal:
@@ -140,7 +156,8 @@ def total(lines: Iterable[Line]) -> Line:
     for line in lines:
         for ending in Ending:
             whole.counts[ending] += line.counts[ending]
-            whole.amounts[ending] += line.amounts[ending]
+        for charge in Charge:
+            whole.amounts[charge] += line.amounts[charge]
     return whole
 
 
@@ -200,7 +217,9 @@ class Row(NamedTuple):
     ended_at: datetime
     ending: str
     price: Decimal
-    fee: Decimal | None
+    retry_fee: Decimal | None
+    return_fee: Decimal | None
+    cancel_fee: Decimal | None
     amount: Decimal
     orders: list[str]
 
@@ -213,7 +232,18 @@ def all_rows(deliveries: DeliveryQuerySet, period: Period) -> Iterator[Row]:
         .with_amounts()
         .annotate(orders=ArraySubquery(orders))
         .order_by("closed_at", "pk")
-        .values_list("pk", "created_at", "closed_at", "ending", "shipping_value", "cancel_fee", "amount", "orders")
+        .values_list(
+            "pk",
+            "created_at",
+            "closed_at",
+            "ending",
+            "shipping_value",
+            "retry_fee",
+            "return_fee",
+            "cancel_fee",
+            "amount",
+            "orders",
+        )
     )
     portion = list(found[:_PORTION])
     while portion:
@@ -231,12 +261,42 @@ def live(period: Period) -> DeliveryQuerySet:
 
 
 def _lines(deliveries: DeliveryQuerySet, *, by: str) -> list[Line]:
-    rows = deliveries.with_amounts().order_by().values_list(by, "ending").annotate(Count("pk"), Sum("amount"))
+    rows = deliveries.with_amounts().order_by().values_list(by, "ending").annotate(Count("pk"), **_SUMS)
     lines: dict[Any, Line] = {}
-    for key, ending, count, amount in rows:
+    for key, ending, count, *amounts in rows:
         line = lines.setdefault(key, Line(key))
-        line.counts[ending], line.amounts[ending] = count, amount
+        line.counts[ending] = count
+        for charge, amount in zip(OWED, amounts, strict=True):
+            line.amounts[charge] += amount
     return list(lines.values())
+
+
+class Charged(NamedTuple):
+    """What an account owes by one percentage of its tariff: of the price, of how many deliveries, in reais.
+
+    The percentage is that of the moment when the delivery was requested.
+    """
+
+    charge: Charge
+    percent: Decimal
+    count: int
+    amount: Decimal
+
+
+def charges(deliveries: DeliveryQuerySet, period: Period) -> list[Charged]:
+    """What is owed for those of `deliveries` that ended in the period, as the sums of the period are made of it."""
+    percents = {f"{charge}_at": percent for charge, percent in PERCENTS.items()}
+    ended = deliveries.ended(period.start, period.end).order_by()
+    rows = ended.values(**percents).annotate(count=Count("pk"), **_SUMS)
+    found: dict[tuple[Charge, Decimal], Charged] = {}
+    for row in rows:
+        for charge in Charge:
+            if (percent := row[f"{charge}_at"]) is not None:
+                before = found.get((charge, percent), Charged(charge, percent, 0, Decimal(0)))
+                count, amount = before.count + row["count"], before.amount + row[f"{charge}_sum"]
+                found[charge, percent] = Charged(charge, percent, count, amount)
+    order = list(Charge)
+    return sorted(found.values(), key=lambda each: (order.index(each.charge), each.percent))
 
 
 class _Median(Aggregate):

@@ -10,6 +10,7 @@ from django_stubs_ext import StrPromise
 
 from delivery.hours import Day, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
+from delivery.pricing import Charge
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for a driver"),
@@ -33,6 +34,13 @@ ENDINGS: dict[str, StrPromise] = {
     Ending.NOT_DELIVERED: _("Not delivered"),
     Ending.CANCELLED: _("Cancelled"),
     Ending.EXPIRED: _("Offer expired"),
+}
+CHARGES: dict[str, StrPromise] = {
+    Charge.PRICE: _("Price of the route"),
+    Charge.RETRY: _("Second attempts"),
+    Charge.RETURN: _("Way back after a failure"),
+    Charge.CANCEL_ACCEPTED: _("Cancelled after acceptance"),
+    Charge.CANCEL_COLLECTED: _("Cancelled after pickup"),
 }
 MODES: dict[str, StrPromise] = {
     Mode.DEFAULT: _("From A to the points"),

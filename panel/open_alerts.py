@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from delivery.actions import alerts
+from delivery.forms import text_of_simulator
 from delivery.models import Environment, Integrator, Trouble, WebhookEndpoint
 
 # Of each kind, the newest.
@@ -21,7 +22,7 @@ _FAILED_FOR = timedelta(days=1)  # a delivery that failed is not open for ever
 
 @dataclass(frozen=True)
 class OpenAlert:
-    """`kind` is one of `KINDS`. `subject` is a delivery, or an endpoint, which has `details`."""
+    """`kind` is one of `KINDS`. `subject` is a delivery or an endpoint, `details` why."""
 
     kind: str
     account: Integrator
@@ -51,6 +52,7 @@ KINDS: dict[str, tuple[Any, str]] = {
     WEBHOOK: (gettext_lazy("Webhook down"), "bad"),
     Trouble.UNTAKEN.value: (Trouble.UNTAKEN.label, "warn"),
     Trouble.LATE.value: (Trouble.LATE.label, "warn"),
+    Trouble.ATTEMPT.value: (Trouble.ATTEMPT.label, "warn"),
     Trouble.FAILED.value: (Trouble.FAILED.label, "bad"),
 }
 
@@ -89,10 +91,18 @@ def _state(endpoint: WebhookEndpoint) -> str:
 def _of_deliveries(*, at: datetime) -> Iterator[OpenAlert]:
     open_now = alerts.untaken_or_late(at=at)
     by_kind = [open_now.filter(trouble=kind) for kind in (Trouble.UNTAKEN, Trouble.LATE)]
-    for deliveries in (*by_kind, alerts.failed_since(at - _FAILED_FOR, at=at)):
+    for deliveries in (*by_kind, alerts.first_failures(at=at), alerts.failed_since(at - _FAILED_FOR, at=at)):
         live = deliveries.filter(environment=Environment.LIVE).select_related("integrator", "driver")
         rows = list(live.order_by("-troubled_at")[:MOST])
         prefetch_related_objects(rows, "stops")
         for row in rows:
             page = reverse("panel:delivery", args=[row.integrator_id, row.environment, row.pk])
-            yield OpenAlert(row.trouble, row.integrator, row, page, row.troubled_at)
+            yield OpenAlert(row.trouble, row.integrator, row, page, row.troubled_at, _failures(row))
+
+
+def _failures(delivery: Any) -> str:
+    """Why a delivery failed, or the stop of a first attempt."""
+    if delivery.trouble not in (Trouble.ATTEMPT, Trouble.FAILED):
+        return ""
+    stops = [each for each in delivery.ordered_stops if each.failure and delivery.troubled_point in ("", each.label)]
+    return ", ".join(f"{each.label}: {text_of_simulator(each.failure)}" for each in stops)

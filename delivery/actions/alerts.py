@@ -1,7 +1,7 @@
 """Alerts about webhooks (an endpoint fails, is switched off, works again) and deliveries. The daily digest too.
 
-`report_trouble` names each delivery once that waits for a driver, is late or has failed,
-at most every 15 minutes for an account.
+`report_trouble` names each delivery once that waits for a driver, is late or has failed, at most every 15 minutes for
+an account. It names each stop at once that failed and is tried again: until then the account may say what follows.
 """
 
 import logging
@@ -29,9 +29,11 @@ from django.db.models import (
     When,
     prefetch_related_objects,
 )
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Chr, Coalesce
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import lazy
+from django_stubs_ext import StrPromise
 
 from common import clock, credentials
 from common.batches import each
@@ -41,7 +43,7 @@ from common.mail.models import Kind
 from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
-from delivery import lifecycle
+from delivery import lifecycle, words
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import (
     AlertChoice,
@@ -53,12 +55,15 @@ from delivery.models import (
     EventState,
     IntegratorMembership,
     ReportedTrouble,
+    Stop,
+    Transition,
     Trouble,
     WebhookEndpoint,
     WebhookEvent,
 )
 from delivery.models.alert import LATE_MINUTES, LEAST_MINUTES, UNTAKEN_MINUTES
 from delivery.models.delivery import OFFERED_AT
+from delivery.models.stop import LABELS
 
 _log = logging.getLogger(__name__)
 # Between two alerts about deliveries of one account and environment.
@@ -70,6 +75,7 @@ _LONGEST_DELIVERY = timedelta(days=2)
 _MOST_TROUBLED = 1000  # that one run reports
 _MOST_NAMED = 20  # in one alert
 TESTS_PER_HOUR = 20
+_failure = lazy(words.failure, str)
 # In the service's time zone. A digest that no worker could record in these hours is left out.
 _DIGEST_HOURS = range(8, 12)
 
@@ -86,8 +92,8 @@ def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any]
 def report_trouble(*, at: datetime) -> int:
     """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
     accounts: dict[Any, list[Delivery]] = {}
-    failed = failed_since(at - _FAILED_LATELY, at=at)
-    for delivery in chain(*(_unreported(rows)[:_MOST_TROUBLED] for rows in (untaken_or_late(at=at), failed))):
+    troubled = (first_failures(), untaken_or_late(at=at), failed_since(at - _FAILED_LATELY, at=at))
+    for delivery in chain(*(_unreported(rows)[:_MOST_TROUBLED] for rows in troubled)):
         accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
     return sum(each(accounts.values(), partial(_report_trouble, at=at), doing="report the troubled deliveries"))
 
@@ -99,7 +105,10 @@ def failing_or_off() -> QuerySet[WebhookEndpoint]:
 
 
 def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
-    """Deliveries in progress with their `trouble`, and `troubled_at`: since when an alert may name them."""
+    """Deliveries in progress with their `trouble`, and `troubled_at`: since when an alert may name them.
+
+    When they are late follows from `DeliveryQuerySet.with_due`.
+    """
     of_account = EndpointAlerts.objects.filter(
         endpoint__number=1, endpoint__integrator=OuterRef("integrator"), endpoint__environment=OuterRef("environment")
     )
@@ -121,43 +130,71 @@ def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
         When(is_offered, then=F("offered") + untaken), default=F("due_at") + late, output_field=DateTimeField()
     )
     deliveries = deliveries.with_due().alias(offered=OFFERED_AT)
-    return deliveries.annotate(trouble=trouble, troubled_at=troubled_at).filter(trouble__isnull=False)
+    found = deliveries.annotate(trouble=trouble, troubled_at=troubled_at, troubled_point=Value(""))
+    return found.filter(trouble__isnull=False)
 
 
 def failed_since(since: datetime, *, at: datetime) -> QuerySet[Any]:
     """Deliveries that have failed since, at most two days ago, and were not cancelled; as `untaken_or_late`.
 
-    A scheduled one can have been requested long before.
+    Among them are those whose driver is still on the way back to A. Scheduled ones were requested long before.
     """
-    # An index has the ends of those that are not anonymised.
-    lately = {"closed_at__gte": max(since, at - _LONGEST_DELIVERY), "forgotten_at": None}
-    deliveries = Delivery.objects.filter(status=Status.FAILED, cancelled_at=None, **lately)
-    return deliveries.annotate(trouble=Value(Trouble.FAILED.value), troubled_at=F("closed_at"))
+    # Indexes have the ends of those that are not anonymised, and the routes in progress.
+    has_ended = Q(closed_at__gte=max(since, at - _LONGEST_DELIVERY), forgotten_at=None)
+    deliveries = Delivery.objects.filter(
+        has_ended | Q(route_status=RouteStatus.RETURNING), status=Status.FAILED, cancelled_at=None
+    )
+    history = Transition.objects.filter(delivery=OuterRef("pk"), status=Status.FAILED).order_by("id")
+    failed_at = Coalesce("closed_at", Subquery(history.values("at")[:1]))
+    found = deliveries.annotate(trouble=Value(Trouble.FAILED.value), troubled_at=failed_at, troubled_point=Value(""))
+    return found.filter(troubled_at__gte=since)
+
+
+def first_failures() -> QuerySet[Any]:
+    """Deliveries with a stop that failed and is to be tried again, once for each such stop; as `untaken_or_late`.
+
+    `troubled_point` is the label of the stop.
+    """
+    deliveries = Delivery.objects.filter(
+        route_status=RouteStatus.COLLECTED, stops__tried_at__isnull=False, stops__status=Status.COLLECTED
+    )
+    return deliveries.annotate(
+        trouble=Value(Trouble.ATTEMPT.value),
+        troubled_at=F("stops__tried_at"),
+        troubled_point=Chr(F("stops__index") + ord(LABELS[0]), output_field=CharField()),
+    )
 
 
 def _unreported(deliveries: QuerySet[Any]) -> QuerySet[Any]:
     """Those of which no alert has told the trouble, the oldest first."""
-    reported = ReportedTrouble.objects.filter(delivery=OuterRef("pk"), trouble=OuterRef("trouble"))
+    reported = ReportedTrouble.objects.filter(
+        delivery=OuterRef("pk"), trouble=OuterRef("trouble"), point=OuterRef("troubled_point")
+    )
     return deliveries.filter(~Exists(reported)).order_by("created_at")
 
 
 @transaction.atomic
 def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
-    """Report these deliveries of one account and environment, unless there was such an alert a moment ago."""
+    """Report these deliveries of one account and environment; a moment after such an alert only first failures."""
     account = {"integrator": deliveries[0].integrator_id, "environment": deliveries[0].environment}
     alerts = health.claim(EndpointAlerts, WebhookEndpoint.objects.first_ones().get(**account).pk)
-    if alerts is None or (alerts.trouble_at is not None and alerts.trouble_at > at - TROUBLE_PAUSE):
+    if alerts is None:
         return False
-    alerts.trouble_at = at
-    alerts.save(update_fields=["trouble_at"])
+    if alerts.trouble_at is not None and alerts.trouble_at > at - TROUBLE_PAUSE:
+        deliveries = [each for each in deliveries if each.trouble == Trouble.ATTEMPT]
+    else:
+        alerts.trouble_at = at
+        alerts.save(update_fields=["trouble_at"])
+    if not deliveries:
+        return False
     ReportedTrouble.objects.bulk_create(
-        ReportedTrouble(delivery=delivery, trouble=delivery.trouble, at=at) for delivery in deliveries
+        ReportedTrouble(delivery=each, trouble=each.trouble, point=each.troubled_point, at=at) for each in deliveries
     )
     shown = deliveries[:_MOST_NAMED]
     prefetch_related_objects(shown, "stops")
     context = {
         **context_of(alerts.endpoint, page="deliveries"),
-        "deliveries": [(_names(delivery), Trouble(delivery.trouble).label, delivery.created_at) for delivery in shown],
+        "deliveries": [_told(delivery) for delivery in shown],
         "count": len(deliveries),
         "others": len(deliveries) - len(shown),
     }
@@ -166,10 +203,35 @@ def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
     return True
 
 
-def _names(delivery: Delivery) -> str:
+def _told(delivery: Any) -> dict[str, Any]:
+    """What an alert says of a delivery, and the page to look at: of a first failure that of the stop, to answer it."""
+    stops = [stop for stop in delivery.ordered_stops if delivery.troubled_point in ("", stop.label)]
+    page = ("stop", delivery.troubled_point) if delivery.troubled_point else ("delivery",)
+    arguments = [delivery.integrator_id, delivery.environment, delivery.pk, *page[1:]]
+    return {
+        "names": _names(delivery, stops),
+        "trouble": Trouble(delivery.trouble).label,
+        "reasons": _reasons(delivery, stops),
+        "requested_at": delivery.created_at,
+        "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),
+        "can_answer": bool(delivery.troubled_point),
+    }
+
+
+def _names(delivery: Delivery, stops: list[Stop]) -> str:
     """How people know a delivery. Others have written the externalIds."""
-    names = ", ".join(stop.external_id for stop in delivery.ordered_stops if stop.external_id)
+    names = ", ".join(stop.external_id for stop in stops if stop.external_id)
     return outbox.plain(names) or short_id(delivery.pk)
+
+
+def _reasons(delivery: Any, stops: list[Stop]) -> list[tuple[str, StrPromise | str]]:
+    """Why it failed, as points and texts, which are translated where they are shown. Drivers have written the texts."""
+    if delivery.trouble not in (Trouble.FAILED, Trouble.ATTEMPT):
+        return []
+    if delivery.route_status == RouteStatus.EXPIRED:
+        return [("", words.ROUTE_STATUSES[RouteStatus.EXPIRED])]
+    failed = [stop for stop in stops if stop.failure_code or stop.failure_reason]
+    return [(stop.label, _failure(stop.failure_code or "", outbox.plain(stop.failure_reason))) for stop in failed]
 
 
 @transaction.atomic

@@ -427,6 +427,8 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
         distance_km=quote.distance_km,
         cancel_percent_accepted=quote.cancel_percent_accepted,
         cancel_percent_collected=quote.cancel_percent_collected,
+        retry_percent=quote.retry_percent,
+        return_percent=quote.return_percent,
         created_at=at,
         scheduled_for=scheduled_for,
         pickup_deadline_at=payload.pickup.window.deadline_at,

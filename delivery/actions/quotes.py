@@ -33,7 +33,7 @@ _MEASURES = ("height", "width", "length", "weight", "quantity")
 # The mean distance of the points of a circle from its centre, as a share of the radius.
 _MEAN_SHARE = 2 / 3
 # Another salt for each form of the ids, so that those of another version are refused and not misread.
-_signer = Signer(salt="delivery.quote.2")
+_signer = Signer(salt="delivery.quote.3")
 
 
 def quote(*, token: Requester, payload: DeliveryRequest, at: datetime) -> tuple[Quote, bool]:
@@ -124,6 +124,8 @@ def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
         distance_km=trip.total_km,
         cancel_percent_accepted=tariff.cancel_percent_accepted,
         cancel_percent_collected=tariff.cancel_percent_collected,
+        retry_percent=tariff.retry_percent,
+        return_percent=tariff.return_percent,
         seconds_until=_seconds_until(legs[:dropoffs], vehicle_type=payload.vehicle_type, driver_m=tariff.driver_m),
     )
 
@@ -169,7 +171,10 @@ def _not_linked(integrator: Integrator, point: Point) -> PickupNotLinked:
 
 def issue(quote: Quote, *, token: Requester, payload: DeliveryRequest, at: datetime) -> str:
     """The id of a quote made now. It is valid for LIFETIME, for the account and environment of the token."""
-    figures = (quote.value, quote.distance_km, quote.cancel_percent_accepted, quote.cancel_percent_collected)
+    figures = (
+        quote.value, quote.distance_km, quote.cancel_percent_accepted, quote.cancel_percent_collected,
+        quote.retry_percent, quote.return_percent,
+    )  # fmt: skip  # in the order of Quote
     expires = (at + LIFETIME).timestamp()
     return _signer.sign_object([*_subject(token, payload), expires, quote.seconds_until, *map(str, figures)])
 
@@ -190,8 +195,7 @@ def redeem(quote_id: str, *, token: Requester, payload: DeliveryRequest, at: dat
         )
     if at.timestamp() >= expires:
         raise QuoteExpired("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id.")
-    value, distance_km, accepted, collected = map(Decimal, figures)
-    return Quote(value, distance_km, accepted, collected, tuple(seconds_until))
+    return Quote(*map(Decimal, figures), seconds_until=tuple(seconds_until))
 
 
 def _subject(token: Requester, payload: DeliveryRequest) -> tuple[str, str]:

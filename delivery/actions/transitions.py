@@ -1,6 +1,7 @@
 """Applying a transition to a delivery that is locked: the statuses, the history and the webhook event of one change."""
 
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import TypedDict, Unpack
 
@@ -12,9 +13,10 @@ from common import log_context, wake_up
 from common.metrics import REGISTRY
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates, task_names
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import Mode, RouteStatus, Trigger
 from delivery.models import Delivery, Environment, Simulation, Stop, Transition
 from delivery.models.delivery import TRANSITION_FIELDS
+from delivery.pricing import percent_of
 from delivery.webhooks import outbox
 
 # The name is that of docs/monitoring.md.
@@ -73,6 +75,7 @@ def apply(
     statuses of an existing delivery.
     """
     named = delivery.stop_at(details.get("point", ""))
+    _charge(delivery, after, trigger, named)
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
         if stop.status != status or stop is named:
@@ -104,6 +107,20 @@ def apply(
         if goes_on:
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     return delivery
+
+
+def _charge(delivery: Delivery, after: lifecycle.State, trigger: Trigger, stop: Stop | None) -> None:
+    """Add what this transition makes the account owe beside the price: a second attempt, or the way back to A.
+
+    A cancellation has a fee of its own, which is instead of the price. In mode RETURN the price includes the way back,
+    and in mode REVERSE the route always ends at A.
+    """
+    if trigger in (Trigger.DELIVER, Trigger.FAIL) and stop is not None and stop.tried_at is not None:
+        attempt = percent_of(delivery.shipping_value, delivery.retry_percent)
+        delivery.retry_fee = (delivery.retry_fee or Decimal(0)) + attempt
+    turns_back = delivery.route_status == RouteStatus.COLLECTED and after.route is RouteStatus.RETURNING
+    if turns_back and trigger is not Trigger.CANCEL and after.mode is Mode.DEFAULT:
+        delivery.return_fee = percent_of(delivery.shipping_value, delivery.return_percent)
 
 
 def history(delivery: Delivery, trigger: str, *, by: str, at: datetime, **details: Unpack[Details]) -> Transition:

@@ -44,6 +44,10 @@ from delivery.models import (
 from delivery.refusals import refusal
 
 _PRICE = column("shipping_value", gettext_lazy("price"), money)
+_OF_FAILURES = (
+    column("retry_fee", gettext_lazy("second attempts"), money),
+    column("return_fee", gettext_lazy("way back after a failure"), money),
+)
 _PLACE = column("address", gettext_lazy("address"), in_one_line, is_long=True)
 
 
@@ -52,7 +56,7 @@ def _facts(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
 
 
 _FACTS = _facts(
-    None, state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE,
+    None, state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE, *_OF_FAILURES,
     column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "scheduled_for",
     "pickup_deadline_at", "deadline_at", "offer_at", "offer_expires_at", "closed_at",
 )  # fmt: skip  # a list of names

@@ -86,6 +86,7 @@ _TRIPS = [
     (_("8 km, two drop-offs"), pricing.Trip(Decimal(8), Decimal(0), 2, Decimal(2))),
     (_("6 km and back to A"), pricing.Trip(Decimal(6), Decimal(6), 1, Decimal(2))),
 ]
+_OF_FAILURES = [(_("second attempt"), "retry_percent"), (_("way back after a failure"), "return_percent")]
 
 
 class TariffForm(PreviewedForm):
@@ -97,16 +98,26 @@ class TariffForm(PreviewedForm):
         old = before if before and before.active else in_force.first()
         new = tariff if tariff.active else in_force.exclude(pk=tariff.pk).first()
         for name, trip in _TRIPS:
-            yield compared(str(name), _price(old, trip), _price(new, trip), write=money, unserved=gettext("not served"))
+            yield _compared(str(name), _price(old, trip), _price(new, trip))
+        shortest, trip = _TRIPS[0]
+        for name, percent in _OF_FAILURES:
+            amounts = (_price(each, trip, percent=percent) for each in (old, new))
+            yield _compared(f"{shortest}: {name}", *amounts)
 
 
-def _price(tariff: Tariff | None, trip: pricing.Trip) -> Decimal | None:
+def _compared(name: str, before: Decimal | None, after: Decimal | None) -> Difference:
+    return compared(name, before, after, write=money, unserved=gettext("not served"))
+
+
+def _price(tariff: Tariff | None, trip: pricing.Trip, *, percent: str = "") -> Decimal | None:
+    """The price of the trip, or what the `percent` of the tariff adds to it."""
     if tariff is None:
         return None
     try:
-        return pricing.fare(tariff.terms, trip).value
+        price = pricing.fare(tariff.terms, trip).value
     except PriceUnavailable:
         return None
+    return pricing.percent_of(price, getattr(tariff, percent)) if percent else price
 
 
 @admin.register(Tariff)

@@ -27,6 +27,7 @@ class Trouble(models.TextChoices):
 
     UNTAKEN = "untaken", _("Without a driver")
     LATE = "late", pgettext_lazy("delivery", "Late")
+    ATTEMPT = "attempt", _("First attempt failed")
     FAILED = "failed", _("Not delivered")
 
 
@@ -104,16 +105,21 @@ class AlertChoice(models.Model):
 
 
 class ReportedTrouble(models.Model):
-    """A delivery that an alert has named, so that none names it again for the same. Kept 30 days."""
+    """A delivery that an alert has named, so that none names it again for the same. Kept 30 days.
+
+    `point`: the label of the stop of a first attempt, else empty.
+    """
 
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="+", db_index=False)
     trouble = models.CharField(max_length=7, choices=Trouble)
+    point = models.CharField(max_length=1, blank=True, default="", db_default="")
     at = models.DateTimeField()
 
     class Meta:
         default_permissions = ()
         constraints = [
-            models.UniqueConstraint(fields=["delivery", "trouble"], name="one_report_per_trouble"),
+            # Expressions make it an index, which can be made while the table is in use.
+            models.UniqueConstraint("delivery", "trouble", "point", name="one_report_per_trouble_and_point"),
             one_of("reported_trouble", "trouble", Trouble.values),
         ]
         indexes = [models.Index(fields=["at"], name="reported_trouble_age")]

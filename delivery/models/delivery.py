@@ -1,5 +1,7 @@
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
+from functools import reduce
+from operator import add
 from typing import Any, Self, cast
 from uuid import UUID
 
@@ -44,6 +46,7 @@ from delivery.models.driver import DeclinedOffer, Driver, DriverPosition, Latest
 from delivery.models.integrator import Integrator
 from delivery.models.stop import FORGOTTEN, Stop
 from delivery.models.token import Token
+from delivery.pricing import Charge, percent_of
 from delivery.windows import Window
 
 # An estimate of a driver who reports no position is computed again after this.
@@ -57,18 +60,41 @@ _ENDING = Case(
     default=Value(Ending.NOT_DELIVERED.value),
     output_field=CharField(),
 )
-_AMOUNT = Case(
-    When(cancelled_at__isnull=False, then=F("cancel_fee")),
-    When(route_status=RouteStatus.EXPIRED, then=Value(Decimal(0))),
-    default=F("shipping_value"),
-    output_field=DecimalField(max_digits=12, decimal_places=2),
-)
+_IS_CANCELLED = Q(cancelled_at__isnull=False)
+_REAIS: DecimalField[Any, Any] = DecimalField(max_digits=12, decimal_places=2)
+# Which deliveries owe what, and how many percent of the price that is.
+_CHARGES: dict[Charge, tuple[Q, str, Any]] = {
+    Charge.PRICE: (~_IS_CANCELLED & ~Q(route_status=RouteStatus.EXPIRED), "shipping_value", Value(Decimal(100))),
+    Charge.RETRY: (Q(retry_fee__isnull=False), "retry_fee", F("retry_percent")),
+    Charge.RETURN: (Q(return_fee__isnull=False), "return_fee", F("return_percent")),
+    # Without a driver the offer was not accepted yet, and the fee is 0.
+    Charge.CANCEL_ACCEPTED: (
+        _IS_CANCELLED & Q(route_status=RouteStatus.CANCELLED, driver__isnull=False),
+        "cancel_fee",
+        F("cancel_percent_accepted"),
+    ),
+    Charge.CANCEL_COLLECTED: (
+        _IS_CANCELLED & ~Q(route_status=RouteStatus.CANCELLED),
+        "cancel_fee",
+        F("cancel_percent_collected"),
+    ),
+}
+OWED = {
+    charge: Case(When(owes, then=F(column)), default=Value(Decimal(0)), output_field=_REAIS)
+    for charge, (owes, column, _percent) in _CHARGES.items()
+}
+# None where the delivery does not owe it.
+PERCENTS = {
+    charge: Case(When(owes, then=percent), output_field=_REAIS) for charge, (owes, _column, percent) in _CHARGES.items()
+}
+_AMOUNT = ExpressionWrapper(reduce(add, OWED.values()), output_field=_REAIS)
 ENDED = {"ending": _ENDING, "amount": _AMOUNT}
 # Since when a route has been offered: what it waits for is counted from then.
 OFFERED_AT = Coalesce("offer_at", "created_at")
 _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
-    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at",
+    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "retry_fee",
+    "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
@@ -83,6 +109,8 @@ TRANSITION_FIELDS = [
     "cancelled_at",
     "cancel_reason",
     "cancel_fee",
+    "retry_fee",
+    "return_fee",
     "driver_amount",
     "last_sequence",
 ]
@@ -91,10 +119,9 @@ _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
     for column in (
         "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
-        "driver_amount", "last_sequence",
+        "retry_fee", "return_fee", "driver_amount", "last_sequence",
     )
 )  # fmt: skip  # a list of names
-_CENT = Decimal("0.01")
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _LATEST_POSITION = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
@@ -295,6 +322,8 @@ class Delivery(Identified, Located):
     distance_km = models.DecimalField(_("distance (km)"), max_digits=8, decimal_places=2)
     cancel_percent_accepted = models.DecimalField(max_digits=5, decimal_places=2)
     cancel_percent_collected = models.DecimalField(max_digits=5, decimal_places=2)
+    retry_percent = models.DecimalField(max_digits=5, decimal_places=2, default=0, db_default=0)
+    return_percent = models.DecimalField(max_digits=5, decimal_places=2, default=0, db_default=0)
 
     created_at = models.DateTimeField(_("created at"))
     # When the goods are ready, if the request said so and that was later.
@@ -312,6 +341,9 @@ class Delivery(Identified, Located):
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
     cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
     cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
+    # Fixed when they are caused. None: there was none, or it is older than the column.
+    retry_fee = models.DecimalField(_("second attempts"), null=True, editable=False, **_MONEY)
+    return_fee = models.DecimalField(_("way back after a failure"), null=True, editable=False, **_MONEY)
     # What the driver earns in reais, fixed when the route is accepted; 0 where drivers see no amounts, and after a
     # cancellation the part of it that the fee is of the price. None before, and of routes older than the column.
     driver_amount = models.DecimalField(_("earned by the driver"), null=True, editable=False, **_MONEY)
@@ -395,6 +427,7 @@ class Delivery(Identified, Located):
                 condition=Q(cancelled_at=None, cancel_fee=None)
                 | Q(cancelled_at__isnull=False, cancel_fee__isnull=False, cancel_fee__gte=0),
             ),
+            models.CheckConstraint(name="delivery_fees_not_negative", condition=Q(retry_fee__gte=0, return_fee__gte=0)),
             models.CheckConstraint(
                 name="delivery_closed_has_its_time",
                 condition=(_route_in(*lifecycle.CLOSED) & Q(closed_at__isnull=False))
@@ -555,7 +588,7 @@ class Delivery(Identified, Located):
             percent = Decimal(0)
         elif self.route_status == RouteStatus.ACCEPTED:
             percent = self.cancel_percent_accepted
-        return (self.shipping_value * percent / 100).quantize(_CENT, ROUND_HALF_UP)
+        return percent_of(self.shipping_value, percent)
 
     def stop_at(self, label: str) -> Stop | None:
         """The stop with this label (B, C or D, in either case), or None."""

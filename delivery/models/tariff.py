@@ -114,6 +114,29 @@ class Tariff(models.Model):
         default=100,
         validators=_PERCENT,
     )
+    retry_percent = MeasuredDecimal(
+        _("second attempt"),
+        unit=PERCENT,
+        max_digits=5,
+        decimal_places=2,
+        default=0,
+        db_default=0,
+        validators=_PERCENT,
+        help_text=_("Of the price, for each second attempt at a point."),
+    )
+    return_percent = MeasuredDecimal(
+        _("way back after a failure"),
+        unit=PERCENT,
+        max_digits=5,
+        decimal_places=2,
+        default=0,
+        db_default=0,
+        validators=_PERCENT,
+        help_text=_(
+            "Of the price, if the driver brings goods back to A because a point failed. Not where the price includes "
+            "the way back, and not after a cancellation."
+        ),
+    )
 
     driver_percent = MeasuredDecimal(
         _("drivers' share"),
@@ -183,6 +206,10 @@ class Tariff(models.Model):
                     cancel_percent_accepted__range=(0, 100),
                     cancel_percent_collected__range=(0, 100),
                 ),
+            ),
+            models.CheckConstraint(
+                name="tariff_shares_of_failures",
+                condition=Q(retry_percent__range=(0, 100), return_percent__range=(0, 100)),
             ),
             models.CheckConstraint(
                 name="tariff_driver_pay",

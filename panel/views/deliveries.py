@@ -28,6 +28,7 @@ from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.stop import LABELS
+from delivery.pricing import Charge
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
 from panel import maps
@@ -57,7 +58,8 @@ class DeliveriesExport(AccountView):
         _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)
         header = [
             "deliveryId", _("Status"), _("Requested"), _("Closed"), _("Vehicle"), _("Driver"), _("Price"), "km",
-            _("Cancelled"), _("Cancellation reason"), _("Cancellation fee"), *_header_of_place("A"),
+            *map(str, (words.CHARGES[Charge.RETRY], words.CHARGES[Charge.RETURN])), _("Cancelled"),
+            _("Cancellation reason"), _("Cancellation fee"), *_header_of_place("A"),
         ]  # fmt: skip  # a list of columns
         for label in LABELS:
             header += [f"{label}: externalId", f"{label}: {_('Status')}", *_header_of_place(label)]
@@ -79,7 +81,8 @@ def _row(delivery: models.Delivery) -> list[Cell]:
     row: list[Cell] = [
         delivery.pk, status_name(delivery.status), delivery.created_at, delivery.closed_at,
         delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
-        delivery.distance_km, delivery.cancelled_at, delivery.cancel_reason, delivery.cancel_fee, *_place(delivery),
+        delivery.distance_km, delivery.retry_fee, delivery.return_fee, delivery.cancelled_at, delivery.cancel_reason,
+        delivery.cancel_fee, *_place(delivery),
     ]  # fmt: skip  # in the order of the columns
     for stop in delivery.ordered_stops:
         row += [stop.external_id, status_name(stop.status), *_place(stop)]

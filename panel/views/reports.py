@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -29,7 +30,8 @@ from delivery.lifecycle import Ending
 from delivery.models import Delivery, Tariff
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
-from delivery.reports import Line, Period, Row, Service
+from delivery.pricing import Charge
+from delivery.reports import Charged, Line, Period, Row, Service
 from panel.filters import PER_PAGE
 from panel.plots import Bars, Chart, Series
 from panel.views.base import AccountView, LoggedInView
@@ -148,19 +150,20 @@ def _figures(
 
     def amounts(day: date) -> list[Decimal]:
         line = by_part.get(day, Line())
-        return [line.prices, line.fees]
+        return [amount(line) for _name, _look, amount in kinds]
 
     def of_service(name: str) -> Callable[[date], list[Any]]:
         return lambda day: [getattr(service_of_part[day], name) if day in service_of_part else None]
 
     looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
     drivers = reports.service_of_drivers(deliveries, period)
+    kinds = _AMOUNTS if reports.total(lines).extras else [_AMOUNTS[0], _AMOUNTS[-1]]
     return {
         "charts": [
             chart(_("Deliveries"), [Series(words.ENDINGS[each], looks[each]) for each in Ending], counts),
             chart(
                 _("Amount"),
-                [Series(_("Prices"), "good"), Series(_("Cancellation fees"), "warn")],
+                [Series(name, look) for name, look, _amount in kinds],
                 amounts,
                 shown=money,
             ),
@@ -199,9 +202,24 @@ def _figures(
                 file=files["drivers"],
             ),
         ],
+        "owed": _owed(deliveries, period),
         "dates": [(line, _period_of(line, period), service.get(line.of)) for line in lines],
         "files": files,
     }
+
+
+# The sums of a line with their names and colours; the ends are those of accounts without failures that cost something.
+_AMOUNTS: list[tuple[Any, str, Callable[[Line], Decimal]]] = [
+    (gettext_lazy("Prices"), "good", attrgetter("prices")),
+    (words.CHARGES[Charge.RETRY], "info", attrgetter("retries")),
+    (words.CHARGES[Charge.RETURN], "bad", attrgetter("returns")),
+    (gettext_lazy("Cancellation fees"), "warn", attrgetter("fees")),
+]
+
+
+def _owed(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[Any, Charged]]:
+    """What makes up the sum of a report: the name of each kind, and how much of it at which percentage."""
+    return [(words.CHARGES[each.charge], each) for each in reports.charges(deliveries, period)]
 
 
 def _went(service: Service | None) -> list[str]:
@@ -322,8 +340,14 @@ def _table_of_earnings(_deliveries: DeliveryQuerySet, period: Period) -> _Table:
     ]
 
 
+def _table_of_charges(deliveries: DeliveryQuerySet, period: Period) -> _Table:
+    header = [_("What for"), _("Of the price (%)"), _("Deliveries"), _("Amount")]
+    return header, [[str(name), each.percent, each.count, each.amount] for name, each in _owed(deliveries, period)]
+
+
 # The files of the report of an account and of that of all accounts: one row for each day or month, driver, and so on.
 TABLES: dict[str, Callable[[DeliveryQuerySet, Period], _Table]] = {
+    "charges": _table_of_charges,
     "days": _table_of_days,
     "drivers": _table_of_drivers,
     "reasons": _table_of_reasons,
@@ -332,11 +356,11 @@ TABLES_OF_ALL = {**TABLES, "accounts": _table_of_accounts, "earnings": _table_of
 
 
 def _line_header() -> list[str]:
-    return [*map(str, words.ENDINGS.values()), _("Prices"), _("Cancellation fees"), _("Amount")]
+    return [*map(str, words.ENDINGS.values()), *(str(name) for name, _look, _amount in _AMOUNTS), _("Amount")]
 
 
 def _line_row(line: Line) -> list[Cell]:
-    return [*_counts(line), line.prices, line.fees, line.amount]
+    return [*_counts(line), *(amount(line) for _name, _look, amount in _AMOUNTS), line.amount]
 
 
 def _service_header() -> list[str]:
@@ -396,7 +420,8 @@ class DeliveriesExport(Deliveries):
         _log.info("%s exported the report of account %s", actor(request), self.account.pk)
         header = ["deliveryId", *(f"{label}: externalId" for label in LABELS), _("Requested")]
         header += [pgettext("moment", "Ended"), pgettext("of a delivery", "Ending")]
-        header += [_("Price"), _("Cancellation fee"), _("Amount")]
+        header += [_("Price"), *map(str, (words.CHARGES[Charge.RETRY], words.CHARGES[Charge.RETURN]))]
+        header += [_("Cancellation fee"), _("Amount")]
         rows = map(_row_of_delivery, reports.all_rows(self.deliveries, period))
         name = f"report-{self.environment}-{_name_of(period)}"
         return csv_files.response(name, header=header, rows=rows, most=_MOST_ROWS)
@@ -441,5 +466,5 @@ def _name_of(period: Period) -> str:
 
 def _row_of_delivery(row: Row) -> list[Cell]:
     orders = [*row.orders, "", "", ""][: len(LABELS)]
-    ending = words.ENDINGS[row.ending]
-    return [row.delivery, *orders, row.requested_at, row.ended_at, ending, row.price, row.fee, row.amount]
+    amounts = (row.price, row.retry_fee, row.return_fee, row.cancel_fee, row.amount)
+    return [row.delivery, *orders, row.requested_at, row.ended_at, words.ENDINGS[row.ending], *amounts]

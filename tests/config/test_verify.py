@@ -85,6 +85,7 @@ BREAKS = {
     "accepted_when_its_history_says": ["UPDATE delivery_delivery SET accepted_at = accepted_at + interval '1 second'"],
     "closed_when_its_history_says": ["UPDATE delivery_delivery SET closed_at = closed_at + interval '1 second'"],
     "cancellation_has_its_fee": ["UPDATE delivery_delivery SET cancel_fee = cancel_fee + 0.01"],
+    "failures_have_their_fees": ["UPDATE delivery_delivery SET retry_fee = 0.01"],
     "reported_moves_were_made_once": [
         """INSERT INTO delivery_drivermove
                (id, driver_id, report, delivery_id, trigger, point, made_at, received_at, refusal, refusal_detail)

@@ -10,10 +10,11 @@ from django.utils import timezone
 from delivery import reports
 from delivery.actions import deliveries, moves
 from delivery.lifecycle import Ending
-from delivery.models import Delivery
+from delivery.models import Delivery, Tariff
+from delivery.pricing import Charge
 from delivery.reports import Period
-from tests.delivery.ended import Ended, insert
-from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+from tests.delivery.ended import TRAVELS, Ended, insert, travelled
+from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.moments import at_each_midnight
 from tests.money import percent_of
 
@@ -93,6 +94,59 @@ class TestAmount:
         line = november(shop)
 
         assert (line.counts["expired"], line.amount) == (1, 0)
+
+
+class TestMoneyOfFailures:
+    """What a second attempt and the way back cost is in the tariff, in percent of the price."""
+
+    RETRY, BACK = Decimal("12.5"), Decimal("33.33")
+
+    @pytest.fixture(autouse=True)
+    def _tariff(self, db):
+        TariffFactory.create()
+        Tariff.objects.update(retry_percent=self.RETRY, return_percent=self.BACK)
+
+    @pytest.mark.parametrize("travel", TRAVELS)
+    def test_is_fixed_by_the_move_that_causes_it(self, shop, driver, travel):
+        delivery = travelled(travel, token=shop, at=NOON)
+
+        line, owed = november(shop), travel.owed(delivery, retry=self.RETRY, back=self.BACK)
+        assert {charge: amount for charge, amount in line.amounts.items() if amount} == owed
+        charges = {each.charge: each for each in reports.charges(of(shop), NOVEMBER)}
+        assert {charge: each.amount for charge, each in charges.items()} == owed
+        assert {each.count for each in charges.values()} <= {1}
+        assert line.amount == sum(owed.values())
+
+    def test_is_that_of_the_tariff_at_the_request(self, shop, driver):
+        travel = next(each for each in TRAVELS if each.retries == 2)
+        first = travelled(travel, token=shop, at=NOON)
+        Tariff.objects.update(retry_percent=50)
+        second = travelled(travel, token=shop, at=NOON)
+        Tariff.objects.update(retry_percent=99)
+
+        retries = [each for each in reports.charges(of(shop), NOVEMBER) if each.charge == Charge.RETRY]
+
+        assert retries == [
+            (Charge.RETRY, percent, 1, 2 * percent_of(delivery.shipping_value, percent))
+            for delivery, percent in ((first, self.RETRY), (second, Decimal(50)))
+        ]
+
+    def test_is_nothing_unless_the_tariff_says_so(self, shop, driver):
+        Tariff.objects.update(retry_percent=0, return_percent=0)
+        travel = next(each for each in TRAVELS if each.retries and each.back)
+        delivery = travelled(travel, token=shop, at=NOON)
+
+        assert november(shop).amount == delivery.shipping_value
+        assert [each[1:] for each in reports.charges(of(shop), NOVEMBER)] == [
+            (100, 1, delivery.shipping_value), (0, 1, 0), (0, 1, 0),
+        ]  # fmt: skip  # price, second attempt, way back
+
+    def test_leaves_the_drivers_earning_as_it_was(self, shop, driver, rules):
+        rules(driver_share_percent=50)
+        travel = next(each for each in TRAVELS if each.retries == 2)
+        delivery = travelled(travel, token=shop, at=NOON)
+
+        assert delivery.driver_amount == percent_of(delivery.shipping_value, Decimal(50))
 
 
 @pytest.mark.parametrize(

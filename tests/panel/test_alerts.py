@@ -11,8 +11,11 @@ from django.utils import timezone
 from common.mail.models import Message
 from common.webhooks import endpoints
 from delivery.actions import alerts, deliveries
+from delivery.lifecycle import OnFailure
 from delivery.models import AlertChoice, AlertPost, EndpointAlerts
+from delivery.payload import Options
 from panel import open_alerts
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
@@ -127,6 +130,16 @@ class TestOfAllAccounts:
 
     def test_are_the_open_ones_with_the_newest_first(self, page, trouble):
         assert page() == trouble[::-1]
+
+    def test_say_why_and_that_a_driver_comes_again(self, staff, page):
+        retry = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)
+        for point, code in (("B", "ABSENT"), ("C", "REFUSED")):
+            deliveries.fail_point(delivery=retry, point=point, code=code, reason="", by=BY, at=timezone.now())
+
+        assert page() == [("attempt", retry)]
+        content = staff.get(reverse("panel:all_alerts")).content.decode()
+        assert "B: Nobody there" in content
+        assert "C: " not in content
 
     def test_are_narrowed_to_one_kind(self, page, trouble):
         assert page(kind="late") == [trouble[2]]

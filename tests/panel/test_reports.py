@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
 from delivery.lifecycle import Ending, OnFailure
-from delivery.models import Integrator
+from delivery.models import Integrator, Tariff
 from delivery.payload import Options, Place
 from panel.views import reports
-from tests.delivery.ended import Ended, insert
+from tests.delivery.ended import TRAVELS, Ended, insert, travelled
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.money import PERCENTS
 from tests.panel.conftest import table
 
 ALL = reverse("panel:reports")
@@ -179,6 +180,44 @@ class TestOfAnAccount:
         assert member.get(url("report"), NOVEMBER).context["total"].count == 0
         assert table(member.get(url("report_deliveries_export"), NOVEMBER)) == []
         assert member.get(in_sandbox, NOVEMBER).context["total"].amount == 1
+
+
+class TestMoneyOfFailures:
+    """Lines by the tariff, days, rows and the three files have one sum."""
+
+    @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @given(st.lists(st.tuples(st.sampled_from(TRAVELS), PERCENTS, PERCENTS), max_size=4))
+    def test_is_the_same_on_the_page_in_its_lines_and_in_the_files(self, member, url, shop, driver, made):
+        with transaction.atomic():
+            owed = Decimal(0)
+            for travel, retry, back in made:
+                Tariff.objects.update(retry_percent=retry, return_percent=back)
+                delivery = travelled(travel, token=shop.token, at=NOON)
+                owed += sum(travel.owed(delivery, retry=retry, back=back).values())
+            page = member.get(url("report"), NOVEMBER)
+            rows, charges, days = (
+                table(member.get(url(f"report_{name}_export"), NOVEMBER)) for name in ("deliveries", "charges", "days")
+            )
+            transaction.set_rollback(True)
+
+        assert page.context["total"].amount == owed
+        assert sum(each.amount for _name, each in page.context.get("owed", [])) == owed
+        assert [sum(Decimal(row["Amount"]) for row in file) for file in (rows, charges, days)] == [owed] * 3
+        fees = ("Second attempts", "Way back after a failure", "Cancellation fees")
+        assert [sum(Decimal(row[name]) for row in days) for name in fees] == [
+            sum(Decimal(row[name] or 0) for row in rows)
+            for name in ("Second attempts", "Way back after a failure", "Cancellation fee")
+        ]
+
+    def test_is_a_line_of_its_own_with_its_tariff(self, member, url, shop, driver):
+        Tariff.objects.update(retry_percent=Decimal("12.5"))
+        travelled(next(each for each in TRAVELS if each.retries == 2), token=shop.token, at=NOON)
+
+        text = " ".join(member.get(url("report"), NOVEMBER).content.decode().split())
+
+        assert '<td class="title">Second attempts</td>' in text
+        assert '"Of the price"> 12.50 % </td> <td class="fact number" data-label="Deliveries">1</td>' in text
+        assert "Cancelled after pickup" not in text
 
 
 class TestFileOfDeliveries:

@@ -50,6 +50,7 @@ NOT_CALLED = {
     "delivery.actions.service_hours.save": "of the row it is given, by account staff",
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
     "delivery.reports.all_rows": "of the deliveries it is given; test_routes.py",
+    "delivery.reports.charges": "of the deliveries it is given; test_routes.py",
     "delivery.reports.live": "staff sees every account; test_routes.py",
     "delivery.reports.reasons": "of the deliveries it is given; test_routes.py",
     "delivery.reports.service": "of the deliveries it is given; test_routes.py",

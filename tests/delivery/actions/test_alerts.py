@@ -13,8 +13,9 @@ from common.mail.models import Message
 from common.webhooks import endpoints, health
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
-from delivery.actions import alerts, deliveries, integrators
+from delivery.actions import alerts, deliveries, integrators, stops
 from delivery.errors import AccountSuspended
+from delivery.lifecycle import OnFailure
 from delivery.models import (
     CHOSEN,
     AlertKind,
@@ -26,9 +27,11 @@ from delivery.models import (
     WebhookAttempt,
     WebhookEndpoint,
 )
+from delivery.payload import Options
 from delivery.webhooks import alert_posts
 from tests import smtp
 from tests.common.webhooks.conftest import Sink, sink
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 __all__ = ["Sink", "sink"]
@@ -455,6 +458,52 @@ class TestReportTrouble:
         reported = ReportedTrouble.objects.order_by("trouble").values_list("delivery", "trouble")
         assert list(reported) == [(expired.pk, "failed"), (late.pk, "late")]
         assert AlertPost.objects.get().kind == AlertKind.TROUBLE
+
+    def test_tells_of_a_failure_by_its_code_while_the_driver_is_on_the_way_back(self, request_at, channel, settings):
+        now = NOW()
+        failed = request_at(now, collected=True)
+        text = "neighbour says: see http://x.example"
+        deliveries.fail_point(delivery=failed, point="B", code="CLOSED", reason=text, by=BY, at=now)
+
+        assert alerts.report_trouble(at=now + timedelta(seconds=1)) == 1
+        deliveries.return_(delivery=failed, by=BY, at=now + timedelta(minutes=20))
+        assert alerts.report_trouble(at=now + timedelta(minutes=21)) == 0
+
+        body = AlertPost.objects.get().text
+        assert "order-1: Not delivered, B: Place closed: neighbour says: see http: x. example, requested" in body
+        assert f"{settings.SITE_URL}/panel/accounts/{failed.integrator_id}/live/deliveries/{failed.pk}/" in body
+        assert "you can say there" not in body
+
+    def test_tells_each_first_failure_at_once_and_where_to_answer_it(self, told, endpoint, request_at, channel):
+        now = NOW()
+        request_at(now - timedelta(minutes=11))
+        alerts.report_trouble(at=now)
+        token, retry = TokenFactory.create(integrator=endpoint.integrator), Options(on_failure=OnFailure.RETRY)
+        delivery = asking_for(retry, retry, collected=True, token=token)
+
+        for second, point in ((1, "B"), (2, "C")):
+            at = now + timedelta(seconds=second)
+            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
+            assert [alerts.report_trouble(at=at) for _again in range(2)] == [1, 0]
+
+        texts = list(AlertPost.objects.order_by("pk").values_list("text", flat=True))[1:]
+        page = f"/panel/accounts/{endpoint.integrator_id}/live/deliveries/{delivery.pk}/stops"
+        for (order, point), body in zip((("order-1", "B"), ("order-2", "C")), texts, strict=True):
+            assert f"{order}: First attempt failed, {point}: Nobody there, requested" in body
+            assert f"{page}/{point}/\n" in body
+            assert "you can say there what follows" in body
+        assert len(subjects()) == 3
+
+    def test_is_silent_about_a_first_failure_that_was_answered_or_tried_again(self, told, endpoint):
+        now, retry = NOW(), Options(on_failure=OnFailure.RETRY)
+        token = TokenFactory.create(integrator=endpoint.integrator)
+        delivery = asking_for(retry, retry, collected=True, token=token)
+        for point in "BC":
+            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=now)
+        stops.instruct(delivery=delivery, point="C", answer=OnFailure.RETURN, instructions=None, by=BY, at=now)
+
+        assert alerts.report_trouble(at=now) == 0
 
     def test_waits_as_long_as_the_account_wants(self, told, endpoint, request_at):
         now = NOW()

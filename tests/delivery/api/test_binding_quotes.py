@@ -59,11 +59,19 @@ class TestARequestWithAQuoteId:
     @pytest.mark.parametrize(
         "change",
         [
-            {"base_fare": 999, "maximum_km": 1, "cancel_percent_accepted": 1, "cancel_percent_collected": 2},
+            {
+                "base_fare": 999,
+                "maximum_km": 1,
+                "cancel_percent_accepted": 1,
+                "cancel_percent_collected": 2,
+                "retry_percent": 3,
+                "return_percent": 4,
+            },
             {"active": False},
         ],
     )
     def test_has_the_quoted_price_whatever_the_tariff_is_now(self, api, change):
+        Tariff.objects.update(retry_percent=Decimal("12.5"), return_percent=25)
         quoted = quote(api)
         Tariff.objects.update(**change)
 
@@ -73,6 +81,7 @@ class TestARequestWithAQuoteId:
         assert answer.status_code == 201
         assert answer.json()["shippingValue"] == quoted.json()["shippingValue"] == float(delivery.shipping_value)
         assert (delivery.cancel_percent_accepted, delivery.cancel_percent_collected) == (Decimal(30), Decimal(100))
+        assert (delivery.retry_percent, delivery.return_percent) == (Decimal("12.5"), Decimal(25))
 
     def test_has_the_distance_of_an_unquoted_request(self, api):
         plain = api.post(REQUEST, payload()).json()["route"]

@@ -45,6 +45,7 @@ class TestDelivery:
             "integrator": IntegratorFactory.create(),
             "offer_expires_at": timezone.now(),
             "cancel_percent_collected": Decimal(1),
+            "retry_percent": Decimal(1),
         }
 
         for name, value in changes.items():
@@ -72,7 +73,13 @@ class TestDelivery:
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
 
         opened = {"status": "PENDING", "route_status": "AVAILABLE", "closed_at": None}
-        for change in (opened, {"cancel_fee": 9}, {"closed_at": timezone.now()}, {"last_sequence": 9}):
+        for change in (
+            opened,
+            {"cancel_fee": 9},
+            {"retry_fee": 9},
+            {"closed_at": timezone.now()},
+            {"last_sequence": 9},
+        ):
             with refused(ProgrammingError, "Cannot update"), transaction.atomic():
                 Delivery.objects.filter(pk=delivery.pk).update(**change)
 
@@ -89,6 +96,7 @@ class TestDelivery:
             ({"route_status": "ACCEPTED", "status": "ACCEPT"}, "delivery_driver_fits_route"),
             ({"route_status": "EXPIRED", "status": "FAILED"}, "delivery_closed_has_its_time"),
             ({"cancelled_at": timezone.now()}, "delivery_cancellation_whole"),
+            ({"return_fee": -1}, "delivery_fees_not_negative"),
         ],
     )
     def test_has_no_contradictory_state(self, change, constraint):
