@@ -48,12 +48,12 @@ def send(task: str, *, messages: Sequence[Message] = ()) -> None:
         _log.warning("No worker was woken; beat will do it: %s", error)
 
 
-def start(task: str, **arguments: str) -> None:
-    """Have a worker run a task that is lost if it cannot be sent. Raises nothing when the broker is away."""
+def start(task: str, *, after: timedelta | None = None, **arguments: str) -> None:
+    """Have a worker run a task, now or `after` a time. Raises nothing when the broker is away: then it is lost."""
     if _back_off.is_on:
         return
     try:
-        current_app.send_task(task, kwargs=arguments)
+        current_app.send_task(task, kwargs=arguments, countdown=after.total_seconds() if after else None)
     except BrokerError as error:
         _back_off.begin()
         _log.warning("The task %s was not sent: %s", task, error)

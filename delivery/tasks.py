@@ -1,7 +1,7 @@
-"""Periodic Celery tasks of area A."""
+"""Celery tasks of area A."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
-from common.webhooks import endpoints
+from common.webhooks import endpoints, replays
 from common.webhooks.outbox import outboxes
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from delivery import offer_pushes, task_names
@@ -23,6 +23,7 @@ from delivery.models import (
     IdempotencyRecord,
     LocatedAddress,
     ReportedTrouble,
+    WebhookEndpoint,
     call,
     located_address,
 )
@@ -64,6 +65,13 @@ def send_due_webhooks() -> None:
     """Have the sender of this process send everything that is due. Returns at once."""
     wake_up.received(task_names.SEND_DUE)
     _sending.wake()
+
+
+@shared_task(name=task_names.SEND_MISSED)
+def send_missed_webhooks(*, endpoint: str, since: str) -> None:
+    """Send the changes that were made while this endpoint's URL was being set, and read it without one."""
+    found = WebhookEndpoint.objects.get(pk=endpoint)
+    replays.send_missed(endpoint=found, since=datetime.fromisoformat(since), at=clock.now())
 
 
 @shared_task(name="delivery.webhooks.prune")

@@ -1,5 +1,6 @@
-"""Periodic Celery tasks of area B."""
+"""Celery tasks of area B."""
 
+from datetime import datetime
 from typing import Any
 
 from celery import shared_task
@@ -9,10 +10,11 @@ from common import batches, clock, wake_up
 from common.clock import agreed_now
 from common.idempotency import KEPT
 from common.wake_up import BackgroundWork
+from common.webhooks import replays
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from integration import task_names
 from integration.actions import forgetting, movements, webhooks
-from integration.models import IdempotencyRecord, MovementRecord, call
+from integration.models import IdempotencyRecord, MovementRecord, WebhookEndpoint, call
 from integration.simulation import simulated_carrier
 from integration.webhooks.outbox import OUTBOX
 
@@ -35,6 +37,13 @@ def send_due_webhooks() -> None:
     """Have the sender of this process send everything that is due. Returns at once."""
     wake_up.received(task_names.SEND_DUE)
     _sending.wake()
+
+
+@shared_task(name=task_names.SEND_MISSED)
+def send_missed_webhooks(*, endpoint: str, since: str) -> None:
+    """Send the changes that were made while this endpoint's URL was being set, and read it without one."""
+    found = WebhookEndpoint.objects.get(pk=endpoint)
+    replays.send_missed(endpoint=found, since=datetime.fromisoformat(since), at=clock.now())
 
 
 @shared_task(name="integration.send_alerts")

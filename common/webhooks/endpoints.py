@@ -4,6 +4,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 from typing import Annotated, Any, TypedDict, TypeVar
 
@@ -13,7 +14,7 @@ from django.db import transaction
 from common import batches, credentials, wake_up
 from common.json_body import Json
 from common.page_updates import publish_on_commit
-from common.webhooks import address_guard, breaker, queue, recording, signing
+from common.webhooks import address_guard, breaker, feed, queue, recording, signing
 from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
 from common.webhooks.models import BREAKER_FIELDS, MOST_ENDPOINTS, Endpoint, EndpointAction, Event, OffBecause
 from common.webhooks.outbox import outbox_of, outboxes
@@ -26,6 +27,8 @@ TESTS_PER_HOUR = 60
 # That one transaction deletes, with their attempts.
 _EVENTS_OF_BATCH = 1000
 _LONGEST_SUBJECT = 2000
+# Within it, a change has committed that has read its endpoints.
+_LONGEST_CHANGE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
@@ -182,14 +185,18 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
         _send_what_waits(endpoint, at=at)
     locked = lock_of_active(endpoint)
     _refuse_repeated(locked, url, but=locked.number)
-    locked.url = url.text
+    had_none, locked.url = not locked.url, url.text
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
     locked.save()
     record_in_audit_trail(locked, EndpointAction.URL_SET, url.text, by=by, at=at)
     publish_on_commit(outbox_of(type(locked)).endpoint_changed(locked.pk))
-    if url.text:
-        outbox_of(type(locked)).record_rest(locked, at)  # of before, which can be recovered
+    if url.text and had_none:
+        outbox = outbox_of(type(locked))
+        outbox.record_rest(locked, at - feed.KEPT)  # of before, which can be recovered
+        arguments = {"endpoint": str(locked.pk), "since": at.isoformat()}
+        start = partial(wake_up.start, outbox.missed_task, after=_LONGEST_CHANGE, **arguments)
+        transaction.on_commit(start, robust=True)
     return locked
 
 

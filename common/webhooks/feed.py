@@ -125,7 +125,7 @@ def _assign(endpoint: Endpoint, at: datetime) -> int:
         cursor.execute(outbox.sql(_TRY_LOCK), [endpoint.pk])
         if cursor.fetchone() != (True,):
             return 0
-        outbox.record_rest(endpoint, at)
+        outbox.record_rest(endpoint, at - KEPT)
         cursor.execute(
             outbox.sql(_ASSIGN),
             {"endpoint": endpoint.pk, "since": at - KEPT, "limit": _MOST_ASSIGNED, "now": _microseconds(at)},

@@ -78,7 +78,8 @@ class Outbox:
     for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
     together. `check_authorization` raises EndpointCannotSend if a request to the endpoint could not be authorized now.
     `record_rest` writes events that the area records only when somebody wants those of the endpoint, of some subjects
-    at a time, and returns of how many.
+    with changes from a moment on, and returns of how many. `missed_task` is the name of the one that calls
+    `replays.send_missed`.
     `subject_headers` has the headers of the area's own for events about a subject, given by its key.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
@@ -91,11 +92,12 @@ class Outbox:
     attempts: Any
     audit: type[Model]
     task: str
+    missed_task: str
     topic: str
     test_event: tuple[str, str]
     authorizations: Callable[[Sequence[ClaimedItem], Mapping[int, Any], datetime], Authorize]
     check_authorization: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
-    record_rest: Callable[[Any, datetime], int] = lambda _endpoint, _at: 0
+    record_rest: Callable[[Any, datetime], int] = lambda _endpoint, _since: 0
     subject_headers: Callable[[Any], Mapping[str, str]] = lambda _subject_id: {}
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -16,12 +16,16 @@ from django.db.models.functions import Greatest
 from common import wake_up
 from common.page_updates import publish_on_commit
 from common.webhooks import breaker, endpoints, queue
-from common.webhooks.models import BREAKER_FIELDS, EndpointAction, EventState
+from common.webhooks.errors import EndpointCannotSend
+from common.webhooks.models import BREAKER_FIELDS, Endpoint, EndpointAction, EventState
 from common.webhooks.outbox import Outbox, outbox_of
 
 _log = logging.getLogger(__name__)
 # Events of one transaction. It locks their queue items, which changes of their subjects wait for.
 _BATCH = 5000
+# Within it, the transaction that sets a URL has committed.
+_LONGEST_SETTING = timedelta(seconds=10)
+_BY_MISSED = "setting of the URL"
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,25 @@ def replay(*, events: QuerySet[Any], by: str, at: datetime, ahead: bool = False)
             replayed += _replay_batch(ids[first : first + _BATCH], outbox=outbox, by=by, at=at, ahead=ahead)
     _log.info("webhook events replayed by %s: %s", by, replayed)
     return replayed
+
+
+def send_missed(*, endpoint: Endpoint, since: datetime, at: datetime) -> Replayed:
+    """Send the changes that were made while the endpoint's URL was being set, from `since` on, and read it without one.
+
+    A change reads the endpoints before it commits, without a lock, which every change would pay for. So this is called
+    when all that have read the endpoint before are committed. Those made before `since` are left to be recovered.
+    """
+    outbox = outbox_of(type(endpoint))
+    if not endpoint.url:
+        return Replayed()
+    outbox.record_rest(endpoint, since)
+    events: QuerySet[Any] = endpoint.events.filter(created_at__gte=since, created_at__lt=since + _LONGEST_SETTING)
+    missed = events.filter(state=EventState.UNADDRESSED, name__in=endpoint.statuses or endpoint.all_statuses())
+    try:
+        return replay(events=missed, by=_BY_MISSED, at=at)
+    except EndpointCannotSend as error:
+        _log.warning("What webhook endpoint %s has missed is left to be recovered: %s", endpoint.pk, error)
+        return Replayed()
 
 
 @transaction.atomic(durable=True)

@@ -30,6 +30,7 @@ OUTBOX = Outbox(
     attempts=WebhookAttempt,
     audit=AuditEntry,
     task=task_names.SEND_DUE,
+    missed_task=task_names.SEND_MISSED,
     topic="endpoint",
     test_event=(Status.PENDING, _text(bodies.TEST_EVENT)),
     authorizations=authorizations,

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import prefetch_related_objects
 
 from common import wake_up
-from common.webhooks import feed, recording
+from common.webhooks import recording
 from common.webhooks.models import EventState
 from common.webhooks.outbox import Authorize, ClaimedItem, Outbox
 from integration import bodies, task_names
@@ -89,13 +89,13 @@ def lock_queue(orders: Sequence[Order]) -> None:
     list(waiting.select_for_update().values_list("pk"))
 
 
-def record_rest(endpoint: WebhookEndpoint, at: datetime) -> int:
+def record_rest(endpoint: WebhookEndpoint, since: datetime) -> int:
     """Write the events of marked orders, for whoever reads them or sets a URL: none of them is sent by itself.
 
-    Those of the orders with entries in the 30 days before `at`, the oldest first, at most 500 orders. An order that
+    Those of the orders with entries from `since` on, the oldest first, at most 500 orders. An order that
     another transaction has locked is left to the next call. Returns how many orders it has written events of.
     """
-    marked = Order.objects.of(endpoint.seller_id, endpoint.environment).filter(unrecorded_at__gt=at - feed.KEPT)
+    marked = Order.objects.of(endpoint.seller_id, endpoint.environment).filter(unrecorded_at__gte=since)
     with transaction.atomic():
         locked = marked.order_by("unrecorded_at").select_for_update(of=("self",), no_key=True, skip_locked=True)
         orders = list(locked[:_MOST_ORDERS])
@@ -140,6 +140,7 @@ OUTBOX = Outbox(
     attempts=WebhookAttempt,
     audit=EndpointChange,
     task=task_names.SEND_DUE,
+    missed_task=task_names.SEND_MISSED,
     topic="seller-endpoint",
     test_event=(Status.PENDING, _text(bodies.TEST_EVENT)),
     authorizations=_authorizations,

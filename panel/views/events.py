@@ -20,7 +20,7 @@ from common.actors import actor
 from common.csv_files import Cell
 from common.formats import moment
 from common.replica import may_be_old
-from common.webhooks import replays
+from common.webhooks import feed, replays
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import FAILING, STATE_NAMES, Attempt, EventState
 from common.webhooks.replays import Replayed
@@ -55,7 +55,8 @@ class EventsView(EndpointView):
 
         Returns how many times some were written, at most _MOST_RECORDINGS: then there may be more.
         """
-        written = (self.outbox.record_rest(self.endpoint, clock.now()) for _number in range(_MOST_RECORDINGS))
+        since = clock.now() - feed.KEPT
+        written = (self.outbox.record_rest(self.endpoint, since) for _number in range(_MOST_RECORDINGS))
         return sum(1 for _subjects in takewhile(bool, written))
 
     def last_attempts(self, events: Iterable[Any]) -> dict[UUID, Attempt]:

@@ -85,6 +85,7 @@ def outbox(tables):
         attempts=attempts,
         audit=parcels,
         task="parcels.send_due",
+        missed_task="parcels.send_missed",
         topic="parcel-endpoint",
         test_event=("", "{}"),
         authorizations=lambda _items, _endpoints, _at: lambda _item: key,

@@ -45,9 +45,11 @@ def queue():
 class TestSend:
     @pytest.mark.django_db
     def test_sends_one_wake_up_after_the_commit_of_several_changes(self, queue, django_capture_on_commit_callbacks):
+        tokens = [token_with_url() for _number in range(3)]
+
         with django_capture_on_commit_callbacks(execute=True):
-            for _number in range(3):
-                DeliveryFactory.create(token=token_with_url())
+            for token in tokens:
+                DeliveryFactory.create(token=token)
             before = queue()
 
         assert (before, queue()) == (0, 1)

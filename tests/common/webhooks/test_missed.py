@@ -1,0 +1,112 @@
+"""Changes that read their endpoint before it got a URL, and are written after that."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from common import wake_up
+from common.webhooks import endpoints, replays
+from common.webhooks.endpoints import CheckedUrl
+from common.webhooks.models import EventState
+from common.webhooks.replays import Replayed
+from delivery import tasks as tasks_of_deliveries
+from delivery.actions import deliveries
+from integration import tasks as tasks_of_orders
+from integration.actions import orders
+from integration.models import WebhookEndpoint
+from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.integration.factories import SellerFactory, create_order
+
+pytestmark = pytest.mark.django_db
+
+
+def set_url(endpoint, since):
+    return endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/hook"), by=BY, at=since)
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The tasks that were sent, with their arguments."""
+    found = {}
+    monkeypatch.setattr(wake_up, "start", lambda task, *, after, **arguments: found.update({task: arguments}))
+    return found
+
+
+@pytest.fixture
+def since():
+    """When the URL is set: before every change of the test."""
+    return timezone.now()
+
+
+@pytest.fixture(params=["delivery", "order"])
+def area(request, since, monkeypatch):
+    """Of each area: an endpoint without a URL, what makes a subject with an event, and the module of its tasks.
+
+    The URL is set while the subject that is called `late` is being written.
+    """
+    module: Any
+    tasks: Any
+    if request.param == "delivery":
+        token, module, tasks = TokenFactory.create(), deliveries, tasks_of_deliveries
+        endpoint = token.integrator.endpoints.get(environment="live")
+        make = lambda _name: DeliveryFactory.create(token=token, at=timezone.now())  # noqa: E731
+    else:
+        module, tasks = orders, tasks_of_orders
+        seller = SellerFactory.create()
+        endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
+        make = lambda name: create_order(seller, orderId=name)  # noqa: E731
+    insert = module.insert_together
+    late = iter([lambda: set_url(endpoint, since)])
+
+    def insert_late(*rows):
+        next(late, lambda: None)()
+        insert(*rows)
+
+    def make_late():
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "insert_together", insert_late)
+            return make("late")
+
+    return endpoint, make, make_late, tasks
+
+
+def test_are_sent_when_all_changes_of_then_are_written(area, started, django_capture_on_commit_callbacks):
+    endpoint, make, make_late, tasks = area
+    with django_capture_on_commit_callbacks(execute=True):
+        late = make_late()
+    later = make("later")
+    before = endpoint.events.filter(state=EventState.PENDING).count()
+
+    tasks.send_missed_webhooks(**started[tasks.task_names.SEND_MISSED])
+
+    assert before == 1
+    assert set(endpoint.events.values_list("state", flat=True)) == {EventState.PENDING}
+    assert {item.event.subject for item in endpoint.queue_items.all()} == {late, later}
+
+
+def test_of_before_are_left_to_be_recovered(area):
+    endpoint, _make, make_late, _tasks = area
+    make_late()
+    endpoint.refresh_from_db()
+    after = timezone.now()
+
+    assert replays.send_missed(endpoint=endpoint, since=after, at=after) == Replayed()
+    assert not endpoint.queue_items.exists()
+
+
+def test_that_the_filter_leaves_out_are_not_sent(area, since):
+    endpoint, _make, make_late, _tasks = area
+    make_late()
+    endpoint.refresh_from_db()
+    endpoint.statuses = [list(endpoint.all_statuses())[-1]]
+
+    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+
+
+def test_of_an_endpoint_that_is_off_wait_for_a_person(area, since):
+    endpoint, _make, make_late, _tasks = area
+    make_late()
+    endpoint = endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
+
+    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
