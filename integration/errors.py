@@ -4,9 +4,12 @@
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from common.errors import DomainError
+
+_MOST_NAMED = 10
 
 
 class IntegrationError(DomainError):
@@ -170,7 +173,10 @@ class UnknownTrackingCode(IntegrationError):
 
 
 class AmbiguousTrackingCode(IntegrationError):
-    """Several orders have the tracking code. `sellers`: the reference and name of each order's seller."""
+    """Several orders have the tracking code. `sellers`: reference and name of their sellers, of some if `has_more`.
+
+    The message has the references of the first ten.
+    """
 
     code = "ambiguous_tracking_code"
     status = 200
@@ -178,9 +184,11 @@ class AmbiguousTrackingCode(IntegrationError):
     meaning = "Of an event: several orders have its trackingCode; the message has their sellers' references."
     remedy = "Send the reference of its seller as seller, and the code as the label has it."
 
-    def __init__(self, *, code: str, sellers: tuple[tuple[str, str], ...]) -> None:
-        super().__init__(self.message, code=code, references=", ".join(reference for reference, _name in sellers))
-        self.sellers = sellers
+    def __init__(self, *, code: str, sellers: Sequence[tuple[str, str]], has_more: bool = False) -> None:
+        named = [reference for reference, _name in sellers[:_MOST_NAMED]]
+        more = ["…"] if has_more or len(sellers) > len(named) else []
+        super().__init__(self.message, code=code, references=", ".join(named + more))
+        self.sellers, self.has_more = sellers, has_more
 
 
 class EventIdReused(IntegrationError):

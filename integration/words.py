@@ -9,7 +9,7 @@ from django_stubs_ext import StrPromise
 from common.errors import DomainError
 from common.formats import moment
 from integration import lifecycle
-from integration.errors import InvalidStatusReport, MoveRefused
+from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused
 from integration.lifecycle import Reason, Status
 
 STATUSES: dict[str, StrPromise] = {
@@ -74,7 +74,10 @@ def refusal(error: DomainError) -> str:
     if "last" in values:
         values["last"] = moment(datetime.fromisoformat(str(values["last"])))
     name = error.fault if isinstance(error, InvalidStatusReport) else error.code
-    return str(_REFUSALS[name]) % values
+    text = str(_REFUSALS[name]) % values
+    if isinstance(error, AmbiguousTrackingCode) and error.has_more:
+        text += " " + gettext("More sellers use this code than are listed here.")
+    return text
 
 
 def _move_refused(current: str, target: str) -> str:

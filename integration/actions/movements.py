@@ -88,8 +88,8 @@ class Outcome:
         return text % {"status": words.STATUSES[self.status]}
 
     @property
-    def sellers(self) -> tuple[tuple[str, str], ...]:
-        """Reference and name of the sellers to choose from, if the tracking code is ambiguous."""
+    def sellers(self) -> Sequence[tuple[str, str]]:
+        """Reference and name of the sellers to choose from, by name, if the tracking code is ambiguous."""
         return self.refusal.sellers if isinstance(self.refusal, AmbiguousTrackingCode) else ()
 
 
@@ -238,7 +238,8 @@ class _Candidate(NamedTuple):
     name: str
 
 
-_MOST_ALIKE = 10  # of one code; more say no more than two
+# Of one code, and so of the sellers that a person chooses from.
+_MOST_ALIKE = 100
 # The comparison of `tracking.find`. Few rows are read for each code, however many are equal to it when compact.
 _FIND = """
     SELECT sent.code, sent.seller, alike.id, alike.is_equal, seller.reference, seller.name
@@ -273,7 +274,10 @@ class Found:
             sellers = dict.fromkeys((each.reference, each.name) for each in candidates)
             if len(sellers) == 1:  # alike, but none is the code: naming the seller would not help
                 raise UnknownTrackingCode(code=movement.tracking_code)
-            raise AmbiguousTrackingCode(code=movement.tracking_code, sellers=tuple(sellers))
+            by_name = sorted(sellers, key=lambda seller: (seller[1].casefold(), seller[0]))
+            raise AmbiguousTrackingCode(
+                code=movement.tracking_code, sellers=by_name, has_more=len(candidates) >= _MOST_ALIKE
+            )
         return self._orders[candidates[0].order]
 
     def order_if_any(self, movement: Movement) -> Order | None:

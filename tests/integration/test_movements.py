@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 from integration.actions import movements
 from integration.actions.movements import Movement
 from integration.lifecycle import Status
-from integration.models import MovementRecord, Order, StatusLog
+from integration.models import MovementRecord, Order, Seller, StatusLog
 from tests.integration.factories import BY, create_order
 from tests.overlapping import overlap
 
@@ -82,6 +82,26 @@ class TestRecord:
         assert all(each.reference in refused.message for each in (seller, other_seller))
         assert unknown.code == "unknown_tracking_code"
         assert entries() == [("AB 12-3", "collected")]
+
+    def test_offers_every_seller_of_a_code_by_name_or_says_that_there_are_more(self, order, monkeypatch):
+        names = [f"shop {number:02}" for number in range(12)]
+        for name in reversed(names):
+            seller = Seller.objects.create(name=name, reference=name)
+            copy = Order.objects.get(pk=order.pk)
+            copy.pk, copy.seller, copy.code = None, seller, name
+            copy.save(force_insert=True)
+
+        (all_of_them,) = record(event("AB 12-3"))
+        monkeypatch.setattr(movements, "_MOST_ALIKE", 5)
+        (some,) = record(event("AB 12-3"))
+
+        assert [name for _reference, name in all_of_them.sellers] == sorted(
+            [order.seller.name, *names], key=str.casefold
+        )
+        assert "listed here" not in all_of_them.text
+        assert len(some.sellers) == 5
+        assert "More sellers use this code than are listed here." in some.text
+        assert all_of_them.message.count("shop") <= 10
 
     @pytest.mark.parametrize(
         ("refused", "code"),
