@@ -53,7 +53,7 @@ def start(task: str, *, after: timedelta | None = None, **arguments: str) -> Non
     if _back_off.is_on:
         return
     try:
-        current_app.send_task(task, kwargs=arguments, countdown=after and after.total_seconds())
+        current_app.send_task(task, kwargs=arguments, countdown=after.total_seconds() if after else None)
     except BrokerError as error:
         _back_off.begin()
         _log.warning("The task %s was not sent: %s", task, error)

@@ -54,7 +54,7 @@ ORDER_SERVICES: dict[str, StrPromise] = {
 # What pages say where the API's message, which is Portuguese, says it with the API's words. By code, and by fault.
 _REFUSALS: dict[str, StrPromise] = {
     "unknown_tracking_code": _("No order has the tracking code %(code)s."),
-    "ambiguous_tracking_code": _("Several orders have the tracking code %(code)s. Sellers: %(references)s."),
+    "ambiguous_tracking_code": _("Several orders have the tracking code %(code)s. Sellers: %(references)s"),
     "event_id_reused": _("Another event was recorded with the same id. Scan the parcel again."),
     "unknown_code": _("There is no such reason."),
     "no_reason_here": _("Only a failed delivery and a return have a reason."),
@@ -76,7 +76,7 @@ def refusal(error: DomainError) -> str:
     name = error.fault if isinstance(error, InvalidStatusReport) else error.code
     text = str(_REFUSALS[name]) % values
     if isinstance(error, AmbiguousTrackingCode) and error.has_more:
-        text += " " + gettext("More sellers use this code than are listed here.")
+        text += ". " + gettext("More sellers use this code than are listed here.")
     return text
 
 

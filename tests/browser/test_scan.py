@@ -1,7 +1,10 @@
 """The page Scan on a device: a keyboard reader, without a signal, and what is asked of the person who scans."""
 
+from typing import Any
+
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.http import HttpResponse
 from playwright.sync_api import expect
@@ -205,6 +208,40 @@ class TestNextPerson:
 
         expect(page.locator("#screen")).to_contain_text("No connection.")
         expect(page.locator("body")).not_to_contain_text("davi")
+
+    def test_is_not_who_an_answer_names_that_was_asked_for_before_the_log_out(self, depot):
+        page = depot.page
+        held: list[Any] = []
+
+        def hold_first(route):
+            if held:
+                route.continue_()
+            else:
+                held.append((route, route.fetch()))
+
+        page.route("**/panel/scan/state/", hold_first)
+        page.evaluate("() => { dispatchEvent(new Event('online')); }")
+        until(page, lambda: held)
+        page.get_by_role("button", name="Menu").click()
+        page.wait_for_timeout(450)
+        page.get_by_role("button", name="Log out").click()
+        expect(page.locator("#screen")).to_contain_text("You are not logged in")
+
+        ((route, answer),) = held
+        route.fulfill(response=answer)
+
+        page.wait_for_timeout(200)  # in which the page would show who it names
+        expect(page.locator("#screen")).to_contain_text("You are not logged in")
+        expect(page.locator("#bar")).not_to_contain_text("davi")
+
+    def test_is_told_that_nobody_else_may_scan(self, depot):
+        page = depot.page
+        User.objects.get(username="davi").groups.clear()
+
+        page.evaluate("() => { dispatchEvent(new Event('online')); }")
+
+        expect(page.locator("#screen")).to_contain_text("You may not scan")
+        expect(page.locator("#work")).to_be_hidden()
 
 
 # A camera that shows a grey picture.

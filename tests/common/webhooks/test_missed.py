@@ -1,6 +1,6 @@
 """Changes that read their endpoint before it got a URL, and are written after that."""
 
-from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -19,12 +19,10 @@ from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order
 
 pytestmark = pytest.mark.django_db
-# Before every change of these tests, which get the moment at which they are made.
-SINCE = timezone.now() - timedelta(seconds=1)
 
 
-def set_url(endpoint):
-    return endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/hook"), by=BY, at=SINCE)
+def set_url(endpoint, since):
+    return endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/hook"), by=BY, at=since)
 
 
 @pytest.fixture
@@ -35,12 +33,20 @@ def started(monkeypatch):
     return found
 
 
+@pytest.fixture
+def since():
+    """When the URL is set: before every change of the test."""
+    return timezone.now()
+
+
 @pytest.fixture(params=["delivery", "order"])
-def area(request, monkeypatch):
+def area(request, since, monkeypatch):
     """Of each area: an endpoint without a URL, what makes a subject with an event, and the module of its tasks.
 
     The URL is set while the subject that is called `late` is being written.
     """
+    module: Any
+    tasks: Any
     if request.param == "delivery":
         token, module, tasks = TokenFactory.create(), deliveries, tasks_of_deliveries
         endpoint = token.integrator.endpoints.get(environment="live")
@@ -51,7 +57,7 @@ def area(request, monkeypatch):
         endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
         make = lambda name: create_order(seller, orderId=name)  # noqa: E731
     insert = module.insert_together
-    late = iter([lambda: set_url(endpoint)])
+    late = iter([lambda: set_url(endpoint, since)])
 
     def insert_late(*rows):
         next(late, lambda: None)()
@@ -83,24 +89,24 @@ def test_of_before_are_left_to_be_recovered(area):
     endpoint, _make, make_late, _tasks = area
     make_late()
     endpoint.refresh_from_db()
-    since = timezone.now()
+    after = timezone.now()
 
-    assert replays.send_missed(endpoint=endpoint, since=since, at=since) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=after, at=after) == Replayed()
     assert not endpoint.queue_items.exists()
 
 
-def test_that_the_filter_leaves_out_are_not_sent(area):
+def test_that_the_filter_leaves_out_are_not_sent(area, since):
     endpoint, _make, make_late, _tasks = area
     make_late()
     endpoint.refresh_from_db()
     endpoint.statuses = [list(endpoint.all_statuses())[-1]]
 
-    assert replays.send_missed(endpoint=endpoint, since=SINCE, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
 
 
-def test_of_an_endpoint_that_is_off_wait_for_a_person(area):
+def test_of_an_endpoint_that_is_off_wait_for_a_person(area, since):
     endpoint, _make, make_late, _tasks = area
     make_late()
     endpoint = endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
 
-    assert replays.send_missed(endpoint=endpoint, since=SINCE, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
