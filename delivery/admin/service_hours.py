@@ -89,7 +89,6 @@ class ServiceHoursAdmin(RecordedAdmin):
     list_select_related = ["integrator"]
     search_fields = ["city", "integrator__name"]
     autocomplete_fields = ["integrator"]
-    actions = ["delete_selected"]
     fieldsets = [
         (
             None,
