@@ -6,7 +6,6 @@ the error occurs.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from common.errors import DomainError
@@ -67,8 +66,8 @@ class Closed(DeliveryError):
     @property
     def opens_at(self) -> datetime | None:
         """When it opens, with the service's offset; None if that is not within 60 days."""
-        opens: Any = self.values.get("opens")
-        return opens
+        opens = self.values.get("opens")
+        return opens if isinstance(opens, datetime) else None
 
 
 class QuoteExpired(DeliveryError):

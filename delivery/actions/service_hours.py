@@ -22,7 +22,7 @@ def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
     at = max(at, payload.pickup.window.ready_at or at)
     if token.environment == Environment.SANDBOX:
         is_refused = payload.dropoffs[0].external_id.startswith(CLOSED_PREFIX)
-        opens_at: datetime | None = at + _CLOSED_IN_SANDBOX if is_refused else at
+        opens_at: datetime | None = (at + _CLOSED_IN_SANDBOX).replace(microsecond=0) if is_refused else at
     else:
         opens_at = ServiceHours.in_force().opens_at(token.integrator_id, payload.pickup.point, at=at)
     if opens_at is None:

@@ -22,7 +22,7 @@ from common.row_history import Difference
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin
 from delivery.actions import service_hours
 from delivery.geo import areas
-from delivery.geo.areas import InvalidArea, Polygon
+from delivery.geo.areas import InvalidArea
 from delivery.models import ServiceHours, ServiceHoursChange
 from delivery.models.service_hours import WEEKDAYS
 from delivery.words import week_of
@@ -38,7 +38,7 @@ class AreaTextField(forms.CharField):
     def prepare_value(self, value: Any) -> Any:
         return areas.write(value) if isinstance(value, list) else value
 
-    def to_python(self, value: Any) -> list[Polygon] | None:
+    def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
         try:
             return areas.parse(text) if text else None
@@ -89,7 +89,6 @@ class ServiceHoursAdmin(RecordedAdmin):
     list_select_related = ["integrator"]
     search_fields = ["city", "integrator__name"]
     autocomplete_fields = ["integrator"]
-    actions = ["delete_selected"]
     fieldsets = [
         (
             None,

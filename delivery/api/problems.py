@@ -181,7 +181,7 @@ def refusal(path: str, error: DomainError) -> Response:
     if isinstance(error, ExternalIdInUse):
         body["deliveryId"] = str(error.delivery_id)
     if isinstance(error, Closed):
-        body["opensAt"] = error.opens_at and error.opens_at.isoformat(timespec="seconds")
+        body["opensAt"] = error.opens_at.isoformat(timespec="seconds") if error.opens_at else None
     return Response(body, status=error.status, headers=headers, content_type=CONTENT_TYPE)
 
 

@@ -13,7 +13,7 @@ from django.db import models
 from django.db.models import F, Func, Q
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common.cached import Cached
@@ -43,7 +43,16 @@ ZONES = [
 # What `hours.write_spans` and `hours.write_days_off` write, as PostgreSQL's regular expressions.
 _SPAN = "([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
 _SPANS = f"{_SPAN}(, {_SPAN})*"
-_DAY_OFF = rf"[0-9]{{4}}-[01][0-9]-[0-3][0-9]( {_SPANS})? [^\n]+"
+_DAYS_OFF = (
+    r"^([0-9]{4}-[01][0-9]-[0-3][0-9]"
+    r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+    r"(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)?"
+    r" [^\n]+"
+    r"(\n[0-9]{4}-[01][0-9]-[0-3][0-9]"
+    r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+    r"(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)?"
+    r" [^\n]+)*)?$"
+)
 
 
 # Whether a column has polygons, as `areas.Area` reads them: lists of rings of three or more pairs of numbers. In the
@@ -124,7 +133,7 @@ class ServiceHours(models.Model):
 
     class Meta:
         verbose_name = _("hours of service")
-        verbose_name_plural = _("hours of service")
+        verbose_name_plural = pgettext_lazy("plural", "hours of service")
         ordering = ["integrator__name", "city", "id"]
         constraints = [
             models.UniqueConstraint(
@@ -150,11 +159,12 @@ class ServiceHours(models.Model):
             ),
             models.CheckConstraint(
                 name="service_hours_area",
-                condition=Q(area__isnull=True) | Func(F("area"), template=_IS_AREA, output_field=models.BooleanField()),
+                condition=Q(area__isnull=True)
+                | Q(Func(F("area"), template=_IS_AREA, output_field=models.BooleanField())),
             ),
             models.CheckConstraint(
                 name="service_hours_days_off",
-                condition=Q(days_off__regex=rf"^({_DAY_OFF}(\n{_DAY_OFF})*)?$"),
+                condition=Q(days_off__regex=_DAYS_OFF),
             ),
         ]
 
@@ -164,12 +174,10 @@ class ServiceHours(models.Model):
     def clean(self) -> None:
         """Write hours and days off as the database accepts them."""
         errors = {}
-        for name, read, write in [
-            *((day, hours.parse_spans, hours.write_spans) for day in WEEKDAYS),
-            ("days_off", hours.parse_days_off, hours.write_days_off),
-        ]:
+        for name in (*WEEKDAYS, "days_off"):
+            text = getattr(self, name)
             try:
-                setattr(self, name, write(read(getattr(self, name))))
+                setattr(self, name, _days_off(text) if name == "days_off" else _spans(text))
             except (InvalidSpan, SpansOverlap, InvalidDayOff) as error:
                 errors[name] = _fault(error)
         if errors:
@@ -201,6 +209,14 @@ class ServiceHours(models.Model):
     def forget_in_force() -> None:
         """Have the next `in_force` of this process read the rows."""
         _CACHED.forget()
+
+
+def _spans(text: str) -> str:
+    return hours.write_spans(hours.parse_spans(text))
+
+
+def _days_off(text: str) -> str:
+    return hours.write_days_off(hours.parse_days_off(text))
 
 
 def _fault(error: ValueError) -> str:

@@ -28,7 +28,8 @@ REVIEWED = {
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
     "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
         "at.astimezone(self.zone)", "at.astimezone(self.zone).date()", "second.astimezone(self.zone)",
-        "(second + timedelta(minutes=number)).astimezone(self.zone)", "day.weekday()",
+        "(second + timedelta(minutes=number)).astimezone(self.zone)", "self.day",
+        "found.hour", "datetime.strptime(text[:10], form).date()", "day.weekday()",
         "wall.replace(tzinfo=self.zone, fold=fold)", "wall.replace(tzinfo=self.zone, fold=fold).astimezone(UTC)",
     },
     "delivery/actions/proofs.py": {  # folders of photos are days in UTC

@@ -115,6 +115,19 @@ TABLE = {
     ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/papers/label.py", r"[0-9]{6}[0-9A-Z]{12}[0-9]{26}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/papers/marks.py", r"[ -=?-~]{1,80}"): Bound(COUNTED, LINEAR, "AA123456785BR"),
+    (
+        "delivery/models/service_hours.py",
+        (
+            r"^([0-9]{4}-[01][0-9]-[0-3][0-9]"
+            r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+            r"(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)?"
+            r" [^\n]+"
+            r"(\n[0-9]{4}-[01][0-9]-[0-3][0-9]"
+            r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
+            r"(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)?"
+            r" [^\n]+)*)?$"
+        ),
+    ): Bound("a column of 5,000 characters", 5000, "2026-12-24 08:00-12:00, 13:00-24:00 Natal\n2026-12-25 X"),
     ("integration/models/seller.py", r"[\s./-]+"): Bound(ONE, LINEAR, "./-"),
     ("integration/models/webhook.py", r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}"): Bound(COUNTED, LINEAR, "X-Api-Key"),
     ("integration/models/webhook.py", r"[ -~]*"): Bound(ONE, LINEAR, "a b"),
