@@ -279,7 +279,7 @@ class Charged(NamedTuple):
 
     charge: Charge
     percent: Decimal
-    count: int
+    deliveries: int
     amount: Decimal
 
 
@@ -287,13 +287,13 @@ def charges(deliveries: DeliveryQuerySet, period: Period) -> list[Charged]:
     """What is owed for those of `deliveries` that ended in the period, as the sums of the period are made of it."""
     percents = {f"{charge}_at": percent for charge, percent in PERCENTS.items()}
     ended = deliveries.ended(period.start, period.end).order_by()
-    rows = ended.values(**percents).annotate(count=Count("pk"), **_SUMS)
+    rows: Iterable[Any] = ended.values(**percents).annotate(count=Count("pk"), **_SUMS)
     found: dict[tuple[Charge, Decimal], Charged] = {}
     for row in rows:
         for charge in Charge:
             if (percent := row[f"{charge}_at"]) is not None:
                 before = found.get((charge, percent), Charged(charge, percent, 0, Decimal(0)))
-                count, amount = before.count + row["count"], before.amount + row[f"{charge}_sum"]
+                count, amount = before.deliveries + row["count"], before.amount + row[f"{charge}_sum"]
                 found[charge, percent] = Charged(charge, percent, count, amount)
     order = list(Charge)
     return sorted(found.values(), key=lambda each: (order.index(each.charge), each.percent))

@@ -195,7 +195,8 @@ def redeem(quote_id: str, *, token: Requester, payload: DeliveryRequest, at: dat
         )
     if at.timestamp() >= expires:
         raise QuoteExpired("A quote is valid for 10 minutes. Quote again, and request with the new Quote-Id.")
-    return Quote(*map(Decimal, figures), seconds_until=tuple(seconds_until))
+    value, distance_km, accepted, collected, retry, way_back = map(Decimal, figures)
+    return Quote(value, distance_km, accepted, collected, retry, way_back, tuple(seconds_until))
 
 
 def _subject(token: Requester, payload: DeliveryRequest) -> tuple[str, str]:

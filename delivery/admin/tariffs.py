@@ -101,8 +101,9 @@ class TariffForm(PreviewedForm):
             yield _compared(str(name), _price(old, trip), _price(new, trip))
         shortest, trip = _TRIPS[0]
         for name, percent in _OF_FAILURES:
-            amounts = (_price(each, trip, percent=percent) for each in (old, new))
-            yield _compared(f"{shortest}: {name}", *amounts)
+            before_and_after = [_price(each, trip, percent=percent) for each in (old, new)]
+            if any(before_and_after):
+                yield _compared(f"{shortest}: {name}", *before_and_after)
 
 
 def _compared(name: str, before: Decimal | None, after: Decimal | None) -> Difference:

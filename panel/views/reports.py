@@ -342,7 +342,7 @@ def _table_of_earnings(_deliveries: DeliveryQuerySet, period: Period) -> _Table:
 
 def _table_of_charges(deliveries: DeliveryQuerySet, period: Period) -> _Table:
     header = [_("What for"), _("Of the price (%)"), _("Deliveries"), _("Amount")]
-    return header, [[str(name), each.percent, each.count, each.amount] for name, each in _owed(deliveries, period)]
+    return header, [[str(name), each.percent, each.deliveries, each.amount] for name, each in _owed(deliveries, period)]
 
 
 # The files of the report of an account and of that of all accounts: one row for each day or month, driver, and so on.

@@ -68,6 +68,7 @@ _PANEL |= {
     "accounts/new/places/": (_SETUP, "LFFFMFM"),
     "sellers/new/": (_SETUP, _SETUP),
     "reports/": (_SETUP, "LFFFMFM"),
+    "reports/export/charges/": (_SETUP, "LFFFMFM"),
     "reports/export/days/": (_SETUP, "LFFFMFM"),
     "reports/export/drivers/": (_SETUP, "LFFFMFM"),
     "reports/export/reasons/": (_SETUP, "LFFFMFM"),

@@ -30,7 +30,9 @@ REVIEWED = {
         "(delivery.closed_at - max(taken)).total_seconds() / 60",
         "round((delivery.closed_at - max(taken)).total_seconds() / 60)",
     },
-    "delivery/pricing.py": {"amount * fee / price", "price * (self.percent or 0) / 100"},  # Decimals
+    "delivery/pricing.py": {  # Decimals
+        "amount * fee / price", "price * (self.percent or 0) / 100", "price * percent / 100",
+    },
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
     "integration/api/bodies.py": {
         "float(order.cost)", "float(amount)", "float(order.weight)", "float(totals.cost)", "float(totals.weight)",
@@ -44,7 +46,6 @@ REVIEWED = {
     "panel/views/seller_orders.py": {  # what a form begins with
         "(package.weight_g or 0) / 1000", "package.declared_centavos / 100",
     },
-    "delivery/models/delivery.py": {"self.shipping_value * percent / 100"},
 }  # fmt: skip  # a table
 
 

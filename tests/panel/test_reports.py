@@ -216,7 +216,7 @@ class TestMoneyOfFailures:
         text = " ".join(member.get(url("report"), NOVEMBER).content.decode().split())
 
         assert '<td class="title">Second attempts</td>' in text
-        assert '"Of the price"> 12.50 % </td> <td class="fact number" data-label="Deliveries">1</td>' in text
+        assert '"Of the price"> 12.50 % </td> <td class="fact number" data-label="Deliveries"> 1 </td>' in text
         assert "Cancelled after pickup" not in text
 
 

@@ -196,7 +196,9 @@ class Party:
             "email": lambda: ["new@example.com"],
             "url": lambda: ["", CheckedUrl("")],
             "payload": lambda: [payload()],
-            "quote": lambda: [Quote(Decimal(10), Decimal(5), *[Decimal(0)] * 4, (60, 900))],
+            "quote": lambda: [
+                Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0), Decimal(0), Decimal(0), (60, 900))
+            ],
             "quote_id": lambda: [None],
             "code": lambda: ["A-1"],
             "value": lambda: ["A-1"],
@@ -262,7 +264,7 @@ class Party:
             return receivers.addresses([stop], at=world.now)[stop.pk].rsplit("/", 1)[1]
 
         def quote_id() -> str:
-            quote = Quote(Decimal(10), Decimal(5), *[Decimal(0)] * 4, (60, 900))
+            quote = Quote(Decimal(10), Decimal(5), Decimal(0), Decimal(0), Decimal(0), Decimal(0), (60, 900))
             return quotes.issue(quote, token=account.token, payload=payload(), at=world.now)
 
         def events() -> dict[str, list[Any]]:

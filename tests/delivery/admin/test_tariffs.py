@@ -133,6 +133,15 @@ class TestPreview:
         assert far.new == "not served"
         assert Tariff.objects.get().base_fare == general.base_fare
 
+    def test_has_what_failures_cost_of_the_first_example(self, admin_client, general, fields):
+        edited = {**fields, "retry_percent": "12.5"}
+
+        shown = preview_of(admin_client, reverse("admin:delivery_tariff_change", args=[general.pk]), edited)
+
+        retry = shown.examples[-1]
+        assert [each.name for each in shown.columns] == ["second attempt"]
+        assert (retry.name, retry.old, retry.new) == ("3 km, one drop-off: second attempt", "R$ 0.00", "R$ 1.50")
+
     def test_is_what_is_saved(self, admin_client, general, fields):
         page = reverse("admin:delivery_tariff_change", args=[general.pk])
         of_another = preview_of(admin_client, page, {**fields, "base_fare": "50"}).digest
