@@ -11,9 +11,9 @@ _ENDED = "delivery_ended_of_account"
 _NEW = f"{_ENDED}_new"
 _COLUMNS = (
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
-    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at",
+    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
 )  # fmt: skip  # a list of names
-_INCLUDED = ", ".join(name.replace("driver", "driver_id") if name == "driver" else name for name in _COLUMNS)
+_INCLUDED = ", ".join("driver_id" if name == "driver" else name for name in _COLUMNS)
 
 
 class Migration(migrations.Migration):

@@ -67,7 +67,7 @@ ENDED = {"ending": _ENDING, "amount": _AMOUNT}
 OFFERED_AT = Coalesce("offer_at", "created_at")
 _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
-    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at",
+    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
@@ -229,7 +229,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.annotate(**ENDED)
 
 
-def _moment(expression: Any) -> ExpressionWrapper:
+def _moment(expression: Any) -> ExpressionWrapper[Any]:
     return ExpressionWrapper(expression, output_field=DateTimeField())
 
 

@@ -1,6 +1,7 @@
 """Windows of a request: their keys, refusals and answers, and what is told of a scheduled delivery."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,11 @@ pytestmark = pytest.mark.django_db
 STRICT = {"prefer": "handling=strict"}
 OFFER = "/api/sandbox/deliveries/{}/offer"
 KEYS = ["#/pickupReadyAt", "#/pickupDeadlineAt", "#/dropoffs/0/readyAt", "#/dropoffs/0/deadlineAt"]
+NO_MOMENTS: list[Any] = [
+    "", "tomorrow", 1795200000, True, [], "2026-07-15", "2026-13-15T14:00:00Z", "2026-02-30T14:00:00Z",
+    "2026-07-15T25:00:00Z", "2026-07-15T14:00:00+99:00", "0001-01-01T00:00:00+14:00", "9" * 5000,
+    "2026-07-15T14:00:00Z; DROP", "٢٠٢٦-07-15T14:00:00Z",
+]  # fmt: skip  # a list
 MINUTES_OF_30_DAYS = 30 * 24 * 60
 # Of the clock's, in São Paulo: two hours, and with another offset.
 READY = "2026-07-15T14:00:00-03:00"
@@ -60,14 +66,10 @@ class TestAMoment:
     @pytest.mark.parametrize(
         ("value", "code"),
         [
-            *[(value, "invalid_moment") for value in (
-                "", "tomorrow", 1795200000, True, [], "2026-07-15", "2026-13-15T14:00:00Z", "2026-02-30T14:00:00Z",
-                "2026-07-15T25:00:00Z", "2026-07-15T14:00:00+99:00", "0001-01-01T00:00:00+14:00", "9" * 5000,
-                "2026-07-15T14:00:00Z; DROP", "٢٠٢٦-07-15T14:00:00Z",
-            )],
+            *((value, "invalid_moment") for value in NO_MOMENTS),
             ("2026-07-15T14:00:00", "missing_offset"),
         ],
-    )  # fmt: skip  # a table
+    )
     @pytest.mark.parametrize("path", [QUOTE, REQUEST])
     def test_is_refused_at_its_own_pointer(self, api, clock, path, pointer, value, code):
         answer = api.post(path, with_windows({pointer: value}))
