@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -180,7 +181,8 @@ class TestLateness:
     """What is due when: `due_at` of each route status."""
 
     def due(self, delivery):
-        return Delivery.objects.filter(pk=delivery.pk).with_due().values_list("due_at", flat=True).get()
+        found: Any = Delivery.objects.filter(pk=delivery.pk).with_due().get()
+        return found.due_at
 
     def test_counts_from_the_offer_without_a_driver(self):
         delivery = scheduled(600 * MINUTE, at=NOW)
