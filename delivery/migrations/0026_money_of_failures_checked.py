@@ -9,14 +9,14 @@ from django.db import migrations, models
 _INDEX, _NEW = "delivery_ended_of_account", "delivery_ended_of_account_new"
 _SUMMED = (
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
-    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "retry_fee",
+    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode", "retry_fee",
     "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
 )  # fmt: skip  # a list of names
 _CREATE = f"""
 CREATE INDEX CONCURRENTLY {_NEW} ON delivery_delivery (integrator_id, environment, closed_at, id)
 INCLUDE (status, route_status, shipping_value, cancelled_at, cancel_fee, driver_id, distance_km, created_at,
-         accepted_at, driver_amount, offer_at, scheduled_for, pickup_deadline_at, deadline_at, retry_fee, return_fee,
-         cancel_percent_accepted, cancel_percent_collected, retry_percent, return_percent)
+         accepted_at, driver_amount, offer_at, scheduled_for, pickup_deadline_at, deadline_at, mode, retry_fee,
+         return_fee, cancel_percent_accepted, cancel_percent_collected, retry_percent, return_percent)
 WHERE closed_at IS NOT NULL
 """
 

@@ -83,6 +83,7 @@ class TestSchedule:
             ("renew-arrivals", 15, "and every 15 s for routes whose driver has reported a position"),
             ("send-alerts", 15, "task `delivery.send_alerts` every 15 s"),
             ("send-mail", 5, "task `mail.send_due` every five seconds"),
+            ("offer-scheduled", 15, "by task `delivery.offer_scheduled` every 15 s"),
             ("expire-offers", 30, "the periodic task, which runs every 30 s, has not expired the offer"),
             ("prune-attempts", 3600, "task `delivery.webhooks.prune`, hourly"),
             ("prune-proof-photos", 3600, "task `delivery.prune_proof_photos`, hourly"),

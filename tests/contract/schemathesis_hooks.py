@@ -39,6 +39,7 @@ SET_WEBHOOKS = ("PUT /api/sandbox/webhook", "PUT /api/integration/sandbox/webhoo
 EVENTS, MOST_EVENTS = "POST /api/integration/carrier/events", 100
 INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
 
+_OF_WINDOWS = "too_far_ahead|window_too_short|windows_contradict|invalid_moment"
 _OF_STATES = (
     "already_finished|move_refused|route_taken|offer_expired|stop_not_open|no_driver_assigned|leaving_not_allowed"
 )
@@ -64,6 +65,11 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "One of two keys is there": (422, "required #", (CHANGE, INSTRUCT)),
     "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
     "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),
+    "Windows have rules, and there is no 30 February": (
+        422,
+        f"({_OF_WINDOWS}) #/(pickup|dropoffs/./)([Rr]eady|[Dd]eadline)At",
+        (QUOTE, REQUEST),
+    ),
     "Another reason has a text": (422, "reason_missing", SANDBOX),
     "The delivery has a state": (422, _OF_STATES, (CANCEL, *SANDBOX)),
     "A route has so many drop-offs": (422, "stop_not_found", SANDBOX),

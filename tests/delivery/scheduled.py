@@ -20,7 +20,7 @@ def scheduled(
     **values: Any,
 ) -> Delivery:
     """A delivery that is ready so long after `at`, or with these windows of A and of its stops. One stop by default."""
-    window = pickup or Window(ahead and at + ahead)
+    window = pickup or Window(None if ahead is None else at + ahead)
     payload = validated_payload(stops=len(dropoffs or [None]), mode=mode)
     stops = [replace(place, window=own) for place, own in zip(payload.dropoffs, dropoffs or [Window()], strict=True)]
     payload = replace(payload, pickup=replace(payload.pickup, window=window), dropoffs=stops)

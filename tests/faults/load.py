@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from itertools import cycle
 
 from django.db import Error, connection
@@ -12,6 +13,7 @@ from delivery.actions import deliveries
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery, Token
 from delivery.payload import Options
+from delivery.windows import Window
 from tests.factories import BY, DriverFactory, validated_payload
 from tests.faults.threads import Threads
 
@@ -70,14 +72,19 @@ def reverse_changes(token: Token) -> Iterator[Delivery]:
 
 
 def changes(token: Token) -> Iterator[Delivery]:
-    """Yield a delivery with two drop-offs after each of its six changes. The first drop-off is tried twice."""
+    """Yield a delivery with two drop-offs after each of its six changes with an event.
+
+    It is scheduled, and the first drop-off is tried twice.
+    """
     driver = DriverFactory.create()
     payload = validated_payload(stops=2)
     twice, once = payload.dropoffs
     dropoffs = [replace(twice, options=Options(on_failure=OnFailure.RETRY)), once]
-    payload = replace(payload, dropoffs=dropoffs)
+    tomorrow = replace(payload.pickup, window=Window(timezone.now() + timedelta(days=1)))
+    payload = replace(payload, pickup=tomorrow, dropoffs=dropoffs)
     delivery = deliveries.request(token=token, payload=payload, by=BY, at=timezone.now())
     yield delivery
+    deliveries.offer(delivery=delivery, by=BY, at=timezone.now())
     yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
     yield deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
     yield deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())

@@ -348,10 +348,12 @@ class Requests:
         return found() if found else {"name": "New name", "url": "", "step": "place"}
 
     def events_of_others(self, route: str) -> list[str]:
+        """One of each of the other endpoints; a page takes no more than it shows."""
         found: Any = WebhookEvent.objects.exclude(endpoint=self.world.a.endpoint)
         if "sellers/" in route:
             found = OrderEvent.objects.exclude(endpoint=self.world.s["endpoint"])
-        return [str(each.pk) for each in found.filter(copy_of=None)]
+        first_ones = found.filter(copy_of=None).order_by("endpoint", "pk").distinct("endpoint")
+        return [str(each.pk) for each in first_ones]
 
     def fee_of(self, values: dict[str, Any]) -> str:
         return str(Delivery.objects.get(pk=values["delivery"]).fee_of_cancelling)

@@ -1,6 +1,7 @@
 """The dispatch board and the choice of a driver, in a browser."""
 
 import re
+from datetime import timedelta
 
 from django.utils import timezone
 from playwright.sync_api import expect
@@ -13,6 +14,7 @@ from delivery.payload import Place
 from tests.browser.board.routes import wait_for_hold
 from tests.browser.waiting import shown, until
 from tests.delivery.drivers import create_many
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
 # Counts the tones.
@@ -29,6 +31,23 @@ COUNT_LISTS = """() => {
   document.addEventListener("htmx:afterSettle", ({ target }) => { lists.count += Number(target.id === "drivers"); });
   return lists;
 }"""
+
+
+def test_has_scheduled_routes_in_a_tab_of_their_own_until_they_are_offered(open_board, shop):
+    at = timezone.now()
+    late, soon = (scheduled(timedelta(hours=hours), at=at, token=shop) for hours in (5, 3))
+    page = open_board().page
+    expect(page.locator("[data-tab=all] b")).to_have_text("0")
+
+    page.locator("[data-tab=scheduled]").click()
+    expect(page.locator("#routes article")).to_have_count(2)
+    assert page.locator("#routes article").first.get_attribute("data-id") == str(soon.pk)
+    page.locator(f"#route-{late.pk}").get_by_role("button", name="Offer now").click()
+    wait_for_hold(page)
+
+    expect(page.locator(f"#route-{late.pk}")).to_have_count(0)
+    page.locator("[data-tab=waiting]").click()
+    expect(page.locator(f"#route-{late.pk}").get_by_role("button", name="Assign driver…")).to_be_visible()
 
 
 def test_drives_a_delivery_from_the_board_to_its_end(open_board, shop):

@@ -1,6 +1,8 @@
 """When a scheduled delivery is offered, and what holds before."""
 
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -138,7 +140,7 @@ class TestOffer:
 
         assert schedule.offer_due(at=NOW + 60 * MINUTE) == 0
         found = Delivery.objects.get(pk=delivery.pk)
-        assert (found.status, found.route_status, found.cancel_fee) == ("FAILED", "CANCELLED", 0)
+        assert (found.status, found.route_status, found.cancel_fee) == ("FAILED", "CANCELLED", Decimal(0))
 
     def test_expires_as_long_after_it_as_any_other(self):
         delivery = scheduled(600 * MINUTE, at=NOW)
@@ -179,7 +181,8 @@ class TestLateness:
     """What is due when: `due_at` of each route status."""
 
     def due(self, delivery):
-        return Delivery.objects.filter(pk=delivery.pk).with_due().get().due_at
+        found: Any = Delivery.objects.filter(pk=delivery.pk).with_due().get()
+        return found.due_at
 
     def test_counts_from_the_offer_without_a_driver(self):
         delivery = scheduled(600 * MINUTE, at=NOW)
