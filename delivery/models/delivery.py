@@ -93,8 +93,8 @@ ENDED = {"ending": _ENDING, "amount": _AMOUNT}
 OFFERED_AT = Coalesce("offer_at", "created_at")
 _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
-    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode", "retry_fee",
-    "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
+    "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
+    "retry_fee", "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
