@@ -230,7 +230,7 @@ def accept(*, delivery: Delivery, driver: Driver | None, by: str, at: datetime) 
     locked.accepted_at = locked.accepted_at or at
     accepted = transitions.apply(locked, after, Trigger.ACCEPT, by=by, at=at)
     if is_first and accepted.mode == Mode.REVERSE:
-        receivers.record(accepted, accepted.stops_ahead, at=at)
+        receivers.record(accepted.stops_ahead, at=at)
     return accepted
 
 
@@ -271,7 +271,7 @@ def collect(*, delivery: Delivery, point: str = "", by: str, at: datetime, made_
         raise StopNotFound("The goods of this route are collected at A only; name no point.")
     after = lifecycle.move(locked.state, Trigger.COLLECT)
     collected = transitions.apply(locked, after, Trigger.COLLECT, by=by, at=at, made_at=made_at)
-    receivers.record(collected, collected.ordered_stops, at=at)
+    receivers.record(collected.ordered_stops, at=at)
     return collected
 
 

@@ -136,19 +136,20 @@ def _new(stop: Stop, at: datetime) -> ReceiverLink:
     )
 
 
-def record(delivery: Delivery, stops: Collection[Stop], *, at: datetime) -> None:
-    """Record an e-mail for each of these stops that has an address, within the transaction of the change.
+def record(stops: Sequence[Stop], *, at: datetime) -> None:
+    """Record an e-mail for each of these stops of a delivery that has an address, in the transaction of the change.
 
     Who waits at a stop of mode REVERSE is the sender there. None of the sandbox, whose deliveries do not arrive, and
     none without a mail server.
     """
+    delivery = stops[0].delivery
     if delivery.environment == Environment.SANDBOX or not outbox.is_configured():
         return
     options = DropoffOptions.objects.in_bulk([stop.pk for stop in stops])
     addressed = {stop: options[stop.pk].contact_email for stop in stops if stop.pk in options}
-    stops = {stop: address for stop, address in addressed.items() if address}
-    links = addresses(list(stops), at=at)
-    for stop, address in stops.items():
+    recipients = {stop: address for stop, address in addressed.items() if address}
+    links = addresses(list(recipients), at=at)
+    for stop, address in recipients.items():
         outbox.record(
             kind=Kind.RECEIVER,
             recipient=address,

@@ -37,7 +37,7 @@ def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str
         # The address before was not the receiver's: nothing more is sent to it, and forgetting would not find it.
         Message.objects.filter(pk__in=earlier).delete()
         if receivers.were_told(locked):
-            receivers.record(locked, [stop], at=at)
+            receivers.record([stop], at=at)
     return locked
 
 

@@ -105,7 +105,7 @@ class TestRecord:
             delivery = asking_for(*[WITH_ADDRESS] * count, accepted=True)
             locked = transitions.lock(delivery)
             with CaptureQueriesContext(connection) as queries:
-                receivers.record(locked, locked.ordered_stops, at=timezone.now())
+                receivers.record(locked.ordered_stops, at=timezone.now())
             read.append([query for query in queries.captured_queries if query["sql"].startswith("SELECT")])
 
         assert len(read[0]) == len(read[1])
