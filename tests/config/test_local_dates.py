@@ -41,6 +41,7 @@ REVIEWED = {
         "self.received_at.astimezone(UTC)", "f'{self.received_at.astimezone(UTC):%Y-%m-%d}'",
         "f'{self.arrives_at:%H:%M}'",
     },
+    "delivery/api/fields.py": {"datetime.fromisoformat(data.upper()).astimezone(UTC)"},  # of the same moment
     "delivery/management/commands/replay_webhooks.py": {"timezone.make_aware(moment)"},  # typed without an offset
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},

@@ -50,6 +50,7 @@ class TestDeliveryDetail:
         assert body == {
             **created,
             "deliveryMode": "DEFAULT",
+            "scheduledFor": None,
             "pickup": {"contacts": sent["pickup"]["contacts"], "address": address},
             "orders": [
                 {
