@@ -91,7 +91,7 @@ def _state(endpoint: WebhookEndpoint) -> str:
 def _of_deliveries(*, at: datetime) -> Iterator[OpenAlert]:
     open_now = alerts.untaken_or_late(at=at)
     by_kind = [open_now.filter(trouble=kind) for kind in (Trouble.UNTAKEN, Trouble.LATE)]
-    for deliveries in (*by_kind, alerts.first_failures(at=at), alerts.failed_since(at - _FAILED_FOR, at=at)):
+    for deliveries in (*by_kind, alerts.first_failures(), alerts.failed_since(at - _FAILED_FOR, at=at)):
         live = deliveries.filter(environment=Environment.LIVE).select_related("integrator", "driver")
         rows = list(live.order_by("-troubled_at")[:MOST])
         prefetch_related_objects(rows, "stops")

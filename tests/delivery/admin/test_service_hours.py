@@ -74,7 +74,7 @@ class TestPage:
     def test_names_what_is_no_area(self, admin_client, area):
         response = admin_client.post(ADD, form(city="Santos", area=area))
 
-        assert [*response.context["adminform"].form.errors] == ["area", "__all__"]
+        assert [*response.context["adminform"].form.errors] == ["area"]
         assert not ServiceHours.objects.exists()
 
     def test_of_an_account_is_shown_with_the_hours_that_held_before(self, admin_client):
