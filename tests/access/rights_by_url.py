@@ -208,6 +208,7 @@ ACTIONS: dict[str, dict[str, str]] = {
     "delivery.webhookevent": {"replay": _STAFF_ONLY},
     "integration.webhookevent": {"replay": _STAFF_ONLY},
     "delivery.tariff": {"delete_selected": _STAFF_ONLY},
+    "delivery.servicehours": {"delete_selected": _STAFF_ONLY},
     "delivery.delivery": dict.fromkeys((f"move_{name}" for name in MOVES), _DISPATCHERS),
     "delivery.driver": {"go_on_duty": _DISPATCHERS, "go_off_duty": _DISPATCHERS},
     "integration.seller": {"suspend": _STAFF_ONLY, "lift_suspension": _STAFF_ONLY},
