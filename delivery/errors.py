@@ -233,6 +233,14 @@ class StopNotOpen(DeliveryError):
     example = "This point is closed already; name a point that is still open."
 
 
+class AttemptRecorded(DeliveryError):
+    """Recording a visit as the first failed one of a stop, when the first one is recorded already."""
+
+    code = "attempt_recorded"
+    title = "The first attempt is recorded already"
+    message = "The first attempt at this point is recorded already. To record a second one, open the point again."
+
+
 class NothingToDecide(DeliveryError):
     """Answering a failure at a stop that is not tried again: none was recorded, or the stop has ended."""
 
