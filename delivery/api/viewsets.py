@@ -369,10 +369,9 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         token = token_of(request)
         delivery = _with_point(token, delivery_id, point)
         if others := sorted(set(map(str, request.data)) - {"contacts", "instructions"}):
-            raise RouteIsImmutable(
-                "Only contacts and instructions can be changed, not %(names)s.",
-                names=", ".join(others)[:_LONGEST_NAMES],
-            )
+            # Half of a surrogate pair cannot be sent, and NUL cannot be stored.
+            names = ", ".join(others)[:_LONGEST_NAMES].replace("\0", " ").encode(errors="replace").decode()
+            raise RouteIsImmutable("Only contacts and instructions can be changed, not %(names)s.", names=names)
         serializer = self.read_body(DropoffChangeSerializer(data=request.data))
         changed = stops.change(
             delivery=delivery, point=point, values=serializer.columns, by=f"token {token.hint}", at=clock.now()
