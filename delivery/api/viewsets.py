@@ -54,6 +54,7 @@ from delivery.errors import (
     RouteIsImmutable,
     StopHasEnded,
     StopNotFound,
+    TooManyChanges,
     TooManySimulations,
 )
 from delivery.lifecycle import Mode, OnFailure
@@ -359,7 +360,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the change.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded)
+    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded, TooManyChanges)
     @action(methods=["patch"], detail=True, url_path="dropoffs/<str:point>")
     def change_dropoff(self, request: Request, delivery_id: str, point: str) -> Response:
         """Change the contact or the instructions of a drop-off.
@@ -385,7 +386,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the answer.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, NothingToDecide)
+    @raises(DeliveryNotFound, PointNotFound, NothingToDecide, TooManyChanges)
     @action(methods=["post"], detail=True, url_path="dropoffs/<str:point>/instruct")
     def instruct(self, request: Request, delivery_id: str, point: str) -> Response:
         """Say what follows a first failure.
