@@ -60,7 +60,7 @@ _BEFORE_A = (*lifecycle.UNTAKEN, lifecycle.RouteStatus.ACCEPTED)
 
 @dataclass(frozen=True)
 class Card:
-    """What the list shows of one route. Changes only with `Delivery.last_sequence` and when the route is offered."""
+    """What the list shows of one route. Changes only with `Delivery.last_sequence` and `offer_at`."""
 
     delivery: Delivery
     moves: dict[str, Move]
@@ -108,9 +108,9 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     """The routes that the board shows of an environment, or those of them with these ids, in no particular order.
 
     `version` changes with the card; `account` and `shop` are who has requested it, by id and by name. `due` is when the
-    next step is due, of a scheduled route when it is ready, and `offers` when that is offered; `expires` when an offer
-    ends. `points` and `driver` are as `maps.route` has them; a driver without
-    a known position has null coordinates. `arrives` of a stop is when the driver is expected there.
+    next step is due, of a scheduled route when it is ready; `expires` when an offer ends. `points` and `driver` are as
+    `maps.route` has them; a driver without a known position has null coordinates. `arrives` of a stop is when the
+    driver is expected there.
     """
     deliveries = _shown(environment, ids).with_due()
     columns = (
@@ -123,10 +123,9 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     return [
         {
             "id": str(row.pk),
-            "version": f"{row.last_sequence} {row.route_status}",
+            "version": f"{row.last_sequence} {row.offer_at}",
             "status": row.route_status,
             "due": row.due_at.timestamp(),
-            "offers": row.offer_at.timestamp() if row.route_status == _SCHEDULED else None,
             "expires": row.offer_expires_at.timestamp() if row.route_status == offered else None,
             "points": [maps.point("A", row.latitude, row.longitude), *stops.get(row.pk, [])],
             "returns": row.mode == lifecycle.Mode.RETURN,

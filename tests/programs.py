@@ -1,13 +1,14 @@
 """Programs, and files by their paths, that tests need and pip does not install, each with the Debian packages of it.
 
 `python3 tests/programs.py` prints the packages that this machine lacks. Without one of these the tests that need it are
-skipped, unless NOTHING_SKIPS is set, as in CI.
+skipped, unless NOTHING_SKIPS is set, as in CI. The browser tests are faster with LIGHTER, and run without it.
 """
 
 import os
 import shutil
 from pathlib import Path
 
+LIGHTER = "chromium-headless-shell"  # Chromium without windows, a program and a package
 PACKAGES = {
     "chromium": "chromium fonts-dejavu-core fonts-liberation",
     "php": "php-cli",  # a program of the panel's quickstart

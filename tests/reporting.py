@@ -15,6 +15,8 @@ from itertools import groupby
 import pytest
 from _pytest.terminal import TerminalReporter
 
+from tests import programs
+
 # Folders of the parts that run after the unit tests, in this order.
 _LATER_PARTS = ("contract", "browser", "faults")
 # The longest one is that of the first browser test, which makes a database and starts servers.
@@ -139,6 +141,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     terminalreporter.write_line("slowest files: " + ", ".join(f"{path} {seconds:.0f} s" for path, seconds in slowest))
     for reason, number in _not_run.most_common():
         terminalreporter.write_line(f"{number} tests were not run: {reason}", yellow=True)
+    if "browser" in _parts and (reason := programs.missing(programs.LIGHTER)):
+        terminalreporter.write_line(f"The browser tests were slower than they can be: {reason}", yellow=True)
 
 
 def _minutes(seconds: float) -> str:

@@ -562,6 +562,15 @@ class Delivery(Identified, Located):
         return Window(self.scheduled_for, self.pickup_deadline_at)
 
     @property
+    def offer_window(self) -> Window:
+        return Window(self.offer_at)
+
+    @property
+    def lead(self) -> timedelta | None:
+        """How long before it is ready a scheduled route is offered. None of others."""
+        return self.scheduled_for - self.offer_at if self.scheduled_for and self.offer_at else None
+
+    @property
     def is_scheduled(self) -> bool:
         return self.route_status == RouteStatus.SCHEDULED
 

@@ -52,6 +52,7 @@ REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT} | dict.fromkeys(KEPT_REFUSALS, Re
 # Of the codes that differ from their status.
 REPEATS_OF_CODES = {
     "busy": Repeat.WAIT,
+    "closed": Repeat.WAIT,
     "look_ups_busy": Repeat.WAIT,
     "webhook_host_unresolved": Repeat.WAIT,
     "call_in_progress": Repeat.SAME_KEY,

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Group, User
 from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.core.cache import cache
 from django.db import connection
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserType, Page, expect, sync_playwright
 
 from common import connections
 from common.page_updates import Message, publish
@@ -32,7 +32,7 @@ from tests.panel import archives
 
 __all__ = ["sink"]
 SENDER = BackgroundSender(OUTBOX)
-CHROMIUM = shutil.which("chromium")
+WHOLE = "chromium"
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser" in str(item.path):
             item.add_marker(pytest.mark.timeout(180))
-            if reason := programs.missing("chromium"):
+            if reason := programs.missing(WHOLE):
                 if programs.is_needed():
                     raise pytest.UsageError(reason)
                 item.add_marker(pytest.mark.skip(reason=reason))
@@ -70,28 +70,45 @@ def _patient() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def _browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """One browser for all tests of a worker, and the event loop of its driver, which is in the thread of the tests."""
+def _driver() -> Iterator[tuple[BrowserType, asyncio.AbstractEventLoop]]:
+    """What starts browsers, and its event loop, which is in the thread of the tests."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)
-        yield browser, loop
+        yield playwright.chromium, loop
         asyncio._set_running_loop(loop)
-        browser.close()
+
+
+@pytest.fixture(scope="session")
+def _started() -> dict[str, Browser]:
+    """The browsers of all tests of a worker, by the names of their programs. They end with the driver."""
+    return {}
 
 
 @pytest.fixture
-def chromium(_browser: tuple[Browser, asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+def chromium_program() -> str:
+    """Without windows Chromium takes a third less CPU time. A test that needs the whole one overrides this."""
+    return WHOLE if programs.missing(programs.LIGHTER) else programs.LIGHTER
+
+
+@pytest.fixture
+def chromium(
+    _driver: tuple[BrowserType, asyncio.AbstractEventLoop],
+    _started: dict[str, Browser],
+    chromium_program: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Browser]:
     """The browser. Between two calls of it its loop counts as running, but not for the tests of other folders.
 
     Django takes that loop for asynchronous code, which these tests are not.
     """
-    browser, loop = _browser
+    driver, loop = _driver
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     asyncio._set_running_loop(loop)
-    yield browser
+    if chromium_program not in _started:
+        _started[chromium_program] = driver.launch(executable_path=shutil.which(chromium_program), args=FLAGS)
+    yield _started[chromium_program]
     asyncio._set_running_loop(None)
 
 

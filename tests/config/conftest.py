@@ -13,6 +13,7 @@ from config.local import embedded
 from tests import servers
 from tests.integration.factories import SellerFactory, key_of
 from tests.panel.conftest import as_role, person, shop, with_url, world
+from tests.stock_postgresql import PROGRAM, stock_postgresql
 
 __all__ = ["as_role", "person", "shop", "with_url", "world"]
 
@@ -24,21 +25,17 @@ def buyer(db):
 
 
 @pytest.fixture
-def external(tmp_path, monkeypatch):
-    """URLs of a PostgreSQL and a Redis that a run did not start."""
+def external(program, tmp_path, monkeypatch):
+    """URLs of a PostgreSQL and a Redis that a run did not start. The database is empty."""
+    program(PROGRAM)
     monkeypatch.setenv("DATA_DIR", str(tmp_path / "external"))
-    for name in ("DATABASE_URL", "REDIS_URL"):
-        monkeypatch.delenv(name, raising=False)
-    server = embedded.hold_postgres()
-    assert server is not None  # since DATABASE_URL is not set
-    with _redis() as redis_url:
-        yield {"DATABASE_URL": embedded.postgres_url(), "REDIS_URL": redis_url}
-    server.release()
+    with stock_postgresql() as (url, _log), _redis() as redis_url:
+        yield {"DATABASE_URL": url, "REDIS_URL": redis_url}
 
 
 @pytest.fixture
 def migrated(tmp_path, monkeypatch):
-    """The same with all tables, which the migrations would take a quarter of a minute to make."""
+    """The same with all tables, in a database of the tests' own server."""
     template = servers.database()["TEMPLATE"]  # since DATABASE_URL is not set
     url, name = embedded.postgres_url(), Identifier(f"external_{os.getpid()}")
     monkeypatch.setenv("DATA_DIR", str(tmp_path / "external"))

@@ -1,4 +1,4 @@
-"""The service through PgBouncer in transaction mode, as docs/deployment.md describes it."""
+"""The service through PgBouncer in transaction mode, as docs/deployment.md describes it, on Debian's PostgreSQL."""
 
 import json
 import subprocess

@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
-from django.core.management import call_command
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
 from common.invariants import examine
 from config.env import data_dir
+from config.local import embedded
 from delivery import invariants as deliveries
 from delivery.models import Token
 from integration import invariants as orders
 from integration.models import Seller
+from tests import servers
 from tests.factories import TariffFactory
 from tests.faults import integrators, log_contents
 from tests.faults.calls import Callers
@@ -49,7 +50,7 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     with django_db_blocker.unblock():
         with connection.cursor() as cursor:
             cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-        call_command("migrate", verbosity=0)
+        servers.make_tables(embedded.postgres_url())
         TariffFactory.create()
         yield
         broken = [finding for finding in examine((*deliveries.ALL, *orders.ALL), most_ids=5) if not finding.holds]

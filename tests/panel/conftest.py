@@ -41,6 +41,7 @@ from integration.models import (
     Seller,
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from tests import service_hours
 from tests.factories import (
     BY,
     PICKUP,
@@ -166,6 +167,7 @@ def world(with_url):
     load_tariff()
     FreightParameters.objects.update(handling_days=1)  # a row of the history of prices
     DispatchRules.objects.get_or_create()
+    service_hours.row("00:00-24:00", integrator=with_url.integrator).save()
     of_seller = endpoints.first(EndpointOfSeller, owner=with_url.seller.pk, environment=Environment.LIVE)
     of_seller = endpoints.set_url(endpoint=of_seller, url="http://127.0.0.1:9/hook", by=BY, at=now)
     order = create_order(with_url.seller)

@@ -48,7 +48,8 @@ class TestBoard:
 
         assert (route["id"], route["status"]) == (str(soon.pk), "SCHEDULED")
         assert route["due"] == (now + 3 * HOUR).timestamp()
-        assert route["due"] - route["offers"] == 1872  # the way of a driver of whom nothing is known
+        (card,) = board.cards("live", [soon.pk]).values()
+        assert "31 min before" in card  # the way of a driver of whom nothing is known
         assert len(route["points"]) == 2
 
     def test_has_another_card_once_a_route_is_offered(self):

@@ -1,8 +1,14 @@
 // The dispatch board: what is known of the routes, kept up to date. board_list.js and board_map.js show it.
 "use strict";
 
+const words = document.getElementById("board").dataset;
+// Writes seconds since 1970 in the service's time zone.
+const inZone = (parts) => {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { ...parts, timeZone: words.timeZone });
+  return (seconds) => format.format(seconds * 1000);
+};
 const board = {
-  words: document.getElementById("board").dataset,
+  words,
   routes: new Map(), // id -> a route as panel/board.py describes it
   free: [], // drivers
   chosen: "", // id of a route
@@ -16,11 +22,11 @@ const board = {
 
   late: (route) => route.due * 1000 < Date.now(),
 
-  // The routes of a tab, an element with `data-tab`. Scheduled ones have a tab of their own, but a search finds all.
+  // The routes of a tab, an element with `data-tab`. A search finds scheduled ones too.
   inTab({ dataset: { tab, status } }) {
     const ofShop = [...board.routes.values()].filter((route) => !board.shop || route.account === board.shop);
     if (tab === "late") return ofShop.filter(board.late);
-    return ofShop.filter((route) => (status ? route.status === status : board.matching || route.status !== "SCHEDULED"));
+    return ofShop.filter((route) => (status ? route.status === status : route.status !== "SCHEDULED" || board.matching || route.id === board.chosen));
   },
 
   // The routes of the chosen tab and the search, those that are due first at the top.
@@ -53,7 +59,7 @@ const board = {
 
   choose(id, { scroll = false, fit = false } = {}) {
     board.chosen = board.chosen === id ? "" : id;
-    if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll(board.routes.get(id)?.status === "SCHEDULED" ? "scheduled" : "all");
+    if (board.chosen && !board.shown().some((route) => route.id === id)) board.showAll();
     else board.keepAddress();
     board.show();
     if (board.chosen && scroll) board.reveal(id);
@@ -84,22 +90,10 @@ const board = {
     return board.words.hours.replace("%s", Math.floor(minutes / 60)).replace("%s", String(minutes % 60).padStart(2, "0"));
   },
 
-  // "09:55" in the time zone of the service.
-  time: (() => {
-    const format = new Intl.DateTimeFormat(document.documentElement.lang, {
-      hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: document.getElementById("board").dataset.timeZone,
-    });
-    return (seconds) => format.format(seconds * 1000);
-  })(),
-
-  // The time, with the day unless that is today.
-  moment: (() => {
-    const format = new Intl.DateTimeFormat(document.documentElement.lang, { day: "2-digit", month: "2-digit", timeZone: document.getElementById("board").dataset.timeZone });
-    return (seconds) => {
-      const day = format.format(seconds * 1000);
-      return day === format.format(Date.now()) ? board.time(seconds) : `${day} ${board.time(seconds)}`;
-    };
-  })(),
+  // "09:55"; after twelve hours with the day.
+  time: inZone({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
+  day: inZone({ day: "2-digit", month: "2-digit" }),
+  moment: (seconds) => (seconds - Date.now() / 1000 < 43_200 ? "" : `${board.day(seconds)} `) + board.time(seconds),
 
   // On a phone: "list", "map" or "drivers".
   view(name) {
@@ -229,11 +223,11 @@ find.addEventListener("input", () => {
   typing = setTimeout(async () => { await board.search(); board.show(); }, 200);
 });
 
-board.showAll = (tab = "all") => {
+board.showAll = () => {
   find.value = searched = board.shop = ended.innerHTML = "";
   ended.hidden = true;
   board.matching = null;
-  board.tab = tab;
+  board.tab = "all";
   board.keepAddress();
 };
 document.getElementById("show-all").addEventListener("click", () => { board.showAll(); board.show(); });

@@ -7,7 +7,6 @@
   const most = Number(board.words.mostCards);
   const cards = new Map(); // id -> {element, version}
   const SOON_SECONDS = 15 * 60;
-  const DUE = { SCHEDULED: "dueScheduled", AVAILABLE: "dueAvailable", ACCEPTED: "dueAccepted", COLLECTED: "dueCollected", RETURNING: "dueReturning" };
   let length = most; // how many routes the list shows; more when it is scrolled to its end
 
   // Keep new cards. The one that is shown is replaced in its place, with the focus where it was.
@@ -77,7 +76,6 @@
     for (const tab of document.querySelectorAll("[data-tab]")) {
       const found = board.inTab(tab);
       tab.querySelector("b").textContent = found.length;
-      if (tab.dataset.tab === board.tab && tab.getAttribute("aria-pressed") !== "true") tab.scrollIntoView({ block: "nearest", inline: "nearest" });
       tab.setAttribute("aria-pressed", String(tab.dataset.tab === board.tab));
       tab.classList.toggle("alarm", tab.dataset.tab === "late" && found.length > 0);
       tab.classList.toggle("none", found.length === 0);
@@ -99,12 +97,11 @@
       element.classList.toggle("soon", left >= 0 && left < SOON_SECONDS);
       element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
       element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
-      const due = board.words[DUE[route.status]].replace("%s", board.moment(route.due));
+      const due = board.words[`due${route.status[0]}${route.status.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
       const lateness = element.querySelector(".lateness");
       write(lateness, left < 0 ? board.words.late.replace("%s", board.duration(-left)) : due);
       lateness.title = due;
       if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires)));
-      if (route.offers) write(element.querySelector(".expiry"), board.words.offers.replace("%s", board.moment(route.offers)).replace("%s", board.duration(route.due - route.offers)));
       for (const place of element.querySelectorAll(".arrives")) {
         const { arrives } = route.points.find((point) => point.label === place.dataset.point) ?? {};
         write(place, arrives ? board.words.arrives.replace("%s", board.time(arrives)) : "");

@@ -1,20 +1,22 @@
 """The app installed on a phone: what Chromium requires for it, and a start without a connection."""
 
 import json
+import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from tests.browser.conftest import CHROMIUM, FLAGS
+from tests.browser.conftest import FLAGS, WHOLE
 from tests.browser.driver_app.driver_phone import DriverPhone
 from tests.factories import DeliveryFactory, DriverFactory
 
 
 @pytest.fixture
 def persistent(chromium, tmp_path) -> Iterator[BrowserContext]:
-    """A browser that keeps its data: the others are like private windows, where nothing can be installed."""
-    context = chromium.browser_type.launch_persistent_context(tmp_path, executable_path=CHROMIUM, args=FLAGS)
+    """A whole browser that keeps its data: the others are like private windows, where nothing can be installed."""
+    path = shutil.which(WHOLE)
+    context = chromium.browser_type.launch_persistent_context(tmp_path, executable_path=path, args=FLAGS)
     yield context
     context.close()
 

@@ -17,6 +17,7 @@ from playwright.sync_api import Page, expect
 from common import credentials, web_push
 from delivery import offer_pushes
 from delivery.models import PushSubscription
+from tests.browser.conftest import WHOLE
 from tests.browser.waiting import until
 from tests.config.stream_client import granian
 from tests.delivery.driver_app.browsers import Browser
@@ -200,6 +201,11 @@ class TestQuestion:
 
 
 class TestNotification:
+    @pytest.fixture
+    def chromium_program(self):
+        """Without windows it shows no notifications."""
+        return WHOLE
+
     def test_comes_while_the_page_is_closed(self, ana, service, browser, at_once):
         subscribed(ana)
         ana.page.goto(f"{ana.base}/driver/day/")

@@ -10,23 +10,26 @@ from django.utils import timezone
 from delivery import lifecycle
 from delivery.actions import deliveries, moves, stops
 from delivery.errors import NothingToDecide, StopNotOpen
-from delivery.lifecycle import Mode, OnFailure, State, Trigger
+from delivery.lifecycle import Mode, OnFailure, RouteStatus, State, Trigger
 from delivery.models import DropoffOptions, EventState, Stop, WebhookEvent
 from delivery.models.stop import LABELS
 from delivery.webhooks import outbox
+from delivery.windows import Window
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 ROWS = [
     (mode, *row)
     for mode in (Mode.DEFAULT, Mode.REVERSE)
     for row in lifecycle.TABLE[mode]
-    if row[0] is not Trigger.EXPIRE
+    if row[0] not in (Trigger.EXPIRE, Trigger.OFFER)  # the offer of a scheduled route is no event
 ]
 
 
 def way_to(mode, row):
     """The moves of a new delivery that lead to this row of the lifecycle's table and make it, and the state after."""
-    ahead: list[tuple[list[str], State]] = [([], lifecycle.new(orders=2, mode=mode))]
+    is_scheduled = row[1] is RouteStatus.SCHEDULED
+    ahead: list[tuple[list[str], State]] = [([], lifecycle.new(orders=2, mode=mode, is_scheduled=is_scheduled))]
     for steps, state in ahead:
         for trigger, index in itertools.product(lifecycle.allowed(state.route, mode), (0, 1)):
             try:
@@ -41,9 +44,13 @@ def way_to(mode, row):
     raise AssertionError("no moves lead to this row")
 
 
-def delivery_after(mode, steps):
+def delivery_after(mode, steps, *, is_scheduled=False):
     DriverFactory.create_batch(2, at_point=PICKUP)
-    delivery = DeliveryFactory.create(stops=2, mode=mode)
+    delivery = (
+        scheduled(timedelta(hours=1), at=timezone.now(), mode=mode, dropoffs=[Window(), Window()])
+        if is_scheduled
+        else DeliveryFactory.create(stops=2, mode=mode)
+    )
     for step in steps:
         name, _, point = step.partition(" ")
         if name == Trigger.RECALL:
@@ -71,7 +78,7 @@ class TestEvents:
     def test_contain_every_status_after_the_change(self, mode, trigger, route):
         steps, after = way_to(mode, (trigger, route))
 
-        delivery = delivery_after(mode, steps)
+        delivery = delivery_after(mode, steps, is_scheduled=route is RouteStatus.SCHEDULED)
 
         events = list(WebhookEvent.objects.filter(delivery=delivery).order_by("sequence"))
         assert [event.sequence for event in events] == list(range(1, len(steps) + 2))
