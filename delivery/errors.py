@@ -233,6 +233,28 @@ class StopNotOpen(DeliveryError):
     example = "This point is closed already; name a point that is still open."
 
 
+class AttemptRecorded(DeliveryError):
+    """Recording a visit as the first failed one of a stop, when the first one is recorded already."""
+
+    code = "attempt_recorded"
+    title = "The first attempt is recorded already"
+    message = "The first attempt at this point is recorded already. To record a second one, open the point again."
+
+
+class TooManyChanges(DeliveryError):
+    """Changing a stop once more that has been changed as often as it may be, or sending its link to another address."""
+
+    code = "too_many_changes"
+    title = "The drop-off has been changed too often"
+    status = 409
+    meaning = (
+        "The drop-off has been changed 50 times, or its contact 4 times and the receiver's link would be sent to a new "
+        "email."
+    )
+    remedy = "Call the driver, as long as the route is under way."
+    example = "This point has been changed as often as it may be."
+
+
 class NothingToDecide(DeliveryError):
     """Answering a failure at a stop that is not tried again: none was recorded, or the stop has ended."""
 

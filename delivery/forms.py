@@ -36,6 +36,7 @@ class MoveForm(forms.Form):
             "position": forms.CharField(
                 label=_("Latitude, longitude"), widget=forms.TextInput({"placeholder": "-23.56,-46.65"})
             ),
+            "untried": forms.CharField(widget=forms.HiddenInput, initial=moves.untried(delivery)),
         }
         for field, required in moves.MOVES[name].fields.items():
             if field in fields:

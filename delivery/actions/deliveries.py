@@ -22,6 +22,7 @@ from delivery import lifecycle, task_names, windows, words
 from delivery.actions import drivers, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
+    AttemptRecorded,
     DriverNotEligible,
     ExternalIdInUse,
     FeeChanged,
@@ -302,6 +303,7 @@ def fail_point(
     point: str,
     reason: str,
     code: str = "",
+    untried: str = "",
     by: str,
     at: datetime,
     made_at: datetime | None = None,
@@ -311,7 +313,9 @@ def fail_point(
     Where the policy is RETRY, the first failure leaves the order open, and its stop is tried again after the others.
     `code`: one of `FailureCode`; empty: OTHER, which needs a reason, like no other code. The history, and with it the
     API, has both as one text in the active language, that of who records it.
-    Raises InvalidFailureCode, ReasonMissing, InvalidReason, StopNotFound, StopNotOpen or MoveRefused.
+    `untried`: labels of the stops that had not failed when the driver or the dispatcher looked. One of them is not
+    failed a second time, because it is the same visit, which somebody else has recorded meanwhile.
+    Raises InvalidFailureCode, ReasonMissing, InvalidReason, StopNotFound, AttemptRecorded, StopNotOpen or MoveRefused.
     """
     reason = _checked_reason(reason)
     if code not in ("", *FailureCode):
@@ -321,6 +325,8 @@ def fail_point(
         raise ReasonMissing("Say why the point failed; people read it in the delivery's history.")
     locked = transitions.lock(delivery)
     stop = stop_at(locked, point)
+    if stop.tried_at is not None and stop.label in untried:
+        raise AttemptRecorded
     policy = OnFailure(DropoffOptions.of(stop).on_failure)
     trigger = lifecycle.of_failure(policy, is_second=stop.tried_at is not None)
     after = lifecycle.move(locked.state, trigger, index=stop.index)

@@ -30,6 +30,7 @@ class Report:
     point: str = ""
     code: str = ""
     reason: str = ""
+    was_tried: bool | None = None  # whether the phone knew of a first failure at the point; None: it does not say so
     proof: Proof = NO_PROOF
 
 
@@ -100,6 +101,7 @@ def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove)
                 point=report.point,
                 code=report.code,
                 reason=report.reason,
+                untried=_untried(delivery, report),
                 by=by,
                 at=at,
                 made_at=made_at,
@@ -108,6 +110,15 @@ def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove)
             deliveries.return_(delivery=delivery, by=by, at=at, made_at=made_at)
         case other:
             raise ValueError(f"{other} is not reported by phones")
+
+
+def _untried(delivery: Delivery, report: Report) -> str:
+    """The point, if the phone had not heard of a failure there when the driver reported this one."""
+    if report.was_tried is not None:
+        return "" if report.was_tried else report.point
+    # A page of the version before does not say so. What was done before the recorded attempt is that attempt.
+    attempt = delivery.transitions.filter(trigger=Trigger.ATTEMPT, point=report.point).first()
+    return report.point if attempt is not None and report.made_at <= attempt.happened_at else ""
 
 
 def _not_yours() -> NotYourRoute:

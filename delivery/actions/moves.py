@@ -27,7 +27,8 @@ class Move:
     """An action on a delivery, its label, and the message that it has been performed, with values of `forms.done`.
 
     `fields` names the texts it takes, and whether each is required.
-    Possible fields: `driver` (an id), `point` (B, C or D), `code` (of a failure), `reason`, `position` ("LAT,LNG").
+    Possible fields: `driver` (an id), `point` (B, C or D), `code` (of a failure), `reason`, `position` ("LAT,LNG"),
+    `untried` (what the function of that name returned when the dispatcher looked).
     """
 
     action: Callable[..., Delivery]
@@ -110,7 +111,7 @@ MOVES: Mapping[str, Move] = {
         deliveries.fail_point,
         _("Couldn't deliver"),
         _("Route %(route)s: point %(point)s not delivered."),
-        {"point": True, "code": False, "reason": False},
+        {"point": True, "code": False, "reason": False, "untried": False},
         is_danger=True,
         button=_("Couldn't deliver…"),
         question=_("Why was %(point)s not delivered?"),
@@ -169,6 +170,11 @@ def allowed(delivery: Delivery) -> list[str]:
     if delivery.is_held:
         possible.add("position")
     return [name for name in MOVES if name in possible]
+
+
+def untried(delivery: Delivery) -> str:
+    """Labels of the stops that have not failed yet. A form of `fail` sends them back, see `deliveries.fail_point`."""
+    return "".join(stop.label for stop in delivery.ordered_stops if stop.tried_at is None)
 
 
 def described(name: str, delivery: Delivery) -> Move:

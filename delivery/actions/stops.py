@@ -9,12 +9,16 @@ from common.mail.models import Message
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates
 from delivery.actions import deliveries, receivers, transitions
-from delivery.errors import NothingToDecide, StopHasEnded
+from delivery.errors import NothingToDecide, StopHasEnded, TooManyChanges
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, Stop, StopChange
 
 _OF_STOP = ("contact_name", "contact_phone")
 _OF_OPTIONS = ("contact_email", "instructions")
+_MOST_CHANGES = 50  # of a stop
+# With the link of a stop, the first one included, so that nobody mails strangers through it. Counted by the changes of
+# the contact, some of which send none.
+_MOST_MAILS = 5
 
 
 @transaction.atomic
@@ -22,13 +26,13 @@ def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str
     """Change the contact and the instructions at `point`, those of the columns in `values`, until its stop has ended.
 
     Where the others have been sent their links, a new e-mail address gets it too.
-    Nothing is recorded where all of them are as before. Raises StopNotFound or StopHasEnded.
+    Nothing is recorded where all of them are as before. Raises StopNotFound, StopHasEnded or TooManyChanges.
     """
     locked = transitions.lock(delivery)
     stop = deliveries.stop_at(locked, point)
     if stop not in locked.stops_ahead:
         raise StopHasEnded("The driver has been at this point already, or the delivery has ended.")
-    earlier = list(receivers.messages([stop]).values_list("pk", flat=True)) if "contact_email" in values else []
+    earlier = _sent_to_it_alone(locked, stop) if "contact_email" in values else []
     changed = _write(stop, values)
     if changed:
         contacts, instructions = bool(changed - {"instructions"}), "instructions" in changed
@@ -36,9 +40,18 @@ def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str
     if "contact_email" in changed:
         # The address before was not the receiver's: nothing more is sent to it, and forgetting would not find it.
         Message.objects.filter(pk__in=earlier).delete()
-        if receivers.were_told(locked):
+        if receivers.were_told(locked) and values["contact_email"]:
+            if stop.changes.filter(contacts=True).count() >= _MOST_MAILS:
+                raise TooManyChanges("The link of this point has been sent to as many addresses as it may be.")
             receivers.record([stop], at=at)
     return locked
+
+
+def _sent_to_it_alone(delivery: Delivery, stop: Stop) -> list[int]:
+    """The e-mails with the stop's link; not where another stop has the same address, whose are not told apart."""
+    others = [each for each in delivery.ordered_stops if each.pk != stop.pk]
+    of_others = receivers.messages(others).values_list("pk", flat=True)
+    return list(receivers.messages([stop]).exclude(pk__in=list(of_others)).values_list("pk", flat=True))
 
 
 @transaction.atomic
@@ -47,7 +60,8 @@ def instruct(
 ) -> Delivery:
     """Say what follows the first failure at `point`, until it is tried again; RETURN ends the stop at once.
 
-    `answer` None: as before. `instructions` None: as before. Raises StopNotFound or NothingToDecide.
+    `answer` None: as before. `instructions` None: as before. Raises StopNotFound, NothingToDecide or TooManyChanges,
+    the last one not for RETURN.
     """
     locked = transitions.lock(delivery)
     stop = deliveries.stop_at(locked, point)
@@ -85,7 +99,12 @@ def _write(stop: Stop, values: Mapping[str, str]) -> set[str]:
 
 
 def _record(delivery: Delivery, change: StopChange) -> None:
-    """Write the change into the history and the audit trail, and tell open pages and the driver's phone."""
+    """Write the change into the history and the audit trail, and tell open pages and the driver's phone.
+
+    Raises TooManyChanges.
+    """
+    if change.answer != OnFailure.RETURN and change.stop.changes.count() >= _MOST_CHANGES:
+        raise TooManyChanges("This point has been changed as often as it may be.")
     change.save(force_insert=True)
     AuditEntry.objects.create(
         integrator_id=delivery.integrator_id,

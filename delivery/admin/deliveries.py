@@ -17,7 +17,18 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, asks, column, linked, pill, short
+from common.admin_base import (
+    LargeTable,
+    ModelAdmin,
+    ReadOnlyInline,
+    Unchangeable,
+    agreed,
+    asks,
+    column,
+    linked,
+    pill,
+    short,
+)
 from common.formats import ago, moment, money, phone
 from delivery.actions import drivers, moves, receivers
 from delivery.admin.labels import CHANGE, contents, coordinates, in_one_line, kilometres, state
@@ -287,10 +298,10 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     def _perform(self, request: HttpRequest, name: str, delivery: Delivery) -> None:
         """Perform the move and show its result or its refusal as a message."""
+        # A list has no form of the row, so that what was known of it is what the confirmation page knew.
+        fields = {"untried": agreed(request, delivery.pk), **request.POST.dict()}
         try:
-            moved = moves.perform(
-                name, delivery=delivery, fields=request.POST.dict(), by=actor(request), at=clock.now()
-            )
+            moved = moves.perform(name, delivery=delivery, fields=fields, by=actor(request), at=clock.now())
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return

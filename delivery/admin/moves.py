@@ -97,13 +97,21 @@ def unless_agreed(
     if admin_base.is_confirmed(request):
         return None
     fields = moves.MOVES[name].fields
-    rows = [admin_base.Row(delivery.pk, _name(delivery), [state(delivery)]) for delivery in found]
-    notes = list(_chosen({field: value for field in fields if (value := request.POST.get(field))}))
+    rows = [
+        admin_base.Row(delivery.pk, _name(delivery), [state(delivery)], agreed=_known(name, delivery))
+        for delivery in found
+    ]
+    notes = list(_chosen({field: value for field in _FIELDS if field in fields and (value := request.POST.get(field))}))
     if "driver" in fields and not request.POST.get("driver"):
         notes.append(gettext("The nearest eligible driver takes each route."))
     is_final = moves.MOVES[name].is_danger
     what = moves.MOVES[name].label
     return admin_base.ask_about(model_admin, request, what=what, rows=rows, notes=notes, is_final=is_final)
+
+
+def _known(name: str, delivery: Delivery) -> str:
+    """What the confirmation page tells the action of the delivery, see `moves.untried`."""
+    return moves.untried(delivery) if "untried" in moves.MOVES[name].fields else ""
 
 
 def _name(delivery: Delivery) -> str:

@@ -54,6 +54,7 @@ from delivery.errors import (
     RouteIsImmutable,
     StopHasEnded,
     StopNotFound,
+    TooManyChanges,
     TooManySimulations,
 )
 from delivery.lifecycle import Mode, OnFailure
@@ -359,7 +360,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the change.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded)
+    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded, TooManyChanges)
     @action(methods=["patch"], detail=True, url_path="dropoffs/<str:point>")
     def change_dropoff(self, request: Request, delivery_id: str, point: str) -> Response:
         """Change the contact or the instructions of a drop-off.
@@ -369,10 +370,9 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         token = token_of(request)
         delivery = _with_point(token, delivery_id, point)
         if others := sorted(set(map(str, request.data)) - {"contacts", "instructions"}):
-            raise RouteIsImmutable(
-                "Only contacts and instructions can be changed, not %(names)s.",
-                names=", ".join(others)[:_LONGEST_NAMES],
-            )
+            # Half of a surrogate pair cannot be sent, and NUL cannot be stored.
+            names = ", ".join(others)[:_LONGEST_NAMES].replace("\0", " ").encode(errors="replace").decode()
+            raise RouteIsImmutable("Only contacts and instructions can be changed, not %(names)s.", names=names)
         serializer = self.read_body(DropoffChangeSerializer(data=request.data))
         changed = stops.change(
             delivery=delivery, point=point, values=serializer.columns, by=f"token {token.hint}", at=clock.now()
@@ -386,7 +386,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the answer.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, NothingToDecide)
+    @raises(DeliveryNotFound, PointNotFound, NothingToDecide, TooManyChanges)
     @action(methods=["post"], detail=True, url_path="dropoffs/<str:point>/instruct")
     def instruct(self, request: Request, delivery_id: str, point: str) -> Response:
         """Say what follows a first failure.

@@ -76,6 +76,7 @@ def _move(item: dict[str, Any], behind: timedelta) -> Report:
         point=text(item, "point", 1),
         code=text(item, "code", _LONGEST_CODE),
         reason=text(item, "reason", LONGEST_REASON),
+        was_tried=_flag(item, "wasTried") if "wasTried" in item else None,
         proof=Proof(
             received_by=text(item, "receivedBy", LONGEST_NAME).strip(),
             pin=text(item, "pin", _LONGEST_PIN).strip(),

@@ -7,7 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries
+from delivery.lifecycle import OnFailure
 from delivery.models import Delivery, Stop, Transition
+from delivery.payload import Options
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 
@@ -161,3 +164,13 @@ class TestChangingTheDriver:
 
         assert Delivery.objects.get(pk=delivery.pk).driver == other
         assert "assigned to Bia" in response.content.decode()
+
+    def test_are_recorded_once_for_a_visit_that_two_dispatchers_record(self, dispatcher):
+        delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)
+        seen = form(dispatcher, delivery, "fail").context["form"].fields["untried"].initial
+
+        responses = [move(dispatcher, delivery, "fail", point="B", code="ABSENT", untried=seen) for _each in range(2)]
+
+        assert seen == "BC"
+        assert [response.context["is_error"] for response in responses] == [False, True]
+        assert Stop.objects.get(delivery=delivery, index=0).status == "COLLECTED"

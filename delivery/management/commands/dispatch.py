@@ -16,7 +16,7 @@ _ARGUMENTS = {
 
 
 def _usage(name: str) -> str:
-    texts = {_ARGUMENTS[field]: required for field, required in moves.MOVES[name].fields.items()}
+    texts = {_ARGUMENTS[field]: required for field, required in moves.MOVES[name].fields.items() if field in _ARGUMENTS}
     return " ".join([name, *(text if required else f"[{text}]" for text, required in texts.items())])
 
 

@@ -2,7 +2,7 @@
 // service has answered. The service does a move once, however often it is sent: it knows the id that the phone gave it.
 // Photos are sent beside them. A move waits for its photos, and lets pass what was done at other points meanwhile.
 //
-// A move: { order, id, driver, deliveryId, trigger, point, code, reason, receivedBy, pin, left, photos, madeAt } and, once the
+// A move: { order, id, driver, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt } and, once the
 // service has refused it, { refused: { code, detail } }. `photos` are ids in the store of photos.
 import { MOST_AT_ONCE, repeated, sendTogether } from "../offline/sending.js";
 import { Refused, Unreachable } from "../offline/server.js";
@@ -121,8 +121,8 @@ async function sendSome(moves) {
 
 const refuse = (move, { code, detail }) => settle([{ id: move.id, code, detail }], [move]);
 
-function reported({ id, deliveryId, trigger, point, code, reason, receivedBy, pin, left, photos, madeAt }) {
-  return { id, deliveryId, trigger, point, code, reason, receivedBy, pin, left, photos, madeAt };
+function reported({ id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt }) {
+  return { id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt };
 }
 
 /** False if a photo was refused, and the move with it: the driver reads why and takes another one. */

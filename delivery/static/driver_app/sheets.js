@@ -160,6 +160,6 @@ export async function openFailure(route, point) {
     const isAbsent = sheet.querySelector("[name=code]:checked")?.value === ABSENT;
     for (const each of sheet.querySelectorAll(".if-absent")) each.hidden = !isAbsent;
   });
-  const move = { deliveryId: route.deliveryId, trigger: "fail", point: point.label };
+  const move = { deliveryId: route.deliveryId, trigger: "fail", point: point.label, wasTried: point.wasTried };
   const taken = await photosIn(sheet, { move, required: false, photos, entered: () => receivedBy, explain });
 }

@@ -7,7 +7,15 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, proofs, stops
 from delivery.actions.proofs import Proof
-from delivery.errors import LeavingNotAllowed, NothingToDecide, PhotoRequired, StopHasEnded, StopNotFound, StopNotOpen
+from delivery.errors import (
+    LeavingNotAllowed,
+    NothingToDecide,
+    PhotoRequired,
+    StopHasEnded,
+    StopNotFound,
+    StopNotOpen,
+    TooManyChanges,
+)
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AuditEntry, Delivery, Driver, DropoffOptions, ProofPhoto, Stop, StopChange, StopProof
 from delivery.models.stop import LABELS
@@ -272,6 +280,21 @@ class TestChange:
         self.change(delivery, instructions="Ring")
 
         assert not StopChange.objects.exists()
+
+    def test_is_refused_after_fifty_with_which_only_a_return_can_follow(self):
+        delivery = fail(asking_for(RETRY, collected=True))
+        for number in range(50):
+            self.change(delivery, instructions=f"Ring {number}")
+
+        for values in ({"instructions": "Knock"}, {"contact_email": "a@example.com"}):
+            with pytest.raises(TooManyChanges):
+                self.change(delivery, **values)
+        with pytest.raises(TooManyChanges):
+            do(stops.instruct, delivery, point="B", answer=OnFailure.LEAVE, instructions=None)
+
+        assert (StopChange.objects.count(), DropoffOptions.objects.get().on_failure) == (50, "RETRY")
+        do(stops.instruct, delivery, point="B", answer=OnFailure.RETURN, instructions=None)
+        assert told(delivery)[2] == ["FAILED"]
 
     @pytest.mark.parametrize("end", ["delivered", "failed", "cancelled", "expired", "collected"])
     def test_is_refused_afterwards(self, end):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from common.mail import sending
 from common.mail.models import Message
 from delivery.actions import deliveries, receivers, stops, transitions
-from delivery.errors import MoveRefused
+from delivery.errors import MoveRefused, TooManyChanges
 from delivery.lifecycle import Mode
 from delivery.models import ReceiverLink, Stop
 from delivery.payload import Options
@@ -182,6 +182,25 @@ class TestNewAddress:
         assert self.recipients() == []
         collect(delivery)
         assert self.recipients() == ["ana@example.com"]
+
+    def test_is_sent_to_five_at_most(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, collected=True)
+        for number in range(4):
+            self.change(delivery, f"a{number}@example.com")
+
+        with pytest.raises(TooManyChanges):
+            self.change(delivery, "b@example.com")
+
+        assert self.recipients() == ["a3@example.com"]
+        self.change(delivery, "")
+        assert self.recipients() == []
+
+    def test_keeps_the_e_mail_of_another_stop_with_the_one_before(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, WITH_ADDRESS, collected=True)
+
+        self.change(delivery, "ana@example.com")
+
+        assert self.recipients() == ["maria@example.com"] * 2 + ["ana@example.com"]
 
     def test_is_forgotten_with_the_stop(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, collected=True)

@@ -12,9 +12,9 @@ from django.utils import timezone
 from common.actors import actor_name
 from common.formats import money, short_id
 from delivery import lifecycle
-from delivery.actions import moves, proofs, receivers, stops
+from delivery.actions import deliveries, moves, proofs, receivers, stops
 from delivery.actions.proofs import Proof
-from delivery.lifecycle import Mode
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery
 from delivery.payload import Options, Place
 from tests.delivery.in_progress import in_progress
@@ -169,6 +169,21 @@ class TestReasons:
         assert "Reason: rang twice" in asked.content.decode()
         assert '<option value="ABSENT">Nobody there</option>' in offer
         assert delivery.stops.get(index=0).failure == "Nobody there: rang twice"
+
+    def test_are_recorded_once_for_a_visit_that_was_recorded_meanwhile(self, dispatcher):
+        delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)
+        shown = dispatcher.get(page(delivery)).content.decode()
+        url = reverse("admin:delivery_delivery_move", args=[delivery.pk, "fail"])
+        fields = {"point": "B", "code": "ABSENT"}
+        asked = dispatcher.post(url, fields).content.decode()
+        deliveries.fail_point(delivery=delivery, **fields, reason="", by=BY, at=timezone.now())
+
+        for known in ({"untried": "BC"}, {f"agreed-{delivery.pk}": "BC"}):
+            dispatcher.post(url, {**fields, **known, "confirmed": "yes"})
+
+        assert 'name="untried" value="BC"' in shown
+        assert f'name="agreed-{delivery.pk}" value="BC"' in asked
+        assert delivery.stops.get(index=0).status == "COLLECTED"
 
     def test_are_for_a_point_that_is_named_by_recipient_and_street(self, dispatcher):
         stops = [Place(point=PICKUP, address={"street": "Rua Augusta", "number": "500"}, contact_name="Maria")]

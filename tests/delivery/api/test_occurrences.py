@@ -321,6 +321,12 @@ class TestChangeDropoff:
         assert_problem(api.patch(DROPOFF.format(delivery, "B"), body), 409, "route_is_immutable")
         assert not StopChange.objects.exists()
 
+    @pytest.mark.parametrize("key", ["\ud800", "\0", "\udc00\ud800" * 500])
+    def test_of_a_key_that_cannot_be_written_is_refused(self, api, request_of, key):
+        path, body = DROPOFF.format(request_of(None), "B"), json.dumps({key: 1})
+
+        assert_problem(api.generic("PATCH", path, body, content_type="application/json"), 409, "route_is_immutable")
+
     @pytest.mark.parametrize(
         ("body", "pointer"),
         [

@@ -35,9 +35,21 @@ class TestRetry:
 
         assert answer["route"]["ahead"] == ["C", "B"]
         assert [point(answer, label)["wasTried"] for label in "BC"] == [True, False]
-        again = report(ana, move(delivery, "fail", point="B", code="ABSENT"))
+        again = report(ana, move(delivery, "fail", point="B", code="ABSENT", wasTried=True))
         assert [outcome["done"] for outcome in again["outcomes"]] == [True]
         assert (again["route"]["ahead"], point(again, "B")["status"]) == (["C"], "FAILED")
+
+    @pytest.mark.parametrize("known", [{"wasTried": False}, {}])  # a page of the version before does not say so
+    def test_does_not_count_a_visit_twice_that_the_dispatcher_has_recorded(self, ana, known):
+        delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), driver=ana.driver, collected=True)
+        made_at = (timezone.now() - timedelta(minutes=1)).isoformat()
+        made = move(delivery, "fail", point="B", code="ABSENT", madeAt=made_at, **known)
+        deliveries.fail_point(delivery=delivery, point="B", code="CLOSED", reason="", by=BY, at=timezone.now())
+
+        answer = report(ana, made)
+
+        assert answer["outcomes"][0]["code"] == "attempt_recorded"
+        assert (answer["route"]["ahead"], point(answer, "B")["status"]) == (["C", "B"], "COLLECTED")
 
 
 class TestLeave:

@@ -22,7 +22,7 @@ OF_PEOPLE = {
         "token_ended", "too_many_tokens", "invalid_reason", "no_eligible_driver", "driver_not_found",
         "driver_not_eligible", "driver_has_open_route", "invalid_position", "endpoint_cannot_send",
         "secret_rotated_lately", "too_many_endpoints", "endpoint_stays", "invalid_failure_code", "fee_changed",
-        "form_in_progress", "form_sent_already", "too_many_pickup_points", "point_changed",
+        "form_in_progress", "form_sent_already", "too_many_pickup_points", "point_changed", "attempt_recorded",
         # Of phones.
         "log_in_link_unusable", "not_on_duty", "other_phone_reports", "not_your_route", "route_still_open",
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
