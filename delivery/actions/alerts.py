@@ -32,7 +32,6 @@ from django.db.models import (
 from django.db.models.functions import Chr, Coalesce
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import lazy
 from django_stubs_ext import StrPromise
 
 from common import clock, credentials
@@ -44,7 +43,7 @@ from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
 from delivery import lifecycle, words
-from delivery.lifecycle import RouteStatus, Status
+from delivery.lifecycle import FailureCode, RouteStatus, Status
 from delivery.models import (
     AlertChoice,
     AlertKind,
@@ -75,7 +74,6 @@ _LONGEST_DELIVERY = timedelta(days=2)
 _MOST_TROUBLED = 1000  # that one run reports
 _MOST_NAMED = 20  # in one alert
 TESTS_PER_HOUR = 20
-_failure = lazy(words.failure, str)
 # In the service's time zone. A digest that no worker could record in these hours is left out.
 _DIGEST_HOURS = range(8, 12)
 
@@ -180,9 +178,10 @@ def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
     alerts = health.claim(EndpointAlerts, WebhookEndpoint.objects.first_ones().get(**account).pk)
     if alerts is None:
         return False
+    first_ones = [each for each in deliveries if each.trouble == Trouble.ATTEMPT]
     if alerts.trouble_at is not None and alerts.trouble_at > at - TROUBLE_PAUSE:
-        deliveries = [each for each in deliveries if each.trouble == Trouble.ATTEMPT]
-    else:
+        deliveries = first_ones
+    elif len(deliveries) > len(first_ones):
         alerts.trouble_at = at
         alerts.save(update_fields=["trouble_at"])
     if not deliveries:
@@ -195,8 +194,9 @@ def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
     context = {
         **context_of(alerts.endpoint, page="deliveries"),
         "deliveries": [_told(delivery) for delivery in shown],
-        "count": len(deliveries),
-        "others": len(deliveries) - len(shown),
+        # Of a delivery there is a row for each stop of a first failure.
+        "count": len({each.pk for each in deliveries}),
+        "others": len({each.pk for each in deliveries} - {each.pk for each in shown}),
     }
     tell(alerts, AlertKind.TROUBLE, context, at=at)
     _log.info("account %s: alert about %s deliveries", alerts.endpoint.integrator_id, len(deliveries))
@@ -224,14 +224,17 @@ def _names(delivery: Delivery, stops: list[Stop]) -> str:
     return outbox.plain(names) or short_id(delivery.pk)
 
 
-def _reasons(delivery: Any, stops: list[Stop]) -> list[tuple[str, StrPromise | str]]:
-    """Why it failed, as points and texts, which are translated where they are shown. Drivers have written the texts."""
+def _reasons(delivery: Any, stops: list[Stop]) -> list[tuple[str, StrPromise]]:
+    """Why it failed, as points and names of codes, which are translated where they are shown.
+
+    What drivers have written can be about a person. It is on the linked page only, where it is forgotten in time.
+    """
     if delivery.trouble not in (Trouble.FAILED, Trouble.ATTEMPT):
         return []
     if delivery.route_status == RouteStatus.EXPIRED:
         return [("", words.ROUTE_STATUSES[RouteStatus.EXPIRED])]
     failed = [stop for stop in stops if stop.failure_code or stop.failure_reason]
-    return [(stop.label, _failure(stop.failure_code or "", outbox.plain(stop.failure_reason))) for stop in failed]
+    return [(stop.label, words.FAILURES[stop.failure_code or FailureCode.OTHER]) for stop in failed]
 
 
 @transaction.atomic

@@ -309,7 +309,7 @@ class TestOfAllAccounts:
         assert refused.status_code == 302
         assert "R$ 12.50 in all: of each route" in with_share.content.decode()
         assert [(each.of.name, service.taken) for each, service in with_share.context["drivers"]] == [("Ana", 1)]
-        assert [bars.title for bars in with_share.context["bars"]] == ["Why drop-offs were not delivered"]
+        assert [bars.title for bars in with_share.context["bars"]] == ["Why drop-offs failed"]
         assert (row["Driver"], row["Earned"]) == ("Ana", "12.50")
 
     def test_leads_a_wrong_period_from_the_file_to_the_page(self, staff):

@@ -29,7 +29,7 @@ _NOT_THE_PRODUCT = {"benchmarks", "migrations"}
 _UNTRANSLATED_PACKAGES = ("unfold",)
 _UNUSED = {"constance", "guardian", "location_field", "simple_history", "unfold_crispy", "components.py"}
 
-# Texts of Django's admin whose own Portuguese supposes that every name is masculine.
+# Texts of Django whose own Portuguese is wrong here: those of its admin suppose that every name is masculine.
 _OF_DJANGO = (
     "The {name} “{obj}” was added successfully.",
     "The {name} “{obj}” was added successfully. You may add another {name} below.",
@@ -39,6 +39,7 @@ _OF_DJANGO = (
     "The %(name)s “%(obj)s” was deleted successfully.",
     "Add another %(verbose_name)s",
     "Add another %(model)s",
+    "Sat",  # "Sab" there
 )
 _KEYWORDS: dict[str, Any] = {
     "gettext": None,

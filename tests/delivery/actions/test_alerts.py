@@ -462,7 +462,7 @@ class TestReportTrouble:
     def test_tells_of_a_failure_by_its_code_while_the_driver_is_on_the_way_back(self, request_at, channel, settings):
         now = NOW()
         failed = request_at(now, collected=True)
-        text = "neighbour says: see http://x.example"
+        text = "the neighbour says that Mara Pinto has moved"
         deliveries.fail_point(delivery=failed, point="B", code="CLOSED", reason=text, by=BY, at=now)
 
         assert alerts.report_trouble(at=now + timedelta(seconds=1)) == 1
@@ -470,9 +470,33 @@ class TestReportTrouble:
         assert alerts.report_trouble(at=now + timedelta(minutes=21)) == 0
 
         body = AlertPost.objects.get().text
-        assert "order-1: Not delivered, B: Place closed: neighbour says: see http: x. example, requested" in body
+        assert "order-1: Not delivered, B: Place closed, requested" in body
         assert f"{settings.SITE_URL}/panel/accounts/{failed.integrator_id}/live/deliveries/{failed.pk}/" in body
         assert "you can say there" not in body
+
+    def test_has_nothing_that_a_driver_wrote(self, request_at, channel):
+        now = NOW()
+        failed = request_at(now, collected=True)
+        deliveries.fail_point(delivery=failed, point="B", code="OTHER", reason="Mara has moved", by=BY, at=now)
+
+        alerts.report_trouble(at=now + timedelta(seconds=1))
+
+        assert "B: Another reason, requested" in AlertPost.objects.get().text
+
+    def test_counts_a_delivery_with_two_first_failures_once_and_delays_nothing_by_them(
+        self, told, endpoint, request_at
+    ):
+        now, retry = NOW(), Options(on_failure=OnFailure.RETRY)
+        token = TokenFactory.create(integrator=endpoint.integrator)
+        delivery = asking_for(retry, retry, collected=True, token=token)
+        for point in "BC":
+            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
+        assert alerts.report_trouble(at=now) == 1
+        request_at(now - timedelta(minutes=11))
+
+        assert alerts.report_trouble(at=now + timedelta(minutes=1)) == 1
+
+        assert subjects() == ["1 delivery of Loja needs attention (Live)"] * 2
 
     def test_tells_each_first_failure_at_once_and_where_to_answer_it(self, told, endpoint, request_at, channel):
         now = NOW()
