@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from common import wake_up
@@ -81,7 +81,8 @@ def send_missed(*, endpoint: Endpoint, since: datetime, at: datetime) -> Replaye
     """Send the changes that were made while the endpoint's URL was being set, from `since` on, and read it without one.
 
     A change reads the endpoints before it commits, without a lock, which every change would pay for. So this is called
-    when all that have read the endpoint before are committed. Those made before `since` are left to be recovered.
+    when all that have read the endpoint before are committed. Those made before `since` are left to be recovered, and
+    so are those of a subject of which a later event has been sent or will be: they would be received after it.
     """
     outbox = outbox_of(type(endpoint))
     if not endpoint.url:
@@ -89,6 +90,9 @@ def send_missed(*, endpoint: Endpoint, since: datetime, at: datetime) -> Replaye
     outbox.record_rest(endpoint, since)
     events: QuerySet[Any] = endpoint.events.filter(created_at__gte=since, created_at__lt=since + _LONGEST_SETTING)
     missed = events.filter(state=EventState.UNADDRESSED, name__in=endpoint.statuses or endpoint.all_statuses())
+    same_subject: dict[str, Any] = {outbox.subject: OuterRef(outbox.subject)}
+    later = outbox.events._default_manager.filter(endpoint=endpoint, sequence__gt=OuterRef("sequence"), **same_subject)
+    missed = missed.exclude(Exists(later.exclude(state__in=[EventState.UNADDRESSED, EventState.FILTERED])))
     try:
         return replay(events=missed, by=_BY_MISSED, at=at)
     except EndpointCannotSend as error:

@@ -14,6 +14,7 @@ from delivery import tasks as tasks_of_deliveries
 from delivery.actions import deliveries
 from integration import tasks as tasks_of_orders
 from integration.actions import orders
+from integration.lifecycle import Status
 from integration.models import WebhookEndpoint
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order
@@ -41,7 +42,7 @@ def since():
 
 @pytest.fixture(params=["delivery", "order"])
 def area(request, since, monkeypatch):
-    """Of each area: an endpoint without a URL, what makes a subject with an event, and the module of its tasks.
+    """Of each area: an endpoint without a URL, what makes a subject with an event, what changes one, and its tasks.
 
     The URL is set while the subject that is called `late` is being written.
     """
@@ -51,11 +52,13 @@ def area(request, since, monkeypatch):
         token, module, tasks = TokenFactory.create(), deliveries, tasks_of_deliveries
         endpoint = token.integrator.endpoints.get(environment="live")
         make = lambda _name: DeliveryFactory.create(token=token, at=timezone.now())  # noqa: E731
+        change = lambda delivery: deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())  # noqa: E731
     else:
         module, tasks = orders, tasks_of_orders
         seller = SellerFactory.create()
         endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
         make = lambda name: create_order(seller, orderId=name)  # noqa: E731
+        change = lambda order: orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())  # noqa: E731
     insert = module.insert_together
     late = iter([lambda: set_url(endpoint, since)])
 
@@ -68,11 +71,11 @@ def area(request, since, monkeypatch):
             patch.setattr(module, "insert_together", insert_late)
             return make("late")
 
-    return endpoint, make, make_late, tasks
+    return endpoint, make, make_late, change, tasks
 
 
 def test_are_sent_when_all_changes_of_then_are_written(area, started, django_capture_on_commit_callbacks):
-    endpoint, make, make_late, tasks = area
+    endpoint, make, make_late, _change, tasks = area
     with django_capture_on_commit_callbacks(execute=True):
         late = make_late()
     later = make("later")
@@ -86,7 +89,7 @@ def test_are_sent_when_all_changes_of_then_are_written(area, started, django_cap
 
 
 def test_of_before_are_left_to_be_recovered(area):
-    endpoint, _make, make_late, _tasks = area
+    endpoint, _make, make_late, _change, _tasks = area
     make_late()
     endpoint.refresh_from_db()
     after = timezone.now()
@@ -95,8 +98,19 @@ def test_of_before_are_left_to_be_recovered(area):
     assert not endpoint.queue_items.exists()
 
 
+def test_of_a_subject_with_a_later_event_that_is_sent_are_left_to_be_recovered(area, since):
+    endpoint, _make, make_late, change, _tasks = area
+    change(make_late())
+    endpoint.refresh_from_db()
+
+    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+
+    states = endpoint.events.order_by("sequence").values_list("state", flat=True)
+    assert list(states) == [EventState.UNADDRESSED, EventState.PENDING]
+
+
 def test_that_the_filter_leaves_out_are_not_sent(area, since):
-    endpoint, _make, make_late, _tasks = area
+    endpoint, _make, make_late, _change, _tasks = area
     make_late()
     endpoint.refresh_from_db()
     endpoint.statuses = [list(endpoint.all_statuses())[-1]]
@@ -105,7 +119,7 @@ def test_that_the_filter_leaves_out_are_not_sent(area, since):
 
 
 def test_of_an_endpoint_that_is_off_wait_for_a_person(area, since):
-    endpoint, _make, make_late, _tasks = area
+    endpoint, _make, make_late, _change, _tasks = area
     make_late()
     endpoint = endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
 
