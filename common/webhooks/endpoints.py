@@ -294,9 +294,13 @@ def _send_what_waits(endpoint: Endpoint, *, at: datetime) -> None:
     """Lock its queue items and make them due. To be called before the endpoint is locked.
 
     Settlements and replays lock items before their endpoint too. In the opposite order, each could wait for the other.
+    Once more when this transaction has committed: an item in flight may be settled as a failure before the endpoint is
+    locked.
     """
     outbox = outbox_of(type(endpoint))
-    queue.bring_forward(outbox, endpoint_id=endpoint.pk, at=at, poisoned_too=True)
+    bring_forward = partial(queue.bring_forward, outbox, endpoint_id=endpoint.pk, at=at, poisoned_too=True)
+    bring_forward()
+    transaction.on_commit(bring_forward, robust=True)
     wake_up.send_on_commit(outbox.task)
 
 
