@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -23,8 +23,6 @@ from common.webhooks.outbox import Outbox, outbox_of
 _log = logging.getLogger(__name__)
 # Events of one transaction. It locks their queue items, which changes of their subjects wait for.
 _BATCH = 5000
-# Within it, the transaction that sets a URL has committed.
-_LONGEST_SETTING = timedelta(seconds=10)
 _BY_MISSED = "setting of the URL"
 
 
@@ -77,8 +75,8 @@ def replay(*, events: QuerySet[Any], by: str, at: datetime, ahead: bool = False)
     return replayed
 
 
-def send_missed(*, endpoint: Endpoint, since: datetime, at: datetime) -> Replayed:
-    """Send the changes that were made while the endpoint's URL was being set, from `since` on, and read it without one.
+def send_missed(*, endpoint: Endpoint, since: datetime, until: datetime, at: datetime) -> Replayed:
+    """Send the changes that read the endpoint without a URL while that was being set: from `since` to its commit.
 
     A change reads the endpoints before it commits, without a lock, which every change would pay for. So this is called
     when all that have read the endpoint before are committed. Those made before `since` are left to be recovered, and
@@ -88,7 +86,7 @@ def send_missed(*, endpoint: Endpoint, since: datetime, at: datetime) -> Replaye
     if not endpoint.url:
         return Replayed()
     outbox.record_rest(endpoint, since)
-    events: QuerySet[Any] = endpoint.events.filter(created_at__gte=since, created_at__lt=since + _LONGEST_SETTING)
+    events: QuerySet[Any] = endpoint.events.filter(created_at__range=(since, until))
     missed = events.filter(state=EventState.UNADDRESSED, name__in=endpoint.statuses or endpoint.all_statuses())
     same_subject: dict[str, Any] = {outbox.subject: OuterRef(outbox.subject)}
     later = outbox.events._default_manager.filter(endpoint=endpoint, sequence__gt=OuterRef("sequence"), **same_subject)

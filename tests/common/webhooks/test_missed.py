@@ -1,5 +1,6 @@
 """Changes that read their endpoint before it got a URL, and are written after that."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -36,8 +37,8 @@ def started(monkeypatch):
 
 @pytest.fixture
 def since():
-    """When the URL is set: before every change of the test."""
-    return timezone.now()
+    """When the URL began to be set, which takes a minute: before every change of the test."""
+    return timezone.now() - timedelta(minutes=1)
 
 
 @pytest.fixture(params=["delivery", "order"])
@@ -94,8 +95,18 @@ def test_of_before_are_left_to_be_recovered(area):
     endpoint.refresh_from_db()
     after = timezone.now()
 
-    assert replays.send_missed(endpoint=endpoint, since=after, at=after) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=after, until=after, at=after) == Replayed()
     assert not endpoint.queue_items.exists()
+
+
+def test_of_after_the_url_was_set_are_left_to_be_recovered(area, since):
+    """They read it without one because it was removed again."""
+    endpoint, _make, make_late, _change, _tasks = area
+    until = timezone.now()
+    make_late()
+    endpoint.refresh_from_db()
+
+    assert replays.send_missed(endpoint=endpoint, since=since, until=until, at=timezone.now()) == Replayed()
 
 
 def test_of_a_subject_with_a_later_event_that_is_sent_are_left_to_be_recovered(area, since):
@@ -103,7 +114,7 @@ def test_of_a_subject_with_a_later_event_that_is_sent_are_left_to_be_recovered(a
     change(make_late())
     endpoint.refresh_from_db()
 
-    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()) == Replayed()
 
     states = endpoint.events.order_by("sequence").values_list("state", flat=True)
     assert list(states) == [EventState.UNADDRESSED, EventState.PENDING]
@@ -115,7 +126,7 @@ def test_that_the_filter_leaves_out_are_not_sent(area, since):
     endpoint.refresh_from_db()
     endpoint.statuses = [list(endpoint.all_statuses())[-1]]
 
-    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()) == Replayed()
 
 
 def test_of_an_endpoint_that_is_off_wait_for_a_person(area, since):
@@ -123,4 +134,4 @@ def test_of_an_endpoint_that_is_off_wait_for_a_person(area, since):
     make_late()
     endpoint = endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
 
-    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()) == Replayed()
