@@ -4,9 +4,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from common import wake_up
+from common.actors import actor_name
 from common.webhooks import endpoints, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
@@ -87,6 +88,8 @@ def test_are_sent_when_all_changes_of_then_are_written(area, started, django_cap
     assert before == 1
     assert set(endpoint.events.values_list("state", flat=True)) == {EventState.PENDING}
     assert {item.event.subject for item in endpoint.queue_items.all()} == {late, later}
+    with translation.override("pt-br"):
+        assert actor_name(endpoints.audit_entries(endpoint, "events_replayed").get().by) == "definição da URL"
 
 
 def test_of_before_are_left_to_be_recovered(area):
