@@ -49,6 +49,7 @@ def area(request, since, monkeypatch):
     The URL is set while the subject that is called `late` is being written.
     """
     module: Any
+    change: Any
     tasks: Any
     if request.param == "delivery":
         token, module, tasks = TokenFactory.create(), deliveries, tasks_of_deliveries
