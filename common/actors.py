@@ -31,6 +31,7 @@ _SYSTEM = {
     "sandbox simulator": gettext_noop("sandbox simulator"),
     "rule of assignment": gettext_noop("rule of assignment"),
     "simulated carrier": gettext_noop("simulated carrier"),
+    "setting of the URL": gettext_noop("setting of the URL"),
 }
 
 

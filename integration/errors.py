@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from common.errors import DomainError
 
-_MOST_NAMED = 10
+MOST_NAMED = 10  # sellers, in the message of AmbiguousTrackingCode
 
 
 class IntegrationError(DomainError):
@@ -185,7 +185,7 @@ class AmbiguousTrackingCode(IntegrationError):
     remedy = "Send the reference of its seller as seller, and the code as the label has it."
 
     def __init__(self, *, code: str, sellers: Sequence[tuple[str, str]], has_more: bool = False) -> None:
-        named = [reference for reference, _name in sellers[:_MOST_NAMED]]
+        named = [reference for reference, _name in sellers[:MOST_NAMED]]
         more = ["…"] if has_more or len(sellers) > len(named) else []
         super().__init__(self.message, code=code, references=", ".join(named + more))
         self.sellers, self.has_more = sellers, has_more

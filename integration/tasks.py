@@ -40,10 +40,11 @@ def send_due_webhooks() -> None:
 
 
 @shared_task(name=task_names.SEND_MISSED)
-def send_missed_webhooks(*, endpoint: str, since: str) -> None:
+def send_missed_webhooks(*, endpoint: str, since: str, until: str) -> None:
     """Send the changes that were made while this endpoint's URL was being set, and read it without one."""
     found = WebhookEndpoint.objects.get(pk=endpoint)
-    replays.send_missed(endpoint=found, since=datetime.fromisoformat(since), at=clock.now())
+    began, committed = datetime.fromisoformat(since), datetime.fromisoformat(until)
+    replays.send_missed(endpoint=found, since=began, until=committed, at=clock.now())
 
 
 @shared_task(name="integration.send_alerts")

@@ -76,7 +76,7 @@ def refusal(error: DomainError) -> str:
     name = error.fault if isinstance(error, InvalidStatusReport) else error.code
     text = str(_REFUSALS[name]) % values
     if isinstance(error, AmbiguousTrackingCode) and error.has_more:
-        text += ". " + gettext("More sellers use this code than are listed here.")
+        text += " " + gettext("More sellers use this code than are listed here.")  # it ends with "…"
     return text
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict, TypeVar
 from django.conf import settings
 from django.db import transaction
 
-from common import batches, credentials, wake_up
+from common import batches, clock, credentials, wake_up
 from common.json_body import Json
 from common.page_updates import publish_on_commit
 from common.webhooks import address_guard, breaker, feed, queue, recording, signing
@@ -194,8 +194,11 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
     if url.text and had_none:
         outbox = outbox_of(type(locked))
         outbox.record_rest(locked, at - feed.KEPT)  # of before, which can be recovered
-        arguments = {"endpoint": str(locked.pk), "since": at.isoformat()}
-        start = partial(wake_up.start, outbox.missed_task, after=_LONGEST_CHANGE, **arguments)
+
+        def start() -> None:
+            arguments = {"endpoint": str(locked.pk), "since": at.isoformat(), "until": clock.now().isoformat()}
+            wake_up.start(outbox.missed_task, after=_LONGEST_CHANGE, **arguments)
+
         transaction.on_commit(start, robust=True)
     return locked
 
@@ -294,9 +297,13 @@ def _send_what_waits(endpoint: Endpoint, *, at: datetime) -> None:
     """Lock its queue items and make them due. To be called before the endpoint is locked.
 
     Settlements and replays lock items before their endpoint too. In the opposite order, each could wait for the other.
+    Once more when this transaction has committed: an item in flight may be settled as a failure before the endpoint is
+    locked.
     """
     outbox = outbox_of(type(endpoint))
-    queue.bring_forward(outbox, endpoint_id=endpoint.pk, at=at, poisoned_too=True)
+    bring_forward = partial(queue.bring_forward, outbox, endpoint_id=endpoint.pk, at=at, poisoned_too=True)
+    bring_forward()
+    transaction.on_commit(bring_forward, robust=True)
     wake_up.send_on_commit(outbox.task)
 
 

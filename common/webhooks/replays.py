@@ -3,14 +3,14 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Greatest
 
 from common import wake_up
@@ -23,8 +23,6 @@ from common.webhooks.outbox import Outbox, outbox_of
 _log = logging.getLogger(__name__)
 # Events of one transaction. It locks their queue items, which changes of their subjects wait for.
 _BATCH = 5000
-# Within it, the transaction that sets a URL has committed.
-_LONGEST_SETTING = timedelta(seconds=10)
 _BY_MISSED = "setting of the URL"
 
 
@@ -77,18 +75,22 @@ def replay(*, events: QuerySet[Any], by: str, at: datetime, ahead: bool = False)
     return replayed
 
 
-def send_missed(*, endpoint: Endpoint, since: datetime, at: datetime) -> Replayed:
-    """Send the changes that were made while the endpoint's URL was being set, from `since` on, and read it without one.
+def send_missed(*, endpoint: Endpoint, since: datetime, until: datetime, at: datetime) -> Replayed:
+    """Send the changes that read the endpoint without a URL while that was being set: from `since` to its commit.
 
     A change reads the endpoints before it commits, without a lock, which every change would pay for. So this is called
-    when all that have read the endpoint before are committed. Those made before `since` are left to be recovered.
+    when all that have read the endpoint before are committed. Those made before `since` are left to be recovered, and
+    so are those of a subject of which a later event has been sent or will be: they would be received after it.
     """
     outbox = outbox_of(type(endpoint))
     if not endpoint.url:
         return Replayed()
     outbox.record_rest(endpoint, since)
-    events: QuerySet[Any] = endpoint.events.filter(created_at__gte=since, created_at__lt=since + _LONGEST_SETTING)
+    events: QuerySet[Any] = endpoint.events.filter(created_at__range=(since, until))
     missed = events.filter(state=EventState.UNADDRESSED, name__in=endpoint.statuses or endpoint.all_statuses())
+    same_subject: dict[str, Any] = {outbox.subject: OuterRef(outbox.subject)}
+    later = outbox.events._default_manager.filter(endpoint=endpoint, sequence__gt=OuterRef("sequence"), **same_subject)
+    missed = missed.exclude(Exists(later.exclude(state__in=[EventState.UNADDRESSED, EventState.FILTERED])))
     try:
         return replay(events=missed, by=_BY_MISSED, at=at)
     except EndpointCannotSend as error:

@@ -124,8 +124,11 @@ def _apply_outcome(item: LockedItem, result: Result, endpoints: Mapping[int, End
     if not result.was_sent:
         item.due_at = at + _UNSENT_PAUSE
         return
-    item.tries += 1
     endpoint = endpoints.get(item.endpoint_id)
+    if endpoint is not None and not result.succeeded and result.request.url not in {"", endpoint.url}:
+        item.due_at = at  # it went to a URL that was changed meanwhile, and says nothing of the one of now
+        return
+    item.tries += 1
     if result.succeeded:
         item.state = EventState.SENT
         if endpoint is not None:

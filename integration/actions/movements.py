@@ -15,6 +15,7 @@ from integration import lifecycle, words
 from integration.actions import orders as order_actions
 from integration.actions.orders import Report
 from integration.errors import (
+    MOST_NAMED,
     AmbiguousTrackingCode,
     EventIdReused,
     IntegrationError,
@@ -94,7 +95,13 @@ class Outcome:
 
 
 def record(
-    movements: Sequence[Movement], *, orders: QuerySet[Order], source: str, by: str, at: datetime
+    movements: Sequence[Movement],
+    *,
+    orders: QuerySet[Order],
+    source: str,
+    by: str,
+    at: datetime,
+    most_sellers: int = MOST_NAMED,
 ) -> list[Outcome]:
     """Move the orders that the events are about, one event after the other, and say what has become of each.
 
@@ -104,8 +111,10 @@ def record(
 
     Each event is a transaction of its own, so that none undoes another; must not be called within a transaction. An
     order that has the status already is left as it is, which is a success.
+
+    `most_sellers`: how many there are to choose from, at most, if a tracking code is ambiguous.
     """
-    found = find(movements, orders)
+    found = find(movements, orders, most_sellers=most_sellers)
     ids = [movement.event_id for movement in movements]
     records = {record.event_id: record for record in MovementRecord.objects.filter(source=source, event_id__in=ids)}
     outcomes = []
@@ -238,20 +247,19 @@ class _Candidate(NamedTuple):
     name: str
 
 
-# Of one code, and so of the sellers that a person chooses from.
-_MOST_ALIKE = 100
-# The comparison of `tracking.find`. Few rows are read for each code, however many are equal to it when compact.
+# The comparison of `tracking.find`. Few rows are read for each code, however many are equal to it when compact, because
+# the index has them in the sequence of their codes. One that is equal exists once of each seller.
 _FIND = """
     SELECT sent.code, sent.seller, alike.id, alike.is_equal, seller.reference, seller.name
     FROM unnest(%s::text[], %s::text[]) AS sent (code, seller)
     CROSS JOIN LATERAL (
         (SELECT id, seller_id, TRUE AS is_equal FROM ({orders}) o
          WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
-           AND o.tracking_code = sent.code AND {of_seller} LIMIT {most})
+           AND o.tracking_code = sent.code AND {of_seller} ORDER BY o.tracking_code, o.seller_id LIMIT {most})
         UNION ALL
         (SELECT id, seller_id, FALSE FROM ({orders}) o
          WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
-           AND o.tracking_code <> sent.code AND {of_seller} LIMIT {most})
+           AND o.tracking_code <> sent.code AND {of_seller} ORDER BY o.tracking_code, o.seller_id LIMIT {most})
     ) alike
     JOIN integration_seller seller ON seller.id = alike.seller_id
 """
@@ -261,8 +269,10 @@ _OF_SELLER = "(sent.seller = '' OR o.seller_id = (SELECT id FROM integration_sel
 class Found:
     """The orders that events are about, each once, with their sellers."""
 
-    def __init__(self, candidates: dict[tuple[str, str], list[_Candidate]], orders: dict[int, Order]) -> None:
-        self._candidates, self._orders = candidates, orders
+    def __init__(
+        self, candidates: dict[tuple[str, str], list[_Candidate]], orders: dict[int, Order], most_sellers: int
+    ) -> None:
+        self._candidates, self._orders, self._most_sellers = candidates, orders, most_sellers
         self.orders = list(orders.values())
 
     def order_of(self, movement: Movement) -> Order:
@@ -276,7 +286,9 @@ class Found:
                 raise UnknownTrackingCode(code=movement.tracking_code)
             by_name = sorted(sellers, key=lambda seller: (seller[1].casefold(), seller[0]))
             raise AmbiguousTrackingCode(
-                code=movement.tracking_code, sellers=by_name, has_more=len(candidates) >= _MOST_ALIKE
+                code=movement.tracking_code,
+                sellers=by_name[: self._most_sellers],
+                has_more=len(candidates) > self._most_sellers,
             )
         return self._orders[candidates[0].order]
 
@@ -286,7 +298,7 @@ class Found:
         return None
 
 
-def find(movements: Sequence[Movement], orders: QuerySet[Order]) -> Found:
+def find(movements: Sequence[Movement], orders: QuerySet[Order], *, most_sellers: int = MOST_NAMED) -> Found:
     """Those of `orders` that the events are about, by two statements.
 
     An order whose tracking code is equal goes before one whose code is equal without regard to case, spaces, dots and
@@ -296,9 +308,9 @@ def find(movements: Sequence[Movement], orders: QuerySet[Order]) -> Found:
     # A code of nothing but spaces, dots and dashes is none.
     wanted = sorted((code, seller) for code, seller in sent if code.strip(" .-"))
     if not wanted:
-        return Found({}, {})
+        return Found({}, {}, most_sellers)
     subquery, parameters = orders.order_by().values("id", "tracking_code", "seller_id").query.sql_with_params()
-    statement = _FIND.format(orders=subquery, of_seller=_OF_SELLER, most=_MOST_ALIKE)
+    statement = _FIND.format(orders=subquery, of_seller=_OF_SELLER, most=most_sellers + 1)
     codes, sellers = map(list, zip(*wanted, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(statement, [codes, sellers, *parameters, *parameters])
@@ -309,4 +321,4 @@ def find(movements: Sequence[Movement], orders: QuerySet[Order]) -> Found:
     for sent_code, alike in candidates.items():
         candidates[sent_code] = [each for each in alike if each.is_equal] or alike
     single = [alike[0].order for alike in candidates.values() if len(alike) == 1]
-    return Found(candidates, orders.select_related("seller").in_bulk(single))
+    return Found(candidates, orders.select_related("seller").in_bulk(single), most_sellers)

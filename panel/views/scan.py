@@ -52,6 +52,7 @@ _LIBRARY = "npm/@zxing/library/umd/index.min.js"
 _RECENT = timedelta(seconds=30)
 _OLDEST = timedelta(days=30)  # one that seems to be older than this, too: the clock was set
 _LONGEST_ARRIVAL = timedelta(minutes=1)
+_MOST_SELLERS = 100  # that a person chooses from
 _LONGEST_WORD = 36  # of statuses, codes of reasons, and references of sellers
 
 
@@ -130,6 +131,7 @@ class Movements(_Call):
             source=f"user {person.pk}",
             by=by,
             at=now,
+            most_sellers=_MOST_SELLERS,
         )
         return self.answer(outcomes=[_answered(outcome) for outcome in outcomes])
 

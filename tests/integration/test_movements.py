@@ -22,9 +22,9 @@ def event(code, status=Status.COLLECTED, event_id="", **values):
     return Movement(event_id or f"{code} {status}", code, status, **values)
 
 
-def record(*events, chosen=None, source="carrier 1"):
+def record(*events, chosen=None, source="carrier 1", **values):
     found = Order.objects.filter(environment="live") if chosen is None else chosen
-    return movements.record(list(events), orders=found, source=source, by=BY, at=timezone.now())
+    return movements.record(list(events), orders=found, source=source, by=BY, at=timezone.now(), **values)
 
 
 def codes(outcomes):
@@ -83,7 +83,7 @@ class TestRecord:
         assert unknown.code == "unknown_tracking_code"
         assert entries() == [("AB 12-3", "collected")]
 
-    def test_offers_every_seller_of_a_code_by_name_or_says_that_there_are_more(self, order, monkeypatch):
+    def test_offers_every_seller_of_a_code_by_name_or_says_that_there_are_more(self, order):
         names = [f"shop {number:02}" for number in range(12)]
         for name in reversed(names):
             seller = Seller.objects.create(name=name, reference=name)
@@ -91,16 +91,16 @@ class TestRecord:
             copy.pk, copy.seller, copy.code = None, seller, name
             copy.save(force_insert=True)
 
-        (all_of_them,) = record(event("AB 12-3"))
-        monkeypatch.setattr(movements, "_MOST_ALIKE", 5)
-        (some,) = record(event("AB 12-3"))
+        (all_of_them,) = record(event("AB 12-3"), most_sellers=13)
+        (some,) = record(event("AB 12-3"), most_sellers=12)
+        (named,) = record(event("AB 12-3"))
 
         assert [name for _reference, name in all_of_them.sellers] == sorted(
             [order.seller.name, *names], key=str.casefold
         )
         assert "listed here" not in all_of_them.text
-        assert len(some.sellers) == 5
-        assert "More sellers use this code than are listed here." in some.text
+        assert (len(some.sellers), len(named.sellers)) == (12, 10)
+        assert some.text.endswith(", … More sellers use this code than are listed here.")
         assert all_of_them.message.count("shop") <= 10
 
     @pytest.mark.parametrize(

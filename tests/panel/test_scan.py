@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.accounts import Environment
-from integration.models import MovementRecord, StatusLog
+from integration.models import MovementRecord, Order, StatusLog
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order
 
 SCAN, STATE, MOVEMENTS = (reverse(f"panel:{name}") for name in ("scan", "scan_state", "scan_movements"))
@@ -143,6 +143,16 @@ class TestMovements:
         assert (asked["kind"], entries()) == ("refused", [])
         assert {each["name"] for each in asked["sellers"]} == {order.seller.name, "Other"}
         assert outcomes(depot, scan("TRACK-1", seller=other.reference)) == [("done", "moved")]
+
+    def test_of_a_code_of_many_sellers_offer_each_of_them(self, depot, order):
+        for name in (f"Shop {number}" for number in range(12)):
+            seller, copy = SellerFactory.create(name=name, documents=()), Order.objects.get(pk=order.pk)
+            copy.pk, copy.seller, copy.code = None, seller, name
+            copy.save(force_insert=True)
+
+        (asked,) = send(depot, scan("TRACK-1")).json()["outcomes"]
+
+        assert len(asked["sellers"]) == 13
 
     def test_that_the_lifecycle_refuses_say_why_in_the_readers_language(self, depot, order):
         send(depot, scan("TRACK-1", "delivered"))

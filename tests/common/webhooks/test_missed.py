@@ -1,11 +1,13 @@
 """Changes that read their endpoint before it got a URL, and are written after that."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from common import wake_up
+from common.actors import actor_name
 from common.webhooks import endpoints, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
@@ -14,6 +16,7 @@ from delivery import tasks as tasks_of_deliveries
 from delivery.actions import deliveries
 from integration import tasks as tasks_of_orders
 from integration.actions import orders
+from integration.lifecycle import Status
 from integration.models import WebhookEndpoint
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order
@@ -35,27 +38,30 @@ def started(monkeypatch):
 
 @pytest.fixture
 def since():
-    """When the URL is set: before every change of the test."""
-    return timezone.now()
+    """When the URL began to be set, which takes a minute: before every change of the test."""
+    return timezone.now() - timedelta(minutes=1)
 
 
 @pytest.fixture(params=["delivery", "order"])
 def area(request, since, monkeypatch):
-    """Of each area: an endpoint without a URL, what makes a subject with an event, and the module of its tasks.
+    """Of each area: an endpoint without a URL, what makes a subject with an event, what changes one, and its tasks.
 
     The URL is set while the subject that is called `late` is being written.
     """
     module: Any
+    change: Any
     tasks: Any
     if request.param == "delivery":
         token, module, tasks = TokenFactory.create(), deliveries, tasks_of_deliveries
         endpoint = token.integrator.endpoints.get(environment="live")
         make = lambda _name: DeliveryFactory.create(token=token, at=timezone.now())  # noqa: E731
+        change = lambda delivery: deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())  # noqa: E731
     else:
         module, tasks = orders, tasks_of_orders
         seller = SellerFactory.create()
         endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
         make = lambda name: create_order(seller, orderId=name)  # noqa: E731
+        change = lambda order: orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())  # noqa: E731
     insert = module.insert_together
     late = iter([lambda: set_url(endpoint, since)])
 
@@ -68,11 +74,11 @@ def area(request, since, monkeypatch):
             patch.setattr(module, "insert_together", insert_late)
             return make("late")
 
-    return endpoint, make, make_late, tasks
+    return endpoint, make, make_late, change, tasks
 
 
 def test_are_sent_when_all_changes_of_then_are_written(area, started, django_capture_on_commit_callbacks):
-    endpoint, make, make_late, tasks = area
+    endpoint, make, make_late, _change, tasks = area
     with django_capture_on_commit_callbacks(execute=True):
         late = make_late()
     later = make("later")
@@ -83,30 +89,53 @@ def test_are_sent_when_all_changes_of_then_are_written(area, started, django_cap
     assert before == 1
     assert set(endpoint.events.values_list("state", flat=True)) == {EventState.PENDING}
     assert {item.event.subject for item in endpoint.queue_items.all()} == {late, later}
+    with translation.override("pt-br"):
+        assert actor_name(endpoints.audit_entries(endpoint, "events_replayed").get().by) == "definição da URL"
 
 
 def test_of_before_are_left_to_be_recovered(area):
-    endpoint, _make, make_late, _tasks = area
+    endpoint, _make, make_late, _change, _tasks = area
     make_late()
     endpoint.refresh_from_db()
     after = timezone.now()
 
-    assert replays.send_missed(endpoint=endpoint, since=after, at=after) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=after, until=after, at=after) == Replayed()
     assert not endpoint.queue_items.exists()
 
 
+def test_of_after_the_url_was_set_are_left_to_be_recovered(area, since):
+    """They read it without one because it was removed again."""
+    endpoint, _make, make_late, _change, _tasks = area
+    until = timezone.now()
+    make_late()
+    endpoint.refresh_from_db()
+
+    assert replays.send_missed(endpoint=endpoint, since=since, until=until, at=timezone.now()) == Replayed()
+
+
+def test_of_a_subject_with_a_later_event_that_is_sent_are_left_to_be_recovered(area, since):
+    endpoint, _make, make_late, change, _tasks = area
+    change(make_late())
+    endpoint.refresh_from_db()
+
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()) == Replayed()
+
+    states = endpoint.events.order_by("sequence").values_list("state", flat=True)
+    assert list(states) == [EventState.UNADDRESSED, EventState.PENDING]
+
+
 def test_that_the_filter_leaves_out_are_not_sent(area, since):
-    endpoint, _make, make_late, _tasks = area
+    endpoint, _make, make_late, _change, _tasks = area
     make_late()
     endpoint.refresh_from_db()
     endpoint.statuses = [list(endpoint.all_statuses())[-1]]
 
-    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()) == Replayed()
 
 
 def test_of_an_endpoint_that_is_off_wait_for_a_person(area, since):
-    endpoint, _make, make_late, _tasks = area
+    endpoint, _make, make_late, _change, _tasks = area
     make_late()
     endpoint = endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
 
-    assert replays.send_missed(endpoint=endpoint, since=since, at=timezone.now()) == Replayed()
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()) == Replayed()

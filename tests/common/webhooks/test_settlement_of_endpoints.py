@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.webhooks import claims, endpoints, replays
-from common.webhooks.http_client import Result
+from common.webhooks import claims, endpoints, queue, replays
+from common.webhooks.http_client import Result, StoredHead
 from common.webhooks.settlement import settle
 from delivery.models import EventState, OffBecause, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
@@ -133,6 +133,37 @@ class TestEndpoint:
         switch_on(at=NOW)
 
         assert WebhookQueueItem.objects.get().due_at == NOW
+
+    def test_what_fails_while_the_url_is_set_or_the_endpoint_switched_on_is_due_too(
+        self, first, switch_on, monkeypatch, django_capture_on_commit_callbacks
+    ):
+        claimed, bring_forward = claim(at=NOW)[first.pk], queue.bring_forward
+        meanwhile = iter([partial(settle, OUTBOX, [(claimed, Result(**REFUSED, at=NOW))], at=NOW)])
+
+        def fail_after(*args, **values):
+            bring_forward(*args, **values)
+            next(meanwhile, lambda: None)()
+
+        monkeypatch.setattr(queue, "bring_forward", fail_after)
+        with django_capture_on_commit_callbacks(execute=True):
+            switch_on(at=NOW)
+
+        item = WebhookQueueItem.objects.get()
+        assert (item.due_at, item.tries, item.lease) == (NOW, 0, None)
+
+    @pytest.mark.parametrize("failure", [REFUSED, {"status_code": 410}])
+    def test_a_late_failure_of_the_url_before_counts_neither_for_the_event_nor_for_the_endpoint(
+        self, first, endpoint, sink, failure
+    ):
+        claimed = claim(at=NOW)[first.pk]
+        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=NOW)
+
+        settle(OUTBOX, [(claimed, Result(**failure, at=NOW, request=StoredHead(sink.url)))], at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.failures, endpoint.enabled) == (0, True)
+        item = WebhookQueueItem.objects.get()
+        assert (item.due_at, item.tries, item.event.attempts_made) == (NOW, 0, 1)
 
     def test_an_endpoint_that_recovers_repeatedly_does_not_use_up_the_schedule(self, token, first, endpoint):
         good = DeliveryFactory.create(token=token).events.get()
