@@ -96,6 +96,7 @@ class TestWindows:
     @pytest.mark.parametrize(
         ("changes", "refusal"),
         [
+            ({"c_deadline_at": 200}, "There is no point C: fill it in, or clear this."),
             ({"a_deadline_at": 15}, "at least 10 minutes after it is ready, and 20 minutes from now"),
             ({"a_ready_at": 60, "b_deadline_at": 70}, "The deadline of a drop-off is at least 20 minutes after"),
             ({"a_ready_at": 31 * 24 * 60}, "At most 30 days ahead."),
