@@ -156,13 +156,13 @@ class Delivery(AccountView):
             stops=receivers.details(found.ordered_stops, at=clock.now()),
             steps=steps,
             requested_by=steps[-1].change.by,
-            at_a=next((step.change.at for step in steps if step.change.trigger == _at_a(found)), None),
+            at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
             live_ids=_ids(found, steps),
             **context(found),
         )
 
 
-def _at_a(delivery: models.Delivery) -> Trigger:
+def at_a(delivery: models.Delivery) -> Trigger:
     """What ends the work at A: the collection, or in mode REVERSE the arrival with everything."""
     return Trigger.RETURN if delivery.mode == Mode.REVERSE else Trigger.COLLECT
 

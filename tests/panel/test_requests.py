@@ -11,8 +11,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from common.forgetting import forgetting
+from common.formats import moment
 from delivery.actions import deliveries
+from delivery.lifecycle import Mode
 from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
+from tests.delivery.tracking.links import text_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
 
 B = "b-position"
@@ -280,6 +283,20 @@ class TestReceipt:
         assert "Gave up" in text
         assert "R$ 0.00" in text
         assert not re.search(rf"\b{pin}\b", text)
+
+    def test_of_a_reverse_route_says_what_was_collected_where_and_why_not(self, member, url, shop):
+        at = timezone.now()
+        delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode.REVERSE, accepted=True, at=at)
+        collected_at, arrived_at = at + timedelta(minutes=11), at + timedelta(minutes=47)
+        deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=at)
+        deliveries.collect(delivery=delivery, point="B", by=BY, at=collected_at)
+        deliveries.return_(delivery=delivery, by=BY, at=arrived_at)
+
+        text = text_of(member.get(url("receipt", delivery.pk)))
+
+        collected, arrived = moment(collected_at), moment(arrived_at)
+        for part in (f"Arrived {arrived}", "A Destination", f"Delivered at A Collected {collected}", "Place closed"):
+            assert part in text, text
 
 
 def test_the_script_of_the_map_gets_the_pickup_points(member, url, shop):
