@@ -90,7 +90,7 @@ class Request(FormView):
         if is_earlier:
             messages.info(request, _("The form had been sent already. It has requested this delivery once."))
         else:
-            is_later = form.windows.cleaned_data["a_ready_at"]
+            is_later = self.deliveries.filter(pk=found, route_status=RouteStatus.SCHEDULED).exists()
             later = _("The delivery is requested. Its route is offered to drivers shortly before it can be collected.")
             now = _("The delivery is requested, and its route is offered to drivers.")
             messages.success(request, later if is_later else now)

@@ -96,6 +96,16 @@ class TestWindows:
         assert found.ordered_stops[0].deadline_at == found.deadline_at
         assert "offered to drivers shortly before it can be collected" in answer.content.decode()
 
+    def test_of_goods_that_are_ready_before_a_driver_is_there_offer_the_route_at_once(self, member, url, fields):
+        wanted = fields | {"a_ready_at": self.local(10)}
+        shown = member.post(url("request_price"), wanted).content.decode()
+        sent = {**wanted, "step": "request", "quote_id": found_in(shown, r'name="quote_id" value="([^"]+)"')}
+
+        answer = member.post(url("request"), sent, follow=True)
+
+        assert newest().route_status == "AVAILABLE"
+        assert "and its route is offered to drivers." in answer.content.decode()
+
     @pytest.mark.parametrize(
         ("changes", "refusal"),
         [
