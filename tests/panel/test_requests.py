@@ -339,7 +339,7 @@ class TestFolds:
         [
             ({"a-phone": ""}, "Contact and address"),
             ({"b-zipcode": "1"}, "Complement, district, city, CEP"),
-            ({"b-email": "nobody"}, "Instructions, e-mail, photo, PIN"),
+            ({"b-email": "nobody"}, "Instructions, e-mail, failure, photo, PIN"),
             ({"package1-weight": "x"}, "Contents, weight and size"),
             ({"package3-weight": "x"}, "Add a parcel of another kind"),
         ],
