@@ -340,7 +340,10 @@ class StopChange(models.Model):
             ),
             one_of("stop_change_answer", "answer", ["", *(policy.value for policy in OnFailure)]),
         ]
-        triggers = [pgtrigger.ReadOnly(name="stop_change_immutable")]
+        triggers = [
+            pgtrigger.Protect(name="stop_change_append_only", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(name="stop_change_immutable"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.stop_id} {self.text}"
