@@ -238,10 +238,12 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
     point = "" if step.index is None else delivery.ordered_stops[step.index].label
     seconds = max(round((simulation.leg_ends_at - clock.now()).total_seconds()), 0)
     time = f"{seconds}\N{NO-BREAK SPACE}s"
+    is_reverse = delivery.mode == Mode.REVERSE
     if step.is_wait:
-        return _(
-            "The simulated driver waits for a cancellation. Without one every drop-off fails in about %(time)s."
-        ) % {"time": time}
+        text = _("The simulated driver waits for a cancellation. Without one every drop-off fails in about %(time)s.")
+        if is_reverse:
+            text = _("The simulated driver waits for a cancellation. Without one it all is at A in about %(time)s.")
+        return text % {"time": time}
     texts = {
         Trigger.ACCEPT: _("The simulated driver accepts in about %(time)s."),
         Trigger.COLLECT: (
@@ -250,8 +252,16 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
             else _("The simulated driver collects in about %(time)s.")
         ),
         Trigger.DELIVER: _("The simulated driver delivers %(point)s in about %(time)s."),
-        Trigger.FAIL: _("The simulated driver fails to deliver %(point)s in about %(time)s."),
-        Trigger.RETURN: _("The simulated driver returns to A in about %(time)s."),
+        Trigger.FAIL: (
+            _("The simulated driver fails to collect at %(point)s in about %(time)s.")
+            if is_reverse
+            else _("The simulated driver fails to deliver %(point)s in about %(time)s.")
+        ),
+        Trigger.RETURN: (
+            _("The simulated driver brings everything to A in about %(time)s.")
+            if is_reverse
+            else _("The simulated driver returns to A in about %(time)s.")
+        ),
         Trigger.EXPIRE: _("No driver accepts, and the offer expires in about %(time)s."),
     }
     return texts[step.trigger] % {"point": point, "time": time}
