@@ -79,13 +79,14 @@ def _header_of_place(label: str) -> list[str]:
 
 def _row(delivery: models.Delivery) -> list[Cell]:
     row: list[Cell] = [
-        delivery.pk, status_name(delivery.status), delivery.created_at, delivery.closed_at,
+        delivery.pk, status_name(delivery.shown_status), delivery.created_at, delivery.closed_at,
         delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
         delivery.distance_km, delivery.retry_fee, delivery.return_fee, delivery.cancelled_at, delivery.cancel_reason,
         delivery.cancel_fee, *_place(delivery),
     ]  # fmt: skip  # in the order of the columns
     for stop in delivery.ordered_stops:
-        row += [stop.external_id, status_name(stop.status), *_place(stop)]
+        status = delivery.route_status if delivery.is_scheduled else stop.status
+        row += [stop.external_id, stop.pickup_status or status_name(status), *_place(stop)]
     return row
 
 
