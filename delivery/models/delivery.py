@@ -665,7 +665,7 @@ class Transition(models.Model):
         ]
 
     def __str__(self) -> str:
-        return words.change(self.trigger, self.point)
+        return words.change(self.trigger, self.point, self.delivery.mode)
 
     @property
     def happened_at(self) -> datetime:
