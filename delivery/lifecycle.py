@@ -235,12 +235,16 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
     possible = ", ".join(name for name in allowed(state.route, state.mode) if name not in IMPLIED)
     if not possible:
         return MoveRefused(
-            "Cannot %(trigger)s while the route is %(route)s: it is closed.", trigger=trigger, route=state.route
+            "Cannot %(trigger)s while the route is %(route)s: it is closed.",
+            trigger=trigger,
+            route=state.route,
+            mode=state.mode,
         )
     return MoveRefused(
         "Cannot %(trigger)s while the route is %(route)s. Possible now: %(possible)s.",
         trigger=trigger,
         route=state.route,
+        mode=state.mode,
         possible=possible,
     )
 

@@ -8,6 +8,7 @@ from common import formats, refusals
 from common.errors import DomainError
 from delivery import words
 from delivery.errors import MoveRefused, StopNotOpen
+from delivery.lifecycle import Mode
 
 # Why a move is refused, as drivers are told it, by the status of the route.
 _TO_DRIVERS = {
@@ -17,13 +18,19 @@ _TO_DRIVERS = {
     "FINISHED": gettext_noop("This route is finished."),
     "CANCELLED": gettext_noop("This route was cancelled. There is nothing left to do."),
 }
+_TO_DRIVERS_IN_REVERSE = _TO_DRIVERS | {
+    "ACCEPTED": gettext_noop("Nothing is collected yet. The goods are at the points."),
+    "COLLECTED": gettext_noop("Not all points are done."),
+    "RETURNING": gettext_noop("All points are done. Bring what you have collected to A."),
+}
 
 
 def refusal_to_driver(error: DomainError) -> str:
     """The message of a refusal to a driver, in the driver's words and language."""
     if isinstance(error, StopNotOpen):
         return gettext("This point is done already.")
-    text = _TO_DRIVERS.get(str(error.values.get("route"))) if isinstance(error, MoveRefused) else None
+    texts = _TO_DRIVERS_IN_REVERSE if error.values.get("mode") == Mode.REVERSE else _TO_DRIVERS
+    text = texts.get(str(error.values.get("route"))) if isinstance(error, MoveRefused) else None
     return gettext(text) if text else refusal(error)
 
 

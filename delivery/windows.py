@@ -8,9 +8,9 @@ from enum import StrEnum
 FARTHEST = timedelta(days=30)
 # From the latest moment at which something can be ready.
 _LONGEST = timedelta(days=1)
-SHORTEST_PICKUP = timedelta(minutes=10)
+_SHORTEST_PICKUP = timedelta(minutes=10)
 _SOONEST_PICKUP = timedelta(minutes=20)
-SHORTEST_DROPOFF = timedelta(minutes=20)
+_SHORTEST_DROPOFF = timedelta(minutes=20)
 # A route is offered at most so early before the goods are ready.
 GREATEST_LEAD = timedelta(minutes=60)
 
@@ -83,7 +83,7 @@ def _of_pickup(pickup: Window, ready: datetime, at: datetime) -> Iterator[Fault]
         return
     if pickup.deadline_at > at + FARTHEST + _LONGEST:
         yield Fault(None, True, Code.TOO_FAR_AHEAD, _DEADLINE_TOO_FAR)
-    elif pickup.deadline_at < max(ready + SHORTEST_PICKUP, at + _SOONEST_PICKUP):
+    elif pickup.deadline_at < max(ready + _SHORTEST_PICKUP, at + _SOONEST_PICKUP):
         yield Fault(None, True, Code.WINDOW_TOO_SHORT, _PICKUP_TOO_SHORT)
 
 
@@ -97,7 +97,7 @@ def _of_dropoff(index: int, window: Window, pickup: Window, ready: datetime, at:
         return
     if window.deadline_at > at + FARTHEST + _LONGEST:
         yield Fault(index, True, Code.TOO_FAR_AHEAD, _DEADLINE_TOO_FAR)
-    elif window.deadline_at < max(begins + SHORTEST_DROPOFF, pickup.deadline_at or ready + SHORTEST_PICKUP):
+    elif window.deadline_at < max(begins + _SHORTEST_DROPOFF, pickup.deadline_at or ready + _SHORTEST_PICKUP):
         yield Fault(index, True, Code.WINDOWS_CONTRADICT, _DROPOFF_TOO_EARLY)
 
 

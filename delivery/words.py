@@ -139,7 +139,7 @@ _IN_REVERSE: dict[str, StrPromise] = {
 }
 
 
-def change(trigger: str, point: str, mode: str = Mode.DEFAULT) -> str:
+def change(trigger: str, point: str, mode: str) -> str:
     """What the history calls a change of a delivery, with the point where it has one."""
     names = {**TRIGGERS, **_IN_REVERSE} if mode == Mode.REVERSE else TRIGGERS
     return f"{names.get(trigger, trigger)} {point}".strip()

@@ -258,6 +258,11 @@ class WindowsForm(forms.Form):
 
     def check(self, letters: Sequence[str], *, at: datetime) -> None:
         """Raise ValidationError where windows are refused, beside their fields, those of B first."""
+        for letter in LABELS.lower():
+            if letter not in letters and self.of(letter):
+                text = gettext("There is no point %(point)s: fill it in, or clear this.") % {"point": letter.upper()}
+                self.add_error(f"{letter}_{'ready_at' if self.of(letter).ready_at else 'deadline_at'}", text)
+                raise ValidationError(text)
         found = list(windows.faults(self.of("a"), [self.of(letter) for letter in letters], at=at))
         for fault in found:
             letter = "a" if fault.dropoff is None else letters[fault.dropoff]

@@ -17,6 +17,7 @@ from django.utils.translation.trans_real import catalog
 _TEXTS = (
     gettext_noop("A date or moment in ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00-03:00."),
     gettext_noop("A deliveryId is the UUID that request-delivery answered with."),
+    gettext_noop("A drop-off at which the driver collects (deliveryMode REVERSE) has none."),
     gettext_noop("A package without a weight counts as 0 kg."),
     gettext_noop("A zipcode has 8 digits, with or without a hyphen: 01310-100."),
     gettext_noop("An integer from 1 to %(most)s."),
@@ -46,6 +47,8 @@ _TEXTS = (
     gettext_noop("Percent-encode the + of an offset."),
     gettext_noop("Send 'S/N' if the building has none."),
     gettext_noop("Send a JSON object."),
+    gettext_noop("Send an action, instructions, or both."),
+    gettext_noop("Send contacts or instructions."),
     gettext_noop("Send it in UTF-8 without one."),
     gettext_noop("Send it in UTF-8."),
     gettext_noop("Send it uncompressed."),

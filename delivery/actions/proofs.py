@@ -37,7 +37,7 @@ from delivery.models.stop import MOST_WRONG_PINS
 
 LONGEST_NAME = 120
 _log = logging.getLogger(__name__)
-MOST_PHOTOS = 10  # of a stop
+MOST_PHOTOS = 10  # of a stop, and again of a second attempt
 _SIMULATED = Path(photos.__file__).parent / "simulation" / "photo.jpg"
 _SIMULATED_SIZE = (800, 600)
 # A phone may have been without signal at the end of the route.
@@ -236,7 +236,10 @@ def _stop(driver: Driver, delivery_id: UUID, point: str, *, at: datetime) -> Sto
     stop = deliveries.stop_at(delivery, point)
     if stop.forgotten_at is not None:
         raise PhotoTooLate("The data of this point were deleted, so it takes no more photos.")
-    if ProofPhoto.objects.filter(stop=stop).count() >= MOST_PHOTOS:
+    taken = ProofPhoto.objects.filter(stop=stop)
+    if stop.tried_at is not None:
+        taken = taken.filter(received_at__gte=stop.tried_at)
+    if taken.count() >= MOST_PHOTOS:
         raise TooManyPhotos("This point has %(most)s photos already.", most=MOST_PHOTOS)
     return stop
 

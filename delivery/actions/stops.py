@@ -11,7 +11,7 @@ from delivery import lifecycle, page_updates
 from delivery.actions import deliveries, receivers, transitions
 from delivery.errors import NothingToDecide, StopHasEnded, TooManyChanges
 from delivery.lifecycle import OnFailure, Trigger
-from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, Stop, StopChange
+from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, ReceiverLink, Stop, StopChange
 
 _OF_STOP = ("contact_name", "contact_phone")
 _OF_OPTIONS = ("contact_email", "instructions")
@@ -40,6 +40,9 @@ def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str
     if "contact_email" in changed:
         # The address before was not the receiver's: nothing more is sent to it, and forgetting would not find it.
         Message.objects.filter(pk__in=earlier).delete()
+        if earlier:
+            # Who reads that address would see the PIN and where the driver is. The next link is another one.
+            ReceiverLink.objects.filter(pk=stop.pk).delete()
         if receivers.were_told(locked) and values["contact_email"]:
             if stop.changes.filter(contacts=True).count() >= _MOST_MAILS:
                 raise TooManyChanges("The link of this point has been sent to as many addresses as it may be.")

@@ -41,6 +41,7 @@ from delivery.forms import (
     point_name,
     text_of_simulator,
 )
+from delivery.lifecycle import Mode
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -71,10 +72,12 @@ _FACTS = _facts(
     column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "scheduled_for",
     "pickup_deadline_at", "deadline_at", "offer_at", "offer_expires_at", "closed_at",
 )  # fmt: skip  # a list of names
-_PICKUP = _facts(
-    gettext_lazy("Pickup at A"), "contact_name", column("contact_phone", gettext_lazy("phone"), phone), _PLACE,
-    coordinates, column("packages", gettext_lazy("packages"), contents, is_long=True),
+_AT_A = (
+    "contact_name", column("contact_phone", gettext_lazy("phone"), phone), _PLACE, coordinates,
+    column("packages", gettext_lazy("packages"), contents, is_long=True),
 )  # fmt: skip  # a list of names
+_PICKUP = _facts(gettext_lazy("Pickup at A"), *_AT_A)
+_DESTINATION = _facts(gettext_lazy("Destination A"), *_AT_A)
 _CANCELLATION = _facts(
     gettext_lazy("Cancellation"), "cancelled_at", "cancel_reason",
     column("cancel_fee", gettext_lazy("cancellation fee"), money),
@@ -187,7 +190,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Delivery | None = None) -> Any:
         is_cancelled = obj is not None and obj.cancelled_at is not None
-        return [_FACTS, _PICKUP, *([_CANCELLATION] if is_cancelled else []), _IDS]
+        at_a = _DESTINATION if obj is not None and obj.mode == Mode.REVERSE else _PICKUP
+        return [_FACTS, at_a, *([_CANCELLATION] if is_cancelled else []), _IDS]
 
     @admin.display(description=gettext_lazy("id"))
     def identity(self, delivery: Delivery) -> SafeString:

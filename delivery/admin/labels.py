@@ -44,7 +44,7 @@ def state(delivery: Delivery) -> SafeString:
 @admin.display(description=gettext_lazy("what"))
 def change(transition: Transition) -> SafeString:
     """What has happened, where, and the delivery's status since then."""
-    what = words.change(transition.trigger, transition.point)
+    what = words.change(transition.trigger, transition.point, transition.delivery.mode)
     return format_html("{} → {}", what, words.STATUSES.get(transition.status, transition.status))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db import IntegrityError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.text import capfirst
@@ -120,6 +121,13 @@ class ServiceHoursAdmin(RecordedAdmin):
     @admin.display(description=_("now"))
     def now(self, hours: ServiceHours) -> str:
         return state(hours)
+
+    def changeform_view(self, *args: Any, **kwargs: Any) -> Any:
+        """Show the error of a row that somebody else has written meanwhile in the form, as of one before."""
+        try:
+            return super().changeform_view(*args, **kwargs)
+        except (IntegrityError, ValidationError):
+            return super().changeform_view(*args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         assert isinstance(obj, ServiceHours)  # noqa: S101  # nosec B101  # for the type checker

@@ -44,7 +44,7 @@ from delivery.models.bases import Identified, Located, cartesian_columns, distan
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import DeclinedOffer, Driver, DriverPosition, LatestPosition, VehicleType
 from delivery.models.integrator import Integrator
-from delivery.models.stop import FORGOTTEN, Stop
+from delivery.models.stop import FORGOTTEN, Stop, ahead
 from delivery.models.token import Token
 from delivery.pricing import Charge, percent_of
 from delivery.windows import Window
@@ -238,10 +238,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         if not moves_only:
             outdated |= Q(arrival__computed_at__lt=OuterRef("driver__latest__recorded_at"))
             outdated |= Q(arrival__computed_at__lt=at - _ARRIVALS_KEPT)
-        stops = Stop.objects.filter(outdated, delivery=OuterRef("pk"), status__in=lifecycle.OPEN)
-        to_collect = stops.filter(status__in=lifecycle.AHEAD[lifecycle.Mode.REVERSE])
+        stops = Stop.objects.filter(outdated, ahead(), delivery=OuterRef("pk"))
         under_way = self.filter(route_status__in=(RouteStatus.ACCEPTED, RouteStatus.COLLECTED))
-        return under_way.filter(Exists(to_collect) | (~Q(mode=lifecycle.Mode.REVERSE) & Exists(stops)))
+        return under_way.filter(Exists(stops))
 
     def with_parts(self) -> Self:
         """Reads the driver and the stops too, as needed by `delivery.bodies`."""
@@ -674,7 +673,7 @@ class Transition(models.Model):
         ]
 
     def __str__(self) -> str:
-        return words.change(self.trigger, self.point)
+        return words.change(self.trigger, self.point, self.delivery.mode)
 
     @property
     def happened_at(self) -> datetime:

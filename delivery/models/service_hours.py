@@ -43,17 +43,8 @@ ZONES = [
 # What `hours.write_spans` and `hours.write_days_off` write, as PostgreSQL's regular expressions.
 _SPAN = "([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
 _SPANS = f"{_SPAN}(, {_SPAN})*"
-_DAYS_OFF = (
-    r"^([0-9]{4}-[01][0-9]-[0-3][0-9]"
-    r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
-    r"(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)?"
-    r" [^\n]+"
-    r"(\n[0-9]{4}-[01][0-9]-[0-3][0-9]"
-    r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"
-    r"(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)?"
-    r" [^\n]+)*)?$"
-)
-
+_DAY_OFF = rf"[0-9]{{4}}-[01][0-9]-[0-3][0-9]( {_SPANS})? [^\n]+"
+_DAYS_OFF = rf"^({_DAY_OFF}(\n{_DAY_OFF})*)?$"
 
 # Whether a column has polygons, as `areas.Area` reads them: lists of rings of three or more pairs of numbers. In the
 # strict mode an array that is missing on the way is an error.

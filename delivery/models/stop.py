@@ -1,6 +1,8 @@
 import hashlib
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import reduce
+from operator import or_
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pgtrigger
@@ -59,8 +61,6 @@ CROSS JOIN LATERAL (
 """
 # Until the end of the transaction, in the order of the keys, which is the same in all transactions.
 _LOCK = "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) key"
-# Of stops that a driver is on the way to, or comes to later. In mode REVERSE what is collected is on the way to A.
-_EXPECTED = (Status.ACCEPT, Status.COLLECTED)
 
 
 class Stop(Located):
@@ -227,7 +227,7 @@ class Stop(Located):
     @property
     def is_expected(self) -> bool:
         """Whether a driver is on the way to it, or comes to it later."""
-        return self.status in _EXPECTED and self.status in lifecycle.AHEAD[Mode(self.delivery.mode)]
+        return self.is_ahead and self.status != Status.PENDING
 
     @property
     def is_ahead(self) -> bool:
@@ -340,7 +340,10 @@ class StopChange(models.Model):
             ),
             one_of("stop_change_answer", "answer", ["", *(policy.value for policy in OnFailure)]),
         ]
-        triggers = [pgtrigger.ReadOnly(name="stop_change_immutable")]
+        triggers = [
+            pgtrigger.Protect(name="stop_change_append_only", operation=pgtrigger.Delete),
+            pgtrigger.ReadOnly(name="stop_change_immutable"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.stop_id} {self.text}"
@@ -477,7 +480,10 @@ class ReceiverNote(models.Model):
         return " · ".join(filter(None, (self.receives, self.hint)))
 
 
-IS_EXPECTED = Q(stop__status=Status.ACCEPT) | (Q(stop__status=Status.COLLECTED) & ~Q(stop__delivery__mode=Mode.REVERSE))
+def ahead(prefix: str = "") -> Q:
+    """The condition of `Stop.is_ahead`. `prefix`: the path to the stop, such as `stop__`."""
+    mode, status = f"{prefix}delivery__mode", f"{prefix}status__in"
+    return reduce(or_, (Q((mode, each), (status, statuses)) for each, statuses in lifecycle.AHEAD.items()))
 
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
@@ -488,7 +494,7 @@ class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
 
     def obsolete(self) -> "ArrivalEstimateQuerySet":
         """The estimates of stops at which no driver is expected any more."""
-        return self.exclude(IS_EXPECTED)
+        return self.exclude(ahead("stop__") & ~Q(stop__status=Status.PENDING))
 
 
 class ArrivalEstimate(models.Model):

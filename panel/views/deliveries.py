@@ -79,13 +79,14 @@ def _header_of_place(label: str) -> list[str]:
 
 def _row(delivery: models.Delivery) -> list[Cell]:
     row: list[Cell] = [
-        delivery.pk, status_name(delivery.status), delivery.created_at, delivery.closed_at,
+        delivery.pk, status_name(delivery.shown_status), delivery.created_at, delivery.closed_at,
         delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
         delivery.distance_km, delivery.retry_fee, delivery.return_fee, delivery.cancelled_at, delivery.cancel_reason,
         delivery.cancel_fee, *_place(delivery),
     ]  # fmt: skip  # in the order of the columns
     for stop in delivery.ordered_stops:
-        row += [stop.external_id, status_name(stop.status), *_place(stop)]
+        status = delivery.route_status if delivery.is_scheduled else stop.status
+        row += [stop.external_id, stop.pickup_status or status_name(status), *_place(stop)]
     return row
 
 
@@ -156,13 +157,13 @@ class Delivery(AccountView):
             stops=receivers.details(found.ordered_stops, at=clock.now()),
             steps=steps,
             requested_by=steps[-1].change.by,
-            at_a=next((step.change.at for step in steps if step.change.trigger == _at_a(found)), None),
+            at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
             live_ids=_ids(found, steps),
             **context(found),
         )
 
 
-def _at_a(delivery: models.Delivery) -> Trigger:
+def at_a(delivery: models.Delivery) -> Trigger:
     """What ends the work at A: the collection, or in mode REVERSE the arrival with everything."""
     return Trigger.RETURN if delivery.mode == Mode.REVERSE else Trigger.COLLECT
 
@@ -238,10 +239,12 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
     point = "" if step.index is None else delivery.ordered_stops[step.index].label
     seconds = max(round((simulation.leg_ends_at - clock.now()).total_seconds()), 0)
     time = f"{seconds}\N{NO-BREAK SPACE}s"
+    is_reverse = delivery.mode == Mode.REVERSE
     if step.is_wait:
-        return _(
-            "The simulated driver waits for a cancellation. Without one every drop-off fails in about %(time)s."
-        ) % {"time": time}
+        text = _("The simulated driver waits for a cancellation. Without one every drop-off fails in about %(time)s.")
+        if is_reverse:
+            text = _("The simulated driver waits for a cancellation. Without one it all is at A in about %(time)s.")
+        return text % {"time": time}
     texts = {
         Trigger.ACCEPT: _("The simulated driver accepts in about %(time)s."),
         Trigger.COLLECT: (
@@ -250,8 +253,16 @@ def _next_step(delivery: models.Delivery, simulation: Simulation | None) -> str:
             else _("The simulated driver collects in about %(time)s.")
         ),
         Trigger.DELIVER: _("The simulated driver delivers %(point)s in about %(time)s."),
-        Trigger.FAIL: _("The simulated driver fails to deliver %(point)s in about %(time)s."),
-        Trigger.RETURN: _("The simulated driver returns to A in about %(time)s."),
+        Trigger.FAIL: (
+            _("The simulated driver fails to collect at %(point)s in about %(time)s.")
+            if is_reverse
+            else _("The simulated driver fails to deliver %(point)s in about %(time)s.")
+        ),
+        Trigger.RETURN: (
+            _("The simulated driver brings everything to A in about %(time)s.")
+            if is_reverse
+            else _("The simulated driver returns to A in about %(time)s.")
+        ),
         Trigger.EXPIRE: _("No driver accepts, and the offer expires in about %(time)s."),
     }
     return texts[step.trigger] % {"point": point, "time": time}

@@ -18,13 +18,14 @@ from delivery import models, stop_details
 from delivery.actions import deliveries
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.errors import AlreadyFinished, DeliveryError, FeeChanged, InvalidReason, QuoteExpired, QuoteMismatch
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import Mode, RouteStatus, Trigger
 from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
 from panel import hours, maps
 from panel.delivery_forms import DeliveryForm, like, like_pickup, located, pickups, priced
 from panel.views.base import RequestingView
+from panel.views.deliveries import at_a
 
 
 class FormView(RequestingView):
@@ -89,7 +90,7 @@ class Request(FormView):
         if is_earlier:
             messages.info(request, _("The form had been sent already. It has requested this delivery once."))
         else:
-            is_later = form.windows.cleaned_data["a_ready_at"]
+            is_later = self.deliveries.filter(pk=found, route_status=RouteStatus.SCHEDULED).exists()
             later = _("The delivery is requested. Its route is offered to drivers shortly before it can be collected.")
             now = _("The delivery is requested, and its route is offered to drivers.")
             messages.success(request, later if is_later else now)
@@ -211,11 +212,12 @@ class Receipt(RequestingView):
         found = get_object_or_404(rows, pk=delivery)
         moments = {(each.trigger, each.point): each.at for each in found.transitions.all()}
         details = stop_details.read(found.ordered_stops).values()
+        at_stop = Trigger.COLLECT if found.mode == Mode.REVERSE else Trigger.DELIVER
         return self.page(
             "panel/receipt.html",
             delivery=found,
-            stops=[(each, moments.get((Trigger.DELIVER.value, each.stop.label))) for each in details],
-            collected_at=moments.get((Trigger.COLLECT.value, "")),
+            stops=[(each, moments.get((at_stop.value, each.stop.label))) for each in details],
+            at_a=moments.get((at_a(found).value, "")),
             at=clock.now(),
             is_sandbox=self.environment == Environment.SANDBOX,
         )

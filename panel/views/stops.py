@@ -22,20 +22,32 @@ from delivery.refusals import refusal
 from panel.views.base import RequestingView
 
 
-def _instructions() -> forms.CharField:
-    return forms.CharField(
-        label=gettext_lazy("Instructions for the driver"),
-        max_length=LONGEST_INSTRUCTIONS,
-        required=False,
-        widget=forms.Textarea({"rows": 2}),
-    )
+class InstructionsField(forms.CharField):
+    widget = forms.Textarea({"rows": 2})
+
+    def __init__(self, **kwargs: Any) -> None:
+        label = gettext_lazy("Instructions for the driver")
+        super().__init__(label=label, max_length=LONGEST_INSTRUCTIONS, required=False, **kwargs)
+
+    def to_python(self, value: Any) -> str:
+        """Browsers send the line breaks of a text as CRLF."""
+        return (super().to_python(value) or "").replace("\r\n", "\n")
+
+
+# With the values that the page was opened with, so that what was changed meanwhile elsewhere stays.
+_OPTIONAL: dict[str, Any] = {"required": False, "show_hidden_initial": True}
 
 
 class ChangeForm(forms.Form):
-    contact_name = forms.CharField(label=gettext_lazy("Name"), max_length=255, required=False)
-    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, required=False)
-    contact_email = forms.EmailField(label=gettext_lazy("Email"), max_length=outbox.LONGEST_ADDRESS, required=False)
-    instructions = _instructions()
+    contact_name = forms.CharField(label=gettext_lazy("Name"), max_length=255, **_OPTIONAL)
+    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, **_OPTIONAL)
+    contact_email = forms.EmailField(label=gettext_lazy("Email"), max_length=outbox.LONGEST_ADDRESS, **_OPTIONAL)
+    instructions = InstructionsField(show_hidden_initial=True)
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """The values of the fields that were changed."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
 
     def clean_contact_email(self) -> str:
         return outbox.clean_address(self.cleaned_data["contact_email"]) if self.cleaned_data["contact_email"] else ""
@@ -45,7 +57,7 @@ class AnswerForm(forms.Form):
     answer = forms.ChoiceField(
         label=gettext_lazy("What follows"), choices=[*words.ANSWERS.items()], widget=forms.RadioSelect
     )
-    instructions = _instructions()
+    instructions = InstructionsField()
 
 
 class Stop(RequestingView):
@@ -59,17 +71,18 @@ class Stop(RequestingView):
         if found.stop_at(point) is None:
             raise Http404
         is_answer = request.POST.get("step") == "answer"
-        form = (AnswerForm if is_answer else ChangeForm)(request.POST)
+        form = AnswerForm(request.POST) if is_answer else ChangeForm(request.POST)
         if not form.is_valid():
             return self._show(delivery, point, **{"answer" if is_answer else "change": form})
         self.account.check_active()
-        by, at, data = self.actor, clock.now(), form.cleaned_data
+        by, at = self.actor, clock.now()
         try:
-            if is_answer:
-                answer, instructions = OnFailure(data["answer"]), data["instructions"] or None
+            if isinstance(form, AnswerForm):
+                answer = OnFailure(form.cleaned_data["answer"])
+                instructions = form.cleaned_data["instructions"] or None
                 stops.instruct(delivery=found, point=point, answer=answer, instructions=instructions, by=by, at=at)
             else:
-                stops.change(delivery=found, point=point, values=data, by=by, at=at)
+                stops.change(delivery=found, point=point, values=form.changed, by=by, at=at)
         except DeliveryError as error:
             messages.error(request, refusal(error))
         else:

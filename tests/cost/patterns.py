@@ -61,4 +61,7 @@ def _text(node: ast.expr, constants: dict[str, ast.expr]) -> str:
         node = constants.get(node.id, node)
     if isinstance(node, ast.Constant):
         return node.value.decode() if isinstance(node.value, bytes) else str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = (part.value if isinstance(part, ast.FormattedValue) else part for part in node.values)
+        return "".join(_text(part, constants) for part in parts)
     return ast.unparse(node)

@@ -1,5 +1,6 @@
 """The dispatch board: the page, and what its script reads."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -240,6 +241,13 @@ class TestCards:
         assert '<li class="pending next"> <b class="label">B</b>' in content
         assert content.count("+2 stops") >= 1
         assert str(money(delivery.shipping_value)) in content
+
+    def test_of_a_reverse_route_end_with_a(self, dispatcher):
+        delivery = DeliveryFactory.create(stops=2, mode=lifecycle.Mode.REVERSE)
+
+        labels = re.findall(r'<b class="label[ a]*">(\w)</b>', card(dispatcher, delivery))
+
+        assert labels == ["B", "C", "A"]
 
     def test_of_ended_and_foreign_routes_are_left_out(self, dispatcher, shop):
         ended = DeliveryFactory.create()

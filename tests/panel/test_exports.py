@@ -1,5 +1,7 @@
 """Lists as CSV files."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -9,6 +11,7 @@ from delivery.geo.distance import Point
 from delivery.models import EventState, WebhookAttempt, WebhookEvent
 from delivery.payload import Place
 from panel import filters
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, validated_payload
 from tests.panel.conftest import table
 
@@ -37,6 +40,14 @@ class TestDeliveries:
         assert row["B: CEP"] == "01310-200"
         assert row["A: Phone"] == "'+55 11 3333-0000"
         assert row["B: Name"].startswith("'=cmd")  # no formula
+
+    def test_say_that_a_route_is_scheduled(self, member, url, shop):
+        found = scheduled(timedelta(hours=3), at=timezone.now(), token=shop.token)
+
+        rows = table(member.get(url("deliveries_export")))
+
+        row = next(each for each in rows if each["deliveryId"] == str(found.pk))
+        assert (row["Status"], row["B: Status"]) == ("Scheduled", "Scheduled")
 
     def test_are_in_portuguese_with_semicolons_and_decimal_commas(self, member, url, delivery):
         response = member.get(url("deliveries_export"), {"q": "ped-7"}, headers={"Accept-Language": "pt-br"})

@@ -1,6 +1,7 @@
 """The pages of refused calls."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -144,10 +145,16 @@ class TestReasons:
         assert "/docs/errors/invalid_payload" in page
 
 
-BODY = {
+BODY: dict[str, Any] = {
     "vehicleType": "MOTORCYCLE",
     "pickup": {"address": {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}},
     "dropoffs": [{"address": {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}}],
+}
+
+REVERSE: dict[str, Any] = BODY | {
+    "deliveryMode": "REVERSE",
+    "pickup": BODY["pickup"] | {"contacts": {"name": "Loja", "phoneNumber": "+55 11 3333-0000"}},
+    "dropoffs": [{**BODY["dropoffs"][0], "onFailure": "RETRY", "proof": {"photo": True}}],
 }
 
 
@@ -167,6 +174,9 @@ def place(**address):
         ("quotation-delivery", BODY | {"pickup": {"address": {"zipcode": "1"}, "contacts": {"name": 1.5}}}),
         ("quotation-delivery", BODY | {"vehicleType": "CAR", "orderPackages": [{"weight": 0, "quantity": 1.5}]}),
         ("quotation-delivery", BODY | {"orderPackages": [{"weight": 1e12, "quantity": True}]}),
+        ("request-delivery", REVERSE),
+        ("deliveries/{delivery}/dropoffs/B/instruct", {}),
+        ("deliveries/{delivery}/dropoffs/B", {}),
         ("request-delivery", BODY),
         ("request-delivery", []),
         ("cancel-delivery/x", {}),
@@ -177,7 +187,8 @@ def place(**address):
 def test_reasons_are_translated(client, shop, path, body):
     RefusedDeliveryCall.objects.all().delete()
     headers = {"Authorization": f"Bearer {shop.token.clear_text}", "Prefer": "handling=strict"}
-    client.post(f"/api/{path}", body, content_type="application/json", headers=headers)
+    send = client.patch if path.endswith("/B") else client.post
+    send("/api/" + path.format(delivery=shop.delivery.pk), body, content_type="application/json", headers=headers)
     call = RefusedDeliveryCall.objects.get()
 
     with translation.override("pt-br"):

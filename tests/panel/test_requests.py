@@ -11,8 +11,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from common.forgetting import forgetting
+from common.formats import moment
 from delivery.actions import deliveries
+from delivery.lifecycle import Mode
 from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
+from tests.delivery.tracking.links import text_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
 
 B = "b-position"
@@ -93,9 +96,20 @@ class TestWindows:
         assert found.ordered_stops[0].deadline_at == found.deadline_at
         assert "offered to drivers shortly before it can be collected" in answer.content.decode()
 
+    def test_of_goods_that_are_ready_before_a_driver_is_there_offer_the_route_at_once(self, member, url, fields):
+        wanted = fields | {"a_ready_at": self.local(10)}
+        shown = member.post(url("request_price"), wanted).content.decode()
+        sent = {**wanted, "step": "request", "quote_id": found_in(shown, r'name="quote_id" value="([^"]+)"')}
+
+        answer = member.post(url("request"), sent, follow=True)
+
+        assert newest().route_status == "AVAILABLE"
+        assert "and its route is offered to drivers." in answer.content.decode()
+
     @pytest.mark.parametrize(
         ("changes", "refusal"),
         [
+            ({"c_deadline_at": 200}, "There is no point C: fill it in, or clear this."),
             ({"a_deadline_at": 15}, "at least 10 minutes after it is ready, and 20 minutes from now"),
             ({"a_ready_at": 60, "b_deadline_at": 70}, "The deadline of a drop-off is at least 20 minutes after"),
             ({"a_ready_at": 31 * 24 * 60}, "At most 30 days ahead."),
@@ -279,6 +293,20 @@ class TestReceipt:
         assert "Gave up" in text
         assert "R$ 0.00" in text
         assert not re.search(rf"\b{pin}\b", text)
+
+    def test_of_a_reverse_route_says_what_was_collected_where_and_why_not(self, member, url, shop):
+        at = timezone.now()
+        delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode.REVERSE, accepted=True, at=at)
+        collected_at, arrived_at = at + timedelta(minutes=11), at + timedelta(minutes=47)
+        deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=at)
+        deliveries.collect(delivery=delivery, point="B", by=BY, at=collected_at)
+        deliveries.return_(delivery=delivery, by=BY, at=arrived_at)
+
+        text = text_of(member.get(url("receipt", delivery.pk)))
+
+        collected, arrived = moment(collected_at), moment(arrived_at)
+        for part in (f"Arrived {arrived}", "A Destination", f"Delivered at A Collected {collected}", "Place closed"):
+            assert part in text, text
 
 
 def test_the_script_of_the_map_gets_the_pickup_points(member, url, shop):

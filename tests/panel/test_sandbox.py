@@ -90,6 +90,22 @@ class TestThePageOfASandboxDelivery:
 
         assert text in text_of(member, delivery)
 
+    @pytest.mark.parametrize(
+        ("external_id", "after", "text"),
+        [
+            ("sim-fail-1", 30, "The simulated driver fails to collect at B in about 20 s."),
+            ("order-1", 100, "The simulated driver brings everything to A in about 20 s."),
+            ("sim-cancel-late-1", 100, "Without one it all is at A in about 1790 s."),
+        ],
+    )
+    def test_says_what_happens_next_on_a_route_to_a(self, member, token, external_id, after, text, monkeypatch):
+        start = timezone.now()
+        delivery = request(external_id, at=start, token=token, mode=lifecycle.Mode.REVERSE)
+        advance(until=start + timedelta(seconds=after))
+        monkeypatch.setattr(timezone, "now", lambda: start + timedelta(seconds=after))
+
+        assert text in text_of(member, delivery)
+
     def test_shows_the_simulators_texts_in_the_readers_language(self, member, token):
         delivery = request("sim-fail-1", at=timezone.now() - timedelta(hours=1), token=token)
         advance()

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from delivery.actions import deliveries
+from delivery.actions import deliveries, stops
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AuditEntry, Delivery, DropoffOptions, Integrator, IntegratorMembership, Stop, StopChange
 from delivery.payload import Options
@@ -45,6 +45,27 @@ class TestChange:
         shown = answer.content.decode()
         assert "Saved." in shown
         assert "Changed by the shop at B" in shown
+
+    def test_leaves_what_was_changed_since_the_page_was_opened(self, member, shop):
+        at = timezone.now()
+        first = {"contact_name": "Ana", "instructions": "Gate\nRing"}
+        stops.change(delivery=shop.delivery, point="B", values=first, by=BY, at=at)
+        opened = member.get(page_of(shop.delivery)).context["change"]
+        sent = {
+            f"{prefix}{field.name}": (field.value() or "").replace("\n", "\r\n")
+            for field in opened
+            for prefix in ("", "initial-")
+        }
+        for name in sent:
+            assert f'name="{name}"' in str(opened)
+        stops.change(delivery=shop.delivery, point="B", values={"contact_phone": "+55 11 2"}, by=BY, at=at)
+
+        member.post(page_of(shop.delivery), {**sent, "step": "change", "contact_name": "Bia"})
+
+        stop = Stop.objects.get(delivery=shop.delivery, index=0)
+        assert (stop.contact_name, stop.contact_phone, stop.options.instructions) == ("Bia", "+55 11 2", "Gate\nRing")
+        latest = StopChange.objects.latest("pk")
+        assert (latest.contacts, latest.instructions) == (True, False)
 
     def test_keeps_what_is_wrong_and_saves_nothing(self, member, shop):
         answer = member.post(page_of(shop.delivery), {**CHANGE, "contact_email": "nobody"})

@@ -11,7 +11,10 @@ from django.core.files.base import ContentFile
 from delivery import photos
 from delivery.actions import deliveries, proofs
 from delivery.errors import InvalidPhoto, NotYourRoute, PhotosBusy, PhotoTooLate, StopNotFound, TooManyPhotos
+from delivery.lifecycle import OnFailure
 from delivery.models import ProofPhoto
+from delivery.payload import Options
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, DriverFactory
 from tests.overlapping import overlap
 from tests.photos import photo
@@ -135,6 +138,19 @@ class TestAdd:
 
         assert type(refused) is TooManyPhotos
         assert len(names(photo_folder)) == ProofPhoto.objects.count() == 2
+
+    def test_takes_as_many_again_after_a_first_attempt(self, monkeypatch):
+        retry = Options(on_failure=OnFailure.RETRY)
+        delivery = asking_for(retry, collected=True, at=NOW - timedelta(hours=1))
+        monkeypatch.setattr(proofs, "MOST_PHOTOS", 2)
+        for _number in range(2):
+            add(delivery, at=NOW - timedelta(minutes=5))
+        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=NOW)
+
+        for _number in range(2):
+            add(delivery, at=NOW + timedelta(minutes=5))
+        with pytest.raises(TooManyPhotos):
+            add(delivery, at=NOW + timedelta(minutes=5))
 
     def test_leaves_no_file_when_the_row_cannot_be_written(self, delivery, photo_folder, monkeypatch):
         def fail(*_args, **_options):

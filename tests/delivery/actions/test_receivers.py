@@ -174,6 +174,24 @@ class TestNewAddress:
 
         assert self.recipients() == ["joao@example.com", "bia@example.com"]
 
+    def test_ends_the_link_that_was_sent_to_the_one_before(self, mailbox):
+        delivery = asking_for(WITH_ADDRESS, Options(email="joao@example.com"), collected=True)
+        before = receivers.addresses(delivery.ordered_stops, at=NOW)
+
+        self.change(delivery, "ana@example.com")
+
+        after = receivers.addresses(delivery.ordered_stops, at=NOW)
+        assert [before[stop.pk] == after[stop.pk] for stop in delivery.ordered_stops] == [False, True]
+        assert receivers.find(token_of(before[delivery.ordered_stops[0].pk])) is None
+
+    def test_leaves_the_link_that_the_shop_alone_has_given(self, mailbox):
+        delivery = asking_for(Options(), collected=True)
+        before = receivers.addresses(delivery.ordered_stops, at=NOW)
+
+        self.change(delivery, "ana@example.com")
+
+        assert receivers.addresses(delivery.ordered_stops, at=NOW) == before
+
     def test_gets_nothing_before_the_others_do(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, accepted=True)
 

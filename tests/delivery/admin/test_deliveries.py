@@ -308,6 +308,17 @@ class TestStops:
         assert "Dona Rita" in content
         assert "confirmed at" in content
 
+    def test_of_a_reverse_route_are_where_goods_are_collected(self, admin_client):
+        found = DeliveryFactory.create(stops=1, mode=Mode.REVERSE, accepted=True)
+        deliveries.collect(delivery=found, point="B", by=BY, at=timezone.now())
+        deliveries.return_(delivery=found, by=BY, at=timezone.now())
+
+        shown = " ".join(admin_client.get(page(found)).content.decode().split())
+
+        for text in ("Destination A", "Collected at B →", "Delivered at A →"):
+            assert text in shown
+        assert "Collected at A" not in shown
+
     def test_have_what_the_shop_has_changed(self, dispatcher, asked):
         shown = dispatcher.get(page(asked)).content.decode()
         values = {"instructions": "Knock"}

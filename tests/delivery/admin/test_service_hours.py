@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from django.urls import reverse
@@ -10,6 +11,7 @@ from common import clock
 from delivery.models import ServiceHours, ServiceHoursChange
 from tests.delivery.geo.test_areas import POLYGON
 from tests.factories import IntegratorFactory
+from tests.overlapping import overlap
 from tests.previews import preview_of, save
 from tests.service_hours import WEEK, make
 
@@ -91,6 +93,15 @@ class TestPage:
         response = admin_client.post(ADD, form())
 
         assert "There are hours of this account" in str(response.context["adminform"].form.errors)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_refuses_the_second_of_two_that_are_added_at_once(self, admin_client):
+        typed = {**form(), "previewed": preview_of(admin_client, ADD, form()).digest}
+
+        _first, response = overlap(make, partial(admin_client.post, ADD, typed))
+
+        assert "There are hours of this account" in str(response.context["adminform"].form.errors)
+        assert ServiceHours.objects.count() == 1
 
     def test_deletes_with_the_name_of_who_did(self, admin_client):
         hours = make()

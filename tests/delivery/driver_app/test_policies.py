@@ -130,6 +130,11 @@ class TestReverse:
         assert "B, C" in outcome["detail"]
         assert answer["route"]["status"] == "ACCEPTED"
 
+    def test_says_where_the_goods_are_that_were_not_collected(self, ana, delivery):
+        (outcome,) = report(ana, move(delivery, "return"))["outcomes"]
+
+        assert outcome["detail"] == "Nothing is collected yet. The goods are at the points."
+
     def test_says_after_a_cancellation_what_was_collected(self, ana, delivery):
         report(ana, move(delivery, "collect", point="B"))
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())

@@ -211,8 +211,9 @@ class TestOthers:
         for rows, change in changes:
             with refused(ProgrammingError, "Cannot update"), transaction.atomic():
                 rows.update(**change)
-        with refused(ProgrammingError, "Cannot delete"), transaction.atomic():
-            delivery.transitions.all().delete()
+        for rows in (delivery.transitions.all(), StopChange.objects.all()):
+            with refused(ProgrammingError, "Cannot delete"), transaction.atomic():
+                rows.delete()
 
     def test_a_sequence_number_is_used_once(self):
         event = WebhookEvent.objects.get(delivery=DeliveryFactory.create())

@@ -420,6 +420,11 @@ class TestReverse:
         ):
             assert part in text
 
+    def test_is_named_after_the_pickup(self, client, found):
+        page = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
+
+        assert f"<title>Pickup for {found.contact_name}" in " ".join(page.split())
+
     def test_shows_the_driver_only_on_the_way_to_the_sender(self, client, found):
         shown = [has_map(client, found)]
         move("accept", found, driver=DriverFactory.create(name="Ana Lima", at_point=PICKUP))
