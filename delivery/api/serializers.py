@@ -207,7 +207,8 @@ class DeliveryRequestSerializer(ObjectSerializer):
         data: Data = self.validated_data
         pickup = Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
         errors: Any = {}
-        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), at=at):
+        is_reverse = data.get("deliveryMode") == Mode.REVERSE
+        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), is_reverse=is_reverse, at=at):
             detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
             if fault.dropoff is None:
                 errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail

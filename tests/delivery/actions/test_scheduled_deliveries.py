@@ -72,8 +72,13 @@ class TestRequest:
         assert [stop.window for stop in delivery.ordered_stops] == stops
         assert delivery.deadline_at == NOW + 150 * MINUTE
 
-    def test_in_mode_reverse_is_scheduled_too(self):
-        assert status(scheduled(60 * MINUTE, at=NOW, mode=Mode.REVERSE)) == RouteStatus.SCHEDULED
+    @pytest.mark.parametrize(("ready", "first", "begins"), [(60, None, 60), (None, 90, 90), (60, 90, 90), (90, 60, 90)])
+    def test_in_mode_reverse_begins_at_the_first_stop(self, ready, first, begins):
+        pickup, *stops = [Window(minutes and NOW + minutes * MINUTE) for minutes in (ready, first, None)]
+
+        delivery = scheduled(pickup=pickup, dropoffs=stops, at=NOW, mode=Mode.REVERSE)
+
+        assert (status(delivery), delivery.scheduled_for) == (RouteStatus.SCHEDULED, NOW + begins * MINUTE)
 
 
 class TestOffer:
