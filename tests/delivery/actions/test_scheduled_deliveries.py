@@ -14,6 +14,7 @@ from delivery.errors import MoveRefused
 from delivery.geo.distance import away_from
 from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, Environment, Transition, WebhookEvent
+from delivery.models.alert import LATE_MINUTES
 from delivery.windows import Window
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -175,10 +176,12 @@ class TestOffer:
 
 class TestPlan:
     def test_of_many_routes_costs_no_statement_for_each(self, django_assert_num_queries):
+        DriverFactory.create()
         for _number in range(5):
-            scheduled(50 * MINUTE, at=NOW)
+            scheduled(50 * MINUTE, at=NOW, mode=Mode.REVERSE)
+        schedule.offer_due(at=NOW)
 
-        with django_assert_num_queries(3):  # the routes, who declined them, the free drivers
+        with django_assert_num_queries(4):  # the routes, their stops, who declined them, the free drivers
             assert schedule.offer_due(at=NOW) == 0
 
 
@@ -226,6 +229,16 @@ class TestLateness:
 
         assert not alerts.untaken_or_late(at=at + 10 * MINUTE).exists()
         assert alerts.untaken_or_late(at=at + 10 * MINUTE + SECOND).exists()
+
+    def test_and_an_alert_begin_when_a_route_that_was_not_offered_is_ready(self):
+        delivery = scheduled(60 * MINUTE, at=NOW)
+
+        def found(at):
+            late = Delivery.objects.late(Environment.LIVE, at=at)
+            return [*late, *alerts.untaken_or_late(at=at + timedelta(minutes=LATE_MINUTES))]
+
+        assert found(NOW + 60 * MINUTE) == []
+        assert found(NOW + 60 * MINUTE + SECOND) == [delivery, delivery]
 
 
 class TestDatabase:
