@@ -301,8 +301,8 @@ class DeliveryPage(TypedDict):
 class DeliveryDetail(TypedDict):
     """Everything about one delivery. `orderPackages` has the entries of the request.
 
-    `scheduledFor` is `pickupReadyAt`, null where the goods were ready at the request. While the route is `SCHEDULED`
-    `offerExpiresAt` is an estimate.
+    `scheduledFor` is `pickupReadyAt`, in mode REVERSE the later of it and the first drop-off's `readyAt`; null where
+    the goods were ready at the request. While the route is `SCHEDULED` `offerExpiresAt` is an estimate.
     """
 
     deliveryId: Uuid

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
-from delivery.windows import NO_WINDOW, Window
+from delivery.windows import NO_WINDOW, Window, first_ready
 
 _DIMENSIONS = 3
 _CM3_PER_LITRE = 1000
@@ -82,11 +82,10 @@ class DeliveryRequest:
     @property
     def ready(self) -> list[datetime | None]:
         """When the driver can begin at each of `points`. In mode REVERSE `pickupReadyAt` is about the first of them."""
-        pickup, *stops = [window.ready_at for window in self.windows]
-        if self.mode is not Mode.REVERSE:
-            return [pickup, *stops]
-        first = max(filter(None, (pickup, stops[0])), default=None)
-        return [first, *stops[1:], None]
+        pickup, *dropoffs = self.windows
+        is_reverse, stops = self.mode is Mode.REVERSE, [window.ready_at for window in dropoffs]
+        first = first_ready(pickup, dropoffs, is_reverse=is_reverse)
+        return [first, *stops[1:], None] if is_reverse else [first, *stops]
 
     @property
     def longest_side_cm(self) -> Decimal:

@@ -11,6 +11,8 @@ _LONGEST = timedelta(days=1)
 _SHORTEST_PICKUP = timedelta(minutes=10)
 _SOONEST_PICKUP = timedelta(minutes=20)
 _SHORTEST_DROPOFF = timedelta(minutes=20)
+# After the goods are ready, where the pickup has no deadline: a driver waits no longer with them.
+_LONGEST_WAIT = timedelta(hours=2)
 # A route is offered at most so early before the goods are ready.
 GREATEST_LEAD = timedelta(minutes=60)
 
@@ -53,22 +55,33 @@ class Fault:
 _TOO_FAR = "At most 30 days ahead."
 _DEADLINE_TOO_FAR = "At most 31 days ahead."
 _PICKUP_TOO_SHORT = "The deadline of the pickup is at least 10 minutes after it is ready, and 20 minutes from now."
-_READY_TOO_LATE = "What is delivered is ready before the deadline of the pickup."
+_READY_TOO_LATE = (
+    "What is delivered is ready before the deadline of the pickup, and without one at most 2 hours after the pickup is "
+    "ready."
+)
 _DROPOFF_TOO_EARLY = (
     "The deadline of a drop-off is at least 20 minutes after it is ready, and not before that of the pickup."
 )
 
 
-def faults(pickup: Window, dropoffs: Sequence[Window], *, at: datetime) -> Iterator[Fault]:
-    """What is refused about the windows of a request that is made at `at`.
+def faults(pickup: Window, dropoffs: Sequence[Window], *, is_reverse: bool, at: datetime) -> Iterator[Fault]:
+    """What is refused about the windows of a request that is made at `at`, in mode REVERSE if `is_reverse`.
 
-    What is ready already is ready now. A drop-off without `ready_at` is ready with the pickup; a pickup without
-    `deadline_at` has none that drop-offs could contradict but its shortest.
+    What is ready already is ready now. A drop-off without `ready_at` is ready with the pickup.
     """
-    ready = _ready(pickup.ready_at or at, at)
+    ready = _ready(first_ready(pickup, dropoffs, is_reverse=is_reverse) or at, at)
     yield from _of_pickup(pickup, ready, at)
     for index, window in enumerate(dropoffs):
         yield from _of_dropoff(index, window, pickup, ready, at)
+
+
+def first_ready(pickup: Window, dropoffs: Sequence[Window], *, is_reverse: bool) -> datetime | None:
+    """When a driver can begin the route. None: at once.
+
+    It begins at A, and in mode REVERSE at the first drop-off, whose moment counts as that of the pickup does.
+    """
+    begins = [pickup.ready_at, dropoffs[0].ready_at] if is_reverse else [pickup.ready_at]
+    return max(filter(None, begins), default=None)
 
 
 def _ready(moment: datetime, at: datetime) -> datetime:
@@ -91,7 +104,7 @@ def _of_dropoff(index: int, window: Window, pickup: Window, ready: datetime, at:
     begins = _ready(window.ready_at or ready, at)
     if window.ready_at is not None and window.ready_at > at + FARTHEST:
         yield Fault(index, False, Code.TOO_FAR_AHEAD, _TOO_FAR)
-    elif pickup.deadline_at is not None and window.ready_at is not None and begins > pickup.deadline_at:
+    elif window.ready_at is not None and begins > (pickup.deadline_at or ready + _LONGEST_WAIT):
         yield Fault(index, False, Code.WINDOWS_CONTRADICT, _READY_TOO_LATE)
     if window.deadline_at is None:
         return

@@ -256,14 +256,15 @@ class WindowsForm(forms.Form):
     def of(self, letter: str) -> Window:
         return Window(self.cleaned_data[f"{letter}_ready_at"], self.cleaned_data[f"{letter}_deadline_at"])
 
-    def check(self, letters: Sequence[str], *, at: datetime) -> None:
+    def check(self, letters: Sequence[str], *, is_reverse: bool, at: datetime) -> None:
         """Raise ValidationError where windows are refused, beside their fields, those of B first."""
         for letter in LABELS.lower():
             if letter not in letters and self.of(letter):
                 text = gettext("There is no point %(point)s: fill it in, or clear this.") % {"point": letter.upper()}
                 self.add_error(f"{letter}_{'ready_at' if self.of(letter).ready_at else 'deadline_at'}", text)
                 raise ValidationError(text)
-        found = list(windows.faults(self.of("a"), [self.of(letter) for letter in letters], at=at))
+        dropoffs = [self.of(letter) for letter in letters]
+        found = list(windows.faults(self.of("a"), dropoffs, is_reverse=is_reverse, at=at))
         for fault in found:
             letter = "a" if fault.dropoff is None else letters[fault.dropoff]
             self.add_error(f"{letter}_{'deadline_at' if fault.is_deadline else 'ready_at'}", gettext(fault.text))
@@ -351,7 +352,8 @@ class DeliveryForm:
 
     def payload(self, located: Mapping[int, Point], *, at: datetime) -> DeliveryRequest:
         """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
-        self.windows.check([each.prefix or "" for each in self.used], at=at)
+        letters = [each.prefix or "" for each in self.used]
+        self.windows.check(letters, is_reverse=self.mode is Mode.REVERSE, at=at)
         for index, point in located.items():
             try:
                 check_served(point)

@@ -38,7 +38,10 @@ _TEXTS = (
     gettext_noop("At most 30 days ahead."),
     gettext_noop("At most 31 days ahead."),
     gettext_noop("The deadline of the pickup is at least 10 minutes after it is ready, and 20 minutes from now."),
-    gettext_noop("What is delivered is ready before the deadline of the pickup."),
+    gettext_noop(
+        "What is delivered is ready before the deadline of the pickup, and without one at most 2 hours after the "
+        "pickup is ready."
+    ),
     gettext_noop(
         "The deadline of a drop-off is at least 20 minutes after it is ready, and not before that of the pickup."
     ),

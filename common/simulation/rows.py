@@ -33,7 +33,7 @@ class SimulationQuerySet(models.QuerySet[Row]):
 
     def is_full(self, owner: Any) -> bool:
         """Whether as many rows of the account move by themselves as may at once."""
-        return self.filter(**{self.model.OWNER: owner})[:MOST].count() >= MOST
+        return self.filter(due_at__isnull=False, **{self.model.OWNER: owner})[:MOST].count() >= MOST
 
     def lock_due(self, owner: Any, *, at: datetime) -> Row | None:
         """The simulation of an account that has been due for longest at `at`, with what it moves, both rows locked.

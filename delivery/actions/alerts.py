@@ -42,7 +42,7 @@ from common.mail.models import Kind
 from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
-from delivery import lifecycle, words
+from delivery import words
 from delivery.lifecycle import FailureCode, RouteStatus, Status
 from delivery.models import (
     AlertChoice,
@@ -103,7 +103,7 @@ def failing_or_off() -> QuerySet[WebhookEndpoint]:
 
 
 def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
-    """Deliveries in progress with their `trouble`, and `troubled_at`: since when an alert may name them.
+    """Deliveries `to_watch` with their `trouble`, and `troubled_at`: since when an alert may name them.
 
     When they are late follows from `DeliveryQuerySet.with_due`.
     """
@@ -123,7 +123,7 @@ def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
         When(~is_offered & Q(due_at__lt=Value(at) - late), then=Value(Trouble.LATE.value)),
         output_field=CharField(),
     )
-    deliveries = Delivery.objects.filter(route_status__in=lifecycle.IN_PROGRESS, created_at__lt=at - _LEAST_AGE)
+    deliveries = Delivery.objects.to_watch(at=at).filter(created_at__lt=at - _LEAST_AGE)
     troubled_at = Case(
         When(is_offered, then=F("offered") + untaken), default=F("due_at") + late, output_field=DateTimeField()
     )

@@ -415,7 +415,7 @@ def _checked_reason(reason: str) -> str:
 
 def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime) -> Delivery:
     """An unsaved delivery with its unsaved stops."""
-    scheduled_for = _later(payload.pickup.window.ready_at, at)
+    scheduled_for = _later(payload.ready[0], at)
     offer_at = scheduled_for and scheduled_for - _lead(token, quote)
     is_scheduled = offer_at is not None and offer_at > at
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode, is_scheduled=is_scheduled)

@@ -206,9 +206,7 @@ def _subject(token: Requester, payload: DeliveryRequest) -> tuple[str, str]:
         payload.mode,
         [(point.latitude, point.longitude) for point in payload.points],
         [[item.get(measure) for measure in _MEASURES] for item in payload.packages],
+        [str(moment) for window in payload.windows for moment in (window.ready_at, window.deadline_at)],
     ]
-    # Without windows the digest is that of ids which were issued before there were any.
-    if any(payload.windows):
-        trip.append([str(moment) for window in payload.windows for moment in (window.ready_at, window.deadline_at)])
     digest = hashlib.sha256(json.dumps(trip).encode()).hexdigest()[:32]
     return f"{token.integrator_id.hex}/{token.environment}", digest

@@ -35,7 +35,7 @@ def offer_due(*, at: datetime) -> int:
     of one is logged with its id and does not affect the others. A lost connection is raised. Several processes may do
     so at the same time. Returns how many were offered.
     """
-    near = list(Delivery.objects.scheduled(until=at + windows.GREATEST_LEAD))
+    near = list(Delivery.objects.scheduled(until=at + windows.GREATEST_LEAD).prefetch_related("stops"))
     planned = [found for found in _planned(near, at) if found.offer_at <= at or _has_moved(found)]
     planned.sort(key=lambda found: (found.delivery.scheduled_for, found.delivery.pk))
     offered = sum(each(planned, partial(_offer_or_note, at=at), doing="offer the scheduled delivery"))
@@ -68,7 +68,13 @@ def _has_moved(planned: _Planned) -> bool:
 
 @transaction.atomic
 def _offer_or_note(planned: _Planned, *, at: datetime) -> bool:
-    """Whether the route was offered now, and not meanwhile by somebody else, or cancelled."""
+    """Whether the route was offered now, and not meanwhile by somebody else, or cancelled.
+
+    One that somebody else has locked is left to the next time, so that the others do not wait for it.
+    """
+    free = Delivery.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=planned.delivery.pk)
+    if not free:
+        return False
     locked = transitions.lock(planned.delivery)
     if locked.route_status != RouteStatus.SCHEDULED:
         return False

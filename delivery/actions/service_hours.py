@@ -15,11 +15,11 @@ _CLOSED_IN_SANDBOX = timedelta(hours=1)
 
 
 def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
-    """Raise Closed if nothing is picked up at A at `at`, or when the window of the pickup begins if that is later.
+    """Raise Closed if nothing is picked up at A at `at`, or when the driver can begin if that is later.
 
     The sandbox is open at every hour, but for deliveries that ask to be refused.
     """
-    at = max(at, payload.pickup.window.ready_at or at)
+    at = max(at, payload.ready[0] or at)
     if token.environment == Environment.SANDBOX:
         is_refused = payload.dropoffs[0].external_id.startswith(CLOSED_PREFIX)
         opens_at: datetime | None = (at + _CLOSED_IN_SANDBOX).replace(microsecond=0) if is_refused else at

@@ -181,13 +181,12 @@ class DeliveryRequestSerializer(ObjectSerializer):
         dropoffs = enumerate(self.validated_data["dropoffs"])
         return {index: _address(dropoff) for index, dropoff in dropoffs if dropoff["point"] is None}
 
-    def delivery_request(self, located: Mapping[int, Point], *, at: datetime) -> DeliveryRequest:
+    def delivery_request(self, located: Mapping[int, Point]) -> DeliveryRequest:
         """The validated body as the actions take it, with the points of the addresses `to_locate`.
 
-        Raises InvalidBody for a point outside the service area, and for windows that are refused at `at`.
+        Raises InvalidBody for a point outside the service area.
         """
         data: Data = self.validated_data
-        self._check_windows(at)
         for index, point in located.items():
             try:
                 check_served(point, "address")
@@ -203,11 +202,13 @@ class DeliveryRequestSerializer(ObjectSerializer):
             dropoffs=[_place(dropoff, located.get(index)) for index, dropoff in enumerate(data["dropoffs"])],
         )
 
-    def _check_windows(self, at: datetime) -> None:
+    def check_windows(self, at: datetime) -> None:
+        """Raise InvalidBody for windows that are refused at `at`."""
         data: Data = self.validated_data
         pickup = Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
         errors: Any = {}
-        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), at=at):
+        is_reverse = data.get("deliveryMode") == Mode.REVERSE
+        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), is_reverse=is_reverse, at=at):
             detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
             if fault.dropoff is None:
                 errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail

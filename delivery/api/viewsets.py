@@ -91,8 +91,9 @@ _LOCATED = answer_header(
 
 def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[DeliveryRequest, dict[str, str]]:
     """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
+    serializer.check_windows(at)  # before somebody else's server is asked
     found = addresses.locate(addresses=serializer.to_locate, at=at)
-    payload = serializer.delivery_request({index: place.point for index, place in found.items()}, at=at)
+    payload = serializer.delivery_request({index: place.point for index, place in found.items()})
     named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
     return payload, {"Rota-Located": named} if named else {}
 

@@ -212,12 +212,17 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return waiting.order_by("scheduled_for", "pk")
 
     def late(self, environment: str, *, at: datetime) -> Self:
-        """Deliveries in progress whose next step was due before `at`."""
+        """Those of this environment that are `overdue`."""
         return self.filter(environment=environment).overdue(at=at)
 
     def overdue(self, *, at: datetime) -> Self:
-        """Those under way whose next step was due before `at`."""
-        return self.under_way().with_due().filter(due_at__lt=at)
+        """Those under way, and scheduled ones that are ready and not offered, whose next step was due before `at`."""
+        return self.to_watch(at=at).with_due().filter(due_at__lt=at)
+
+    def to_watch(self, *, at: datetime) -> Self:
+        """Those under way, and scheduled ones that are ready."""
+        is_ready = Q(route_status=RouteStatus.SCHEDULED, scheduled_for__lt=at)
+        return self.filter(Q(route_status__in=lifecycle.IN_PROGRESS) | is_ready)
 
     def progress(self, *, at: datetime) -> dict[str, int]:
         """How many are `under_way`, and how many of them `late`."""

@@ -20,8 +20,8 @@ def window(ready=None, deadline=None):
     )
 
 
-def faults(pickup=(), dropoff=()):
-    found = windows.faults(window(*pickup), [window(*dropoff)], at=NOW)
+def faults(pickup=(), *dropoffs, is_reverse=False):
+    found = windows.faults(window(*pickup), [window(*each) for each in dropoffs], is_reverse=is_reverse, at=NOW)
     return [((each.dropoff, each.is_deadline), each.code) for each in found]
 
 
@@ -43,6 +43,9 @@ BESIDE = SECOND / MINUTE
         ((-600, 20 - BESIDE), (), PICKUP_DEADLINE, Code.WINDOW_TOO_SHORT),
         # a drop-off that is ready after the deadline of the pickup
         ((60, 90), (90 + BESIDE,), READY, Code.WINDOWS_CONTRADICT),
+        # without a deadline, more than two hours after the pickup
+        ((), (120 + BESIDE,), READY, Code.WINDOWS_CONTRADICT),
+        ((60,), (180 + BESIDE,), READY, Code.WINDOWS_CONTRADICT),
         # a drop-off's deadline: 20 minutes after it is ready, not before that of the pickup
         ((), (None, 20 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
         ((60,), (None, 80 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
@@ -73,9 +76,12 @@ def test_accepts(pickup, dropoff):
 
 
 def test_names_each_dropoff():
-    found = windows.faults(Window(), [Window(), window(None, 1), window(None, 2)], at=NOW)
+    assert [where[0] for where, _code in faults((), (), (None, 1), (None, 2))] == [1, 2]
 
-    assert [each.dropoff for each in found] == [1, 2]
+
+def test_in_mode_reverse_the_first_dropoff_is_ready_when_the_route_begins():
+    assert faults((), (600,), (720,), is_reverse=True) == []
+    assert faults((), (600,), (720 + BESIDE,), is_reverse=True) == [((1, False), Code.WINDOWS_CONTRADICT)]
 
 
 @pytest.mark.parametrize(("seconds", "minutes"), [(0, 10), (599, 10), (720, 12), (3600, 60), (9999, 60)])

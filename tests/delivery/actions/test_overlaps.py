@@ -235,13 +235,15 @@ class TestScheduledOffer:
         assert delivery.transitions.filter(trigger="offer").count() == 1
 
     def test_is_not_made_of_a_route_that_has_just_been_cancelled(self):
-        delivery = scheduled(timedelta(hours=2), at=NOW)
+        delivery, other = [scheduled(timedelta(hours=2), at=NOW) for _number in range(2)]
 
-        _cancelled, offered = overlap(
-            do(deliveries.cancel, delivery, reason=""), partial(schedule.offer_due, at=NOW + timedelta(hours=2))
+        _cancelled, offered, of_other = overlap(
+            do(deliveries.cancel, delivery, reason=""),
+            partial(schedule.offer_due, at=NOW + timedelta(hours=2)),
+            then=lambda: Delivery.objects.get(pk=other.pk).route_status,
         )
 
-        assert offered == 0
+        assert (offered, of_other) == (1, "AVAILABLE")  # the other one did not wait for the lock
         assert Delivery.objects.get(pk=delivery.pk).route_status == "CANCELLED"
 
 

@@ -14,6 +14,7 @@ from delivery.errors import MoveRefused
 from delivery.geo.distance import away_from
 from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, Environment, Transition, WebhookEvent
+from delivery.models.alert import LATE_MINUTES
 from delivery.windows import Window
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -72,8 +73,13 @@ class TestRequest:
         assert [stop.window for stop in delivery.ordered_stops] == stops
         assert delivery.deadline_at == NOW + 150 * MINUTE
 
-    def test_in_mode_reverse_is_scheduled_too(self):
-        assert status(scheduled(60 * MINUTE, at=NOW, mode=Mode.REVERSE)) == RouteStatus.SCHEDULED
+    @pytest.mark.parametrize(("ready", "first", "begins"), [(60, None, 60), (None, 90, 90), (60, 90, 90), (90, 60, 90)])
+    def test_in_mode_reverse_begins_at_the_first_stop(self, ready, first, begins):
+        pickup, *stops = [Window(minutes and NOW + minutes * MINUTE) for minutes in (ready, first, None)]
+
+        delivery = scheduled(pickup=pickup, dropoffs=stops, at=NOW, mode=Mode.REVERSE)
+
+        assert (status(delivery), delivery.scheduled_for) == (RouteStatus.SCHEDULED, NOW + begins * MINUTE)
 
 
 class TestOffer:
@@ -170,10 +176,12 @@ class TestOffer:
 
 class TestPlan:
     def test_of_many_routes_costs_no_statement_for_each(self, django_assert_num_queries):
+        DriverFactory.create()
         for _number in range(5):
-            scheduled(50 * MINUTE, at=NOW)
+            scheduled(50 * MINUTE, at=NOW, mode=Mode.REVERSE)
+        schedule.offer_due(at=NOW)
 
-        with django_assert_num_queries(3):  # the routes, who declined them, the free drivers
+        with django_assert_num_queries(4):  # the routes, their stops, who declined them, the free drivers
             assert schedule.offer_due(at=NOW) == 0
 
 
@@ -221,6 +229,16 @@ class TestLateness:
 
         assert not alerts.untaken_or_late(at=at + 10 * MINUTE).exists()
         assert alerts.untaken_or_late(at=at + 10 * MINUTE + SECOND).exists()
+
+    def test_and_an_alert_begin_when_a_route_that_was_not_offered_is_ready(self):
+        delivery = scheduled(60 * MINUTE, at=NOW)
+
+        def found(at):
+            late = Delivery.objects.late(Environment.LIVE, at=at)
+            return [*late, *alerts.untaken_or_late(at=at + timedelta(minutes=LATE_MINUTES))]
+
+        assert found(NOW + 60 * MINUTE) == []
+        assert found(NOW + 60 * MINUTE + SECOND) == [delivery, delivery]
 
 
 class TestDatabase:

@@ -92,6 +92,11 @@ class TestADropoffWithoutCoordinates:
         }
         assert geocoder.queries == []
 
+    def test_is_not_looked_up_for_windows_that_are_refused(self, api, geocoder):
+        assert_problem(api.post(REQUEST, body(pickupReadyAt="2999-01-01T00:00:00Z")), 422, "invalid_payload")
+
+        assert geocoder.queries == []
+
     def test_is_refused_outside_the_service_area(self, api, geocoder):
         geocoder.answer = [nominatim(point=(38.72, -9.15), house_number="500", road="Rua Augusta")]
 

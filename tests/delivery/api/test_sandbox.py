@@ -69,6 +69,8 @@ class TestRequest:
 
     def test_over_the_most_that_are_simulated_at_once_is_refused(self, api, client_of, token, monkeypatch):
         monkeypatch.setattr("common.simulation.rows.MOST", 2)
+        later = (timezone.now() + timedelta(days=2)).isoformat()
+        assert api.post(REQUEST, {**named("later"), "pickupReadyAt": later}).status_code == 201  # nothing moves it yet
         other, live = TokenFactory.create(sandbox=True), TokenFactory.create(integrator=token.integrator)
         for _number in range(2):
             request(api)
@@ -77,7 +79,7 @@ class TestRequest:
 
         assert_problem(refused, 429, "too_many_simulations")
         assert refused.headers["Retry-After"] == "60"
-        assert Delivery.objects.count() == 2
+        assert Delivery.objects.count() == 3
         answers = [
             api.post(REQUEST, named("sim-manual-1")),
             *[client_of(each).post(REQUEST, named("a")) for each in (other, live)],
