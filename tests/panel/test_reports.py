@@ -81,7 +81,7 @@ class TestOfAnAccount:
         assert drivers.rows == [("Ana", 2, ["2", "100 %", "6.0"]), ("Bruno", 1, ["1", "–", "45.0"])]
         assert files["_drivers"][0][:3] == ["Ana", "2", "2"]
         assert files["_reasons"] == [["Nobody there", "1", "0"]]
-        assert files["_days"][-1][-3:] == ["2", "100.0", "8.0"]
+        assert files["_days"][-1][-5:-2] == ["2", "100.0", "8.0"]
 
     def test_counts_reasons_of_first_attempts_where_the_second_one_delivered(self, member, url, shop):
         retry = Options(on_failure=OnFailure.RETRY)
