@@ -84,10 +84,8 @@ class Period:
         return found
 
     @cached_property
-    def parts(self) -> Sequence[date]:
-        """What a chart has a column for: its `dates`; of a single day the hours, as moments."""
-        if self.first < self.last:
-            return self.dates
+    def hours(self) -> list[datetime]:
+        """The beginnings of its hours."""
         return [self.start + number * _HOUR for number in range(round((self.end - self.start) / _HOUR))]
 
     @property
@@ -176,7 +174,7 @@ def of_days(deliveries: DeliveryQuerySet, period: Period) -> list[Line]:
 
 
 def of_parts(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date]) -> list[Line]:
-    """A line for each of the period's `parts` or `dates` in which one of `deliveries` ended, in their order."""
+    """A line for each of `parts`, the period's dates or hours, in which one of `deliveries` ended, in their order."""
     lines = sorted(_lines(_numbered(deliveries, period, parts), by="number"), key=lambda line: line.of)
     for line in lines:
         line.of = parts[line.of - 1]
@@ -354,7 +352,7 @@ def service_of_dates(deliveries: DeliveryQuerySet, period: Period) -> dict[date,
 
 
 def service_of_parts(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date]) -> dict[date, Service]:
-    """That of each of the period's `parts` or `dates`."""
+    """That of each of `parts`, the period's dates or hours."""
     found = service(_numbered(deliveries, period, parts), by="number")
     return {(part := parts[number - 1]): replace(each, of=part) for number, each in found.items()}
 
@@ -442,7 +440,8 @@ def work(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Work]:
 
 
 def of_drivers(period: Period) -> list[Work]:
-    """That of each driver who was assigned to a live delivery that ended in this period, by name."""
+    """That of each driver who was assigned to a live delivery that ended in this period, who earned most first."""
     found = work(live(period).filter(driver__isnull=False), by="driver")
-    drivers = Driver.objects.filter(pk__in=list(found)).order_by("name", "pk")
-    return [replace(found[driver.pk], of=driver) for driver in drivers]
+    drivers = Driver.objects.in_bulk(list(found))
+    named = [replace(each, of=drivers[key]) for key, each in found.items()]
+    return sorted(named, key=lambda each: (-each.earned, each.of.name, each.of.pk))

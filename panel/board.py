@@ -95,13 +95,14 @@ class Card:
     @property
     def folded_label(self) -> str:
         """The place that the folded card shows: of an offered route where it goes, because A is often the same."""
-        is_offered = self.delivery.route_status == lifecycle.RouteStatus.AVAILABLE
-        return self.open_stops[0].label if is_offered and self.open_stops else self.next_label
+        if self.delivery.route_status != lifecycle.RouteStatus.AVAILABLE or not self.open_stops:
+            return self.next_label
+        return "A" if self.delivery.mode == lifecycle.Mode.REVERSE else self.open_stops[0].label
 
     @property
     def other_stops(self) -> int:
-        """How many stops there are after the place that the folded card shows."""
-        return sum(stop.label != self.folded_label for stop in self.open_stops)
+        """How many stops there are beside those that the folded card shows."""
+        return sum(stop.label not in (self.folded_label, self.next_label) for stop in self.open_stops)
 
 
 def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dict[str, Any]]:

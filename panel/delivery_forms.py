@@ -37,8 +37,8 @@ MOST_PACKAGES = 5
 _LONGEST_MOMENT = 40  # characters
 _LARGEST_MEASURE = 1_000_000_000  # as in the API
 _MEASURES = ("height", "width", "length", "weight")
-# One of these is enough for the geocoder.
-_TO_LOCATE = ("street", "district", "city", "zipcode")
+# The geocoder looks for an address that has one of these. A city alone, which the form fills in, is no place.
+_TO_LOCATE = ("street", "district", "zipcode")
 # Fields that the page folds until one of them is refused.
 _REST_OF_ADDRESS = {"complement", "district", "city", "state", "zipcode"}
 _WISHES = {"instructions", "email", "on_failure", "photo", "pin"}
@@ -445,7 +445,8 @@ def pickups(deliveries: QuerySet[Delivery], points: Iterable[PickupPoint]) -> di
     Contact and address are those of the last delivery from there, empty if none of the newest is.
     """
     earlier: dict[tuple[float, float], dict[str, str]] = {}
-    for each in deliveries.filter(forgotten_at=None).order_by("-created_at", "-id")[:_NEWEST]:
+    known = deliveries.filter(forgotten_at=None).order_by("-created_at", "-id")
+    for each in known.only("latitude", "longitude", "address", "contact_name", "contact_phone")[:_NEWEST]:
         earlier.setdefault((each.latitude, each.longitude), _initial(each))
     nothing = dict.fromkeys([*ADDRESS_TEXTS, "name", "phone"], "")
     return {

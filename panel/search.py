@@ -199,12 +199,13 @@ class Search:
         sees_all = is_account_staff(self._user, Seller) or self._may_view_in_admin(Order)
         sellers: Any = Seller.objects.order_by().values("pk") if sees_all else self._own_sellers
         scope = {"seller__in": sellers, "environment__in": Environment.values}  # the indexes begin with them
-        codes = SearchCode.objects.alias(compact=compact_code("value")).filter(
-            **scope, compact=self._text.translate(_SIGNS).upper()
-        )
-        by_code = codes.values_list("order", flat=True)[:_MOST]
-        by_document = Order.objects.filter(**scope, receiver_document=compact_document(self._text) or None)
-        keys = [*by_code, *by_document.values_list("pk", flat=True).order_by("-pk")[:_MOST]]
+        keys: list[int] = []
+        if code := self._text.translate(_SIGNS).upper():
+            codes = SearchCode.objects.alias(compact=compact_code("value")).filter(**scope, compact=code)
+            keys += codes.values_list("order", flat=True)[:_MOST]
+        if document := compact_document(self._text):
+            by_document = Order.objects.filter(**scope, receiver_document=document)
+            keys += by_document.values_list("pk", flat=True).order_by("-pk")[:_MOST]
         whole = list(orders.filter(pk__in=keys).select_related("seller"))
         contains = has_receiver(self._text) | Q(code__icontains=self._text) | Q(tracking_code__icontains=self._text)
         if len(whole) < _MOST:

@@ -28,7 +28,8 @@ _MAX_LEVELS = 20
 FEE_HEADER = "Cancellation-Fee"
 FEE = answer_header(
     FEE_HEADER,
-    "What cancelling the delivery would cost now, in BRL. Absent once it is cancelled or has ended.",
+    "What cancelling the delivery would cost now, in BRL, beside what failures have cost already. Absent once it is "
+    "cancelled or has ended.",
     {"type": "string", "pattern": r"^\d+\.\d{2}$", "examples": ["0.00"]},
 )
 _FAULTS = {

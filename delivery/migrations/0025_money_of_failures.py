@@ -66,7 +66,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='tariff',
             name='return_percent',
-            field=models.DecimalField(db_default=0, decimal_places=2, default=0, help_text='Of the price, if the driver brings goods back to A because a point failed. Not where the price includes the way back, and not after a cancellation.', max_digits=5, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('100'))], verbose_name='way back after a failure'),
+            field=models.DecimalField(db_default=0, decimal_places=2, default=0, help_text='Of the price, if the driver brings goods back to A because a point failed. Not where the price includes the way back, and not if the cancellation itself turned the driver back.', max_digits=5, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('100'))], verbose_name='way back after a failure'),
         ),
         migrations.AddField(
             model_name='tariffchange',
@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='tariffchange',
             name='return_percent',
-            field=models.DecimalField(db_default=0, decimal_places=2, default=0, help_text='Of the price, if the driver brings goods back to A because a point failed. Not where the price includes the way back, and not after a cancellation.', max_digits=5, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('100'))], verbose_name='way back after a failure'),
+            field=models.DecimalField(db_default=0, decimal_places=2, default=0, help_text='Of the price, if the driver brings goods back to A because a point failed. Not where the price includes the way back, and not if the cancellation itself turned the driver back.', max_digits=5, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('100'))], verbose_name='way back after a failure'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='delivery',

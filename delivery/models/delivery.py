@@ -191,6 +191,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         by_km = ExpressionWrapper(F("distance_km") * per_km, DurationField())
         pickup = Coalesce("pickup_deadline_at", _moment(begins + Value(rules.late_pickup, DurationField())))
         ends_at_a = Q(route_status=RouteStatus.RETURNING) | ~Q(mode=lifecycle.Mode.DEFAULT)
+        ends_at_a |= Q(return_fee__isnull=False) | Q(cancelled_at__isnull=False)  # also after the return
         due = Case(
             When(route_status=RouteStatus.SCHEDULED, then=F("scheduled_for")),
             When(

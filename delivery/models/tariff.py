@@ -134,7 +134,7 @@ class Tariff(models.Model):
         validators=_PERCENT,
         help_text=_(
             "Of the price, if the driver brings goods back to A because a point failed. Not where the price includes "
-            "the way back, and not after a cancellation."
+            "the way back, and not if the cancellation itself turned the driver back."
         ),
     )
 

@@ -72,6 +72,12 @@ def window(value: Window) -> str:
 
 
 @register.filter
+def charge_name(value: str) -> Any:
+    """What an account owes an amount for, in the reader's language."""
+    return words.CHARGES[value]
+
+
+@register.filter
 def ending_name(value: str) -> Any:
     """How a delivery ended, in the reader's language."""
     return words.ENDINGS[value]

@@ -28,13 +28,13 @@ from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.stop import LABELS
-from delivery.pricing import Charge
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
 from panel import maps
 from panel.filters import DeliveryFilter, all_rows, listed
 from panel.templatetags.panel import status_name
 from panel.views.base import AccountView, LoggedInView
+from panel.views.reports import header_of_extras
 
 _log = logging.getLogger(__name__)
 _WITH_FIELDS = ("position",)
@@ -58,11 +58,11 @@ class DeliveriesExport(AccountView):
         _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)
         header = [
             "deliveryId", _("Status"), _("Requested"), _("Closed"), _("Vehicle"), _("Driver"), _("Price"), "km",
-            *map(str, (words.CHARGES[Charge.RETRY], words.CHARGES[Charge.RETURN])), _("Cancelled"),
-            _("Cancellation reason"), _("Cancellation fee"), *_header_of_place("A"),
+            _("Cancelled"), _("Cancellation reason"), _("Cancellation fee"), *_header_of_place("A"),
         ]  # fmt: skip  # a list of columns
         for label in LABELS:
-            header += [f"{label}: externalId", f"{label}: {_('Status')}", *_header_of_place(label)]
+            header += _header_of_stop(label)
+        header += header_of_extras()
         return csv_files.response("deliveries", header=header, rows=self._rows())
 
     def _rows(self) -> Iterator[list[Cell]]:
@@ -73,6 +73,10 @@ class DeliveriesExport(AccountView):
                 yield [_("There are further deliveries, which were not searched.")]
 
 
+def _header_of_stop(label: str) -> list[str]:
+    return [f"{label}: externalId", f"{label}: {_('Status')}", *_header_of_place(label)]
+
+
 def _header_of_place(label: str) -> list[str]:
     return [f"{label}: {name}" for name in (_("Name"), _("Phone"), _("Address"), "CEP")]
 
@@ -81,13 +85,14 @@ def _row(delivery: models.Delivery) -> list[Cell]:
     row: list[Cell] = [
         delivery.pk, status_name(delivery.shown_status), delivery.created_at, delivery.closed_at,
         delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
-        delivery.distance_km, delivery.retry_fee, delivery.return_fee, delivery.cancelled_at, delivery.cancel_reason,
-        delivery.cancel_fee, *_place(delivery),
+        delivery.distance_km, delivery.cancelled_at, delivery.cancel_reason, delivery.cancel_fee, *_place(delivery),
     ]  # fmt: skip  # in the order of the columns
     for stop in delivery.ordered_stops:
         status = delivery.route_status if delivery.is_scheduled else stop.status
         row += [stop.external_id, stop.pickup_status or status_name(status), *_place(stop)]
-    return row
+    for label in LABELS[len(delivery.ordered_stops) :]:
+        row += [None] * len(_header_of_stop(label))
+    return [*row, delivery.retry_fee, delivery.return_fee]
 
 
 def _place(place: models.Delivery | models.Stop) -> list[Cell]:

@@ -131,10 +131,10 @@ def _figures(
     """
     service = reports.service_of_dates(deliveries, period)
     if period.first == period.last:
-        by_part = {line.of: line for line in reports.of_parts(deliveries, period, period.parts)}
-        service_of_part = reports.service_of_parts(deliveries, period, period.parts)
+        by_part = {line.of: line for line in reports.of_parts(deliveries, period, period.hours)}
+        service_of_part = reports.service_of_parts(deliveries, period, period.hours)
         now = timezone.localtime(clock.now())
-        parts: list[date] = [hour for hour in period.parts if hour <= now]
+        parts: list[date] = [hour for hour in period.hours if hour <= now]
         heading = _("Hour")
     else:
         by_part, service_of_part = {line.of: line for line in lines}, service
@@ -307,9 +307,9 @@ class AccountExport(AccountView):
 
 def _table_of_days(deliveries: DeliveryQuerySet, period: Period) -> _Table:
     service = reports.service_of_dates(deliveries, period)
-    header = [_("Day") if period.is_by_day else _("Month"), *_line_header(), *_service_header()]
+    header = [_("Day") if period.is_by_day else _("Month"), *_line_header()]
     lines = reports.of_days(deliveries, period)
-    return header, [[line.of, *_line_row(line), *_service_row(service.get(line.of))] for line in lines]
+    return header, [[line.of, *_line_row(line, service.get(line.of))] for line in lines]
 
 
 def _table_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> _Table:
@@ -325,9 +325,9 @@ def _table_of_reasons(deliveries: DeliveryQuerySet, period: Period) -> _Table:
 
 def _table_of_accounts(deliveries: DeliveryQuerySet, period: Period) -> _Table:
     service = reports.service(deliveries, by="integrator")
-    header = [_("Account"), "id", _("First day"), _("Last day"), *_line_header(), *_service_header()]
+    header = [_("Account"), "id", _("First day"), _("Last day"), *_line_header()]
     return header, [
-        [line.of.name, line.of.pk, period.first, period.last, *_line_row(line), *_service_row(service.get(line.of.pk))]
+        [line.of.name, line.of.pk, period.first, period.last, *_line_row(line, service.get(line.of.pk))]
         for line in reports.of_all_accounts(period)
     ]
 
@@ -356,11 +356,18 @@ TABLES_OF_ALL = {**TABLES, "accounts": _table_of_accounts, "earnings": _table_of
 
 
 def _line_header() -> list[str]:
-    return [*map(str, words.ENDINGS.values()), *(str(name) for name, _look, _amount in _AMOUNTS), _("Amount")]
+    sums = [_("Prices"), _("Cancellation fees"), _("Amount")]
+    return [*map(str, words.ENDINGS.values()), *sums, *_service_header(), *header_of_extras()]
 
 
-def _line_row(line: Line) -> list[Cell]:
-    return [*_counts(line), *(amount(line) for _name, _look, amount in _AMOUNTS), line.amount]
+def _line_row(line: Line, service: Service | None) -> list[Cell]:
+    sums = [line.prices, line.fees, line.amount]
+    return [*_counts(line), *sums, *_service_row(service), line.retries, line.returns]
+
+
+def header_of_extras() -> list[str]:
+    """The columns of what failures have added. Files have them at the end, where people had none before."""
+    return [str(words.CHARGES[charge]) for charge in (Charge.RETRY, Charge.RETURN)]
 
 
 def _service_header() -> list[str]:
@@ -420,8 +427,7 @@ class DeliveriesExport(Deliveries):
         _log.info("%s exported the report of account %s", actor(request), self.account.pk)
         header = ["deliveryId", *(f"{label}: externalId" for label in LABELS), _("Requested")]
         header += [pgettext("moment", "Ended"), pgettext("of a delivery", "Ending")]
-        header += [_("Price"), *map(str, (words.CHARGES[Charge.RETRY], words.CHARGES[Charge.RETURN]))]
-        header += [_("Cancellation fee"), _("Amount")]
+        header += [_("Price"), _("Cancellation fee"), _("Amount"), *header_of_extras()]
         rows = map(_row_of_delivery, reports.all_rows(self.deliveries, period))
         name = f"report-{self.environment}-{_name_of(period)}"
         return csv_files.response(name, header=header, rows=rows, most=_MOST_ROWS)
@@ -466,5 +472,5 @@ def _name_of(period: Period) -> str:
 
 def _row_of_delivery(row: Row) -> list[Cell]:
     orders = [*row.orders, "", "", ""][: len(LABELS)]
-    amounts = (row.price, row.retry_fee, row.return_fee, row.cancel_fee, row.amount)
+    amounts = (row.price, row.cancel_fee, row.amount, row.retry_fee, row.return_fee)
     return [row.delivery, *orders, row.requested_at, row.ended_at, words.ENDINGS[row.ending], *amounts]

@@ -53,13 +53,16 @@ def test_an_empty_database_becomes_a_service_whose_delivery_comes_to_its_end(poo
     first, second = manage("bootstrap"), manage("bootstrap")
     here = f"{PICKUP.latitude},{PICKUP.longitude}"
     token = manage("create_integrator", "Loja", "--sandbox", "--pickup", here)["token"]
+    live = manage("create_integrator", "Loja ao vivo", "--pickup", here)["token"]
     processes = [
         subprocess.Popen([sys.executable, "-m", "config.processes", name], cwd=BASE_DIR, env=pooled)
         for name in ("web", "worker", "beat", "beat")
     ]
     try:
         until(lambda: listens(int(pooled["PORT"])), what="the web server")
-        delivery = _play(f"http://127.0.0.1:{pooled['PORT']}/api", token)
+        api = f"http://127.0.0.1:{pooled['PORT']}/api"
+        quoted = _quote(_client(live), api)
+        delivery = _play(_client(token), api)
     finally:
         for process in processes:
             process.terminate()
@@ -71,20 +74,31 @@ def test_an_empty_database_becomes_a_service_whose_delivery_comes_to_its_end(poo
     statuses = [change["status"] for change in delivery["events"]]
     assert statuses == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]
     assert codes == [0] * 4
+    assert quoted > 0
 
 
-def _play(api, token):
-    """Quote and request a delivery to two drop-offs, and wait for its end. Returns its events, oldest first."""
+def _client(token):
     client = requests.Session()
     client.headers.update({
         "Authorization": f"Bearer {token}", "Host": "rota.example.com", "X-Forwarded-Proto": "https",
         "Sandbox-Speed": "120",
     })  # fmt: skip  # one row for each kind
+    return client
+
+
+def _quote(client, api):
+    """The price of a delivery to two drop-offs."""
     quote = client.post(f"{api}/quotation-delivery", json=payload(stops=2), timeout=10)
     assert (quote.status_code, quote.headers["Pickup-Linked"]) == (200, "true")
+    return quote.json()["shippingValue"]
+
+
+def _play(client, api):
+    """Quote and request a delivery to two drop-offs, and wait for its end. Returns its events, oldest first."""
+    quoted = _quote(client, api)
     created = client.post(f"{api}/request-delivery", json=payload(stops=2), timeout=10)
     assert created.status_code == 201, created.text
-    assert created.json()["shippingValue"] == quote.json()["shippingValue"] > 0
+    assert created.json()["shippingValue"] == quoted > 0
     address = f"{api}/deliveries/{created.json()['deliveryId']}"
     until(lambda: client.get(address, timeout=10).json()["status"] == "DELIVERED", what="the last drop-off")
     events = client.get(f"{api}/events", timeout=10).json()["data"]

@@ -238,7 +238,7 @@ class TestOfAllAccounts:
 class TestOfDrivers:
     def test_rounds_the_share_of_each_delivery(self, pattern, driver, rules):
         rules(driver_share_percent=70)
-        bia = DriverFactory.create(name="Bia")
+        bia = DriverFactory.create(name="Abia")  # who earned less comes after
         insert(pattern, *[Ended(NOON, price=Decimal("10.05"))] * 2, driver=driver)  # 7.035 each
         insert(pattern, Ended(NOON, Ending.CANCELLED, fee=Decimal("0.10")), Ended(NOON, Ending.EXPIRED), driver=bia)
 

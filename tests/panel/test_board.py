@@ -249,6 +249,18 @@ class TestCards:
 
         assert labels == ["B", "C", "A"]
 
+    def test_of_an_offer_in_reverse_show_where_it_goes_where_it_begins_and_what_it_costs(self, dispatcher):
+        delivery = in_progress(lifecycle.RouteStatus.AVAILABLE, stops=3, mode=lifecycle.Mode.REVERSE)
+
+        content = " ".join(card(dispatcher, delivery).split())
+
+        stops, rest = content.split("</ol>")
+        assert '<li class="next"> <b class="label a">A</b>' in stops
+        assert '<li class="pending origin"> <b class="label">B</b>' in stops
+        assert '<li class="pending"> <b class="label">C</b>' in stops
+        assert "+2 stops" in stops
+        assert str(money(delivery.shipping_value)) in rest
+
     def test_of_ended_and_foreign_routes_are_left_out(self, dispatcher, shop):
         ended = DeliveryFactory.create()
         deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())

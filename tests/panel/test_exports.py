@@ -32,6 +32,8 @@ class TestDeliveries:
     def test_have_a_row_each_with_their_drop_offs(self, member, url, delivery):
         (row,) = table(member.get(url("deliveries_export"), {"q": "ped-7"}))
 
+        assert [*row][-2:] == ["Second attempts", "Way back after a failure"]
+        assert None not in row
         assert row["deliveryId"] == str(delivery.pk)
         assert row["Status"] == "Waiting for a driver"
         assert row["Price"] == str(delivery.shipping_value)

@@ -81,7 +81,7 @@ class TestOfAnAccount:
         assert drivers.rows == [("Ana", 2, ["2", "100 %", "6.0"]), ("Bruno", 1, ["1", "–", "45.0"])]
         assert files["_drivers"][0][:3] == ["Ana", "2", "2"]
         assert files["_reasons"] == [["Nobody there", "1", "0"]]
-        assert files["_days"][-1][-3:] == ["2", "100.0", "8.0"]
+        assert files["_days"][-1][-5:-2] == ["2", "100.0", "8.0"]
 
     def test_counts_reasons_of_first_attempts_where_the_second_one_delivered(self, member, url, shop):
         retry = Options(on_failure=OnFailure.RETRY)
@@ -229,6 +229,7 @@ class TestFileOfDeliveries:
 
         (row,) = table(member.get(url("report_deliveries_export"), NOVEMBER))
 
+        assert [*row][-3:] == ["Amount", "Second attempts", "Way back after a failure"]
         assert (row["deliveryId"], row["B: externalId"]) == (str(made.pk), "'=1+1")
         assert (row["Ended"], row["Ending"]) == ("2026-11-22 12:00:00", "Cancelled")
         price, fee = str(made.shipping_value), str(made.cancel_fee)
@@ -291,6 +292,7 @@ class TestOfAllAccounts:
 
         (row,) = table(staff.get(reverse("panel:reports_accounts_export"), NOVEMBER))
 
+        assert [*row][-2:] == ["Second attempts", "Way back after a failure"]
         assert (row["Account"], row["id"]) == ("'=cmd()", str(shop.integrator.pk))
         assert (row["Delivered"], row["Cancelled"], row["Not delivered"], row["Offer expired"]) == ("1", "1", "0", "0")
         assert (row["Prices"], row["Cancellation fees"], row["Amount"]) == ("20.00", "6.00", "26.00")

@@ -1,6 +1,7 @@
 """The search over everything, and that it finds nothing of others."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -8,14 +9,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from common.forgetting import forgetting
 from delivery.actions import deliveries
+from delivery.actions.forgetting import forget_stops_of
 from delivery.geo.distance import Point
-from delivery.models import PickupPoint, Stop
+from delivery.models import Delivery, PickupPoint
 from delivery.payload import Place
+from integration.actions.forgetting import forget_orders_of
 from integration.models import Order
 from tests.factories import BY, PICKUP, DriverFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, order_body, send_invoice
+from tests.panel.seller_pages import plans_of
 
 SEARCH = reverse("panel:search")
 HREF = re.compile(r'href="([^"]+)" data-row')
@@ -89,6 +92,40 @@ class TestSearch:
     def test_answers_any_text(self, member, shop, text):
         assert addresses(member, text) == []
 
+    @pytest.mark.parametrize("text", ["529.982.247-25", "52998224725"])
+    def test_finds_orders_by_the_document_of_the_receiver_only_for_its_seller(self, as_role, shop, text):
+        order = create_order(shop.seller)
+
+        assert addresses(as_role("stranger"), text) == []
+        assert addresses(as_role("member"), text) == [
+            reverse("panel:seller_order", args=[shop.seller.pk, "live", order.pk])
+        ]
+
+    def test_finds_a_document_by_its_index(self, member, shop):
+        order = create_order(shop.seller)
+        values = {field.attname: getattr(order, field.attname) for field in Order._meta.fields}
+        Order.objects.bulk_create(
+            Order(
+                **{**values, "id": None, "code": f"C-{n}", "tracking_code": f"T-{n}", "receiver_document": f"{n:011}"}
+            )
+            for n in range(500)
+        )
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE integration_order")
+
+        with CaptureQueriesContext(connection) as captured:
+            addresses(member, "000.000.000-77")
+
+        plans = plans_of(captured, "integration_order")
+        assert [each for each in plans if "order_receiver" in each and "'00000000077'" in each], plans[0]
+
+    @pytest.mark.parametrize("text", ["..", " .-", "-/-"])
+    def test_looks_for_no_empty_document(self, member, shop, text):
+        with CaptureQueriesContext(connection) as captured:
+            addresses(member, text)
+
+        assert not [each for each in captured if "receiver_document" in each["sql"].partition("WHERE")[2]]
+
     def test_is_a_page_without_javascript(self, member, shop):
         page = member.get(SEARCH, {"q": shop.integrator.name}).content.decode()
 
@@ -143,9 +180,11 @@ class TestReceivers:
         assert addresses(member, text) == []
 
     def test_are_not_found_once_they_were_forgotten(self, member, received):
-        with forgetting():
-            Stop.objects.update(contact_name="", contact_phone="", address={})
-            Order.objects.update(receiver_name="", receiver={})
+        at = timezone.now()
+        deliveries.cancel(delivery=Delivery.objects.latest("created_at"), reason="", by=BY, at=at)
+        later = at + timedelta(days=400)
+        assert forget_stops_of("5511966667788", until=later, at=later) == 1
+        assert forget_orders_of(phone="11966667788", until=later, at=later) == 1
 
         assert addresses(member, "zelia") == addresses(member, "7788") == []
 

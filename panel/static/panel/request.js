@@ -9,9 +9,14 @@
   const pickups = JSON.parse(document.getElementById("pickup-points").textContent);
 
   function sum(part) {
-    const used = [...part.querySelectorAll("input, textarea")].filter((field) => (field.type === "checkbox" ? field.checked : field.value.trim()) && !field.closest("[hidden]"));
-    const texts = used.map((field) => (field.type === "checkbox" ? field.labels[0].textContent.trim() : field.value.trim()));
-    part.querySelector("summary span").textContent = texts.join(" · ");
+    const fields = [...part.querySelectorAll("input, textarea, select")].filter((field) => !field.closest("[hidden]"));
+    part.querySelector("summary span").textContent = fields.map(said).filter(Boolean).join(" · ");
+  }
+  // What is filled in: the label of a checkbox, the text of an option that is not the first.
+  function said(field) {
+    if (field.type === "checkbox") return field.checked ? field.labels[0].textContent.trim() : "";
+    if (field.tagName === "SELECT") return field.selectedIndex > 0 ? field.selectedOptions[0].text.trim() : "";
+    return field.value.trim();
   }
   const sums = [...form.querySelectorAll("[data-sums]")];
   const sumAll = () => sums.forEach(sum);
@@ -24,8 +29,14 @@
     position.closest(".of-place").hidden = Boolean(known);
     position.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  let brought = pickups[choice.value] ?? {};
   choice.addEventListener("change", () => {
-    for (const [name, text] of Object.entries(pickups[choice.value] ?? {})) document.getElementById(`id_a-${name}`).value = text;
+    for (const [name, text] of Object.entries(pickups[choice.value] ?? {})) {
+      const field = document.getElementById(`id_a-${name}`);
+      // What was typed stays.
+      if (!field.value || field.value === brought[name]) field.value = text;
+    }
+    brought = pickups[choice.value] ?? brought;
     show();
     const contact = position.closest("details");
     contact.open ||= !document.getElementById("id_a-name").value || !choice.value;

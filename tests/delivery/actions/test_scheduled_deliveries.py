@@ -221,6 +221,18 @@ class TestLateness:
 
         assert [(due - NOW) / MINUTE for due in (*found, self.due(delivery))] == [60, 80, 100, 100]
 
+    def test_has_the_way_back_also_once_the_driver_is_back(self):
+        stops = [Window(None, NOW + 100 * MINUTE)] * 2
+        delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOW, moves=("accept", "collect"))
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOW)
+        assert self.due(delivery) == NOW + 100 * MINUTE
+
+        deliveries.fail_point(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=NOW)
+        on_the_way_back = self.due(delivery)
+        deliveries.return_(delivery=delivery, by=BY, at=NOW)
+
+        assert self.due(delivery) == on_the_way_back > NOW + 100 * MINUTE
+
     def test_of_an_alert_without_a_driver_counts_from_the_offer(self):
         delivery = scheduled(600 * MINUTE, at=NOW)
         assert not alerts.untaken_or_late(at=NOW + 599 * MINUTE).exists()
