@@ -187,6 +187,7 @@ class Party:
             "user": lambda: [account.user],
             "by": lambda: ["tester"],
             "at": lambda: [world.now],
+            "since": lambda: [world.now - timedelta(days=1)],
             "until": lambda: [world.now],
             "after": lambda: [None],
             "point": lambda: ["B", PICKUP],
