@@ -32,15 +32,17 @@ def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str
     stop = deliveries.stop_at(locked, point)
     if stop not in locked.stops_ahead:
         raise StopHasEnded("The driver has been at this point already, or the delivery has ended.")
-    earlier = _sent_to_it_alone(locked, stop) if "contact_email" in values else []
+    sent = list(receivers.messages([stop]).values_list("pk", flat=True)) if "contact_email" in values else []
     changed = _write(stop, values)
     if changed:
         contacts, instructions = bool(changed - {"instructions"}), "instructions" in changed
         _record(locked, StopChange(stop=stop, contacts=contacts, instructions=instructions, by=by, at=at))
     if "contact_email" in changed:
-        # The address before was not the receiver's: nothing more is sent to it, and forgetting would not find it.
-        Message.objects.filter(pk__in=earlier).delete()
-        if earlier:
+        # The address before was not the receiver's: nothing more is sent to it, and forgetting would not find it. Where
+        # another stop has the same address, their e-mails are not told apart, and stay.
+        of_others = receivers.messages([each for each in locked.ordered_stops if each.pk != stop.pk])
+        Message.objects.filter(pk__in=sent).exclude(pk__in=list(of_others.values_list("pk", flat=True))).delete()
+        if sent:
             # Who reads that address would see the PIN and where the driver is. The next link is another one.
             ReceiverLink.objects.filter(pk=stop.pk).delete()
         if receivers.were_told(locked) and values["contact_email"]:
@@ -48,13 +50,6 @@ def change(*, delivery: Delivery, point: str, values: Mapping[str, str], by: str
                 raise TooManyChanges("The link of this point has been sent to as many addresses as it may be.")
             receivers.record([stop], at=at)
     return locked
-
-
-def _sent_to_it_alone(delivery: Delivery, stop: Stop) -> list[int]:
-    """The e-mails with the stop's link; not where another stop has the same address, whose are not told apart."""
-    others = [each for each in delivery.ordered_stops if each.pk != stop.pk]
-    of_others = receivers.messages(others).values_list("pk", flat=True)
-    return list(receivers.messages([stop]).exclude(pk__in=list(of_others)).values_list("pk", flat=True))
 
 
 @transaction.atomic

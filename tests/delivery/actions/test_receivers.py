@@ -174,8 +174,9 @@ class TestNewAddress:
 
         assert self.recipients() == ["joao@example.com", "bia@example.com"]
 
-    def test_ends_the_link_that_was_sent_to_the_one_before(self, mailbox):
-        delivery = asking_for(WITH_ADDRESS, Options(email="joao@example.com"), collected=True)
+    @pytest.mark.parametrize("second", ["joao@example.com", WITH_ADDRESS.email])
+    def test_ends_the_link_that_was_sent_to_the_one_before(self, mailbox, second):
+        delivery = asking_for(WITH_ADDRESS, Options(email=second), collected=True)
         before = receivers.addresses(delivery.ordered_stops, at=NOW)
 
         self.change(delivery, "ana@example.com")
