@@ -176,7 +176,7 @@ class TestReasons:
         url = reverse("admin:delivery_delivery_move", args=[delivery.pk, "fail"])
         fields = {"point": "B", "code": "ABSENT"}
         asked = dispatcher.post(url, fields).content.decode()
-        deliveries.fail_point(delivery=delivery, **fields, reason="", by=BY, at=timezone.now())
+        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
 
         for known in ({"untried": "BC"}, {f"agreed-{delivery.pk}": "BC"}):
             dispatcher.post(url, {**fields, **known, "confirmed": "yes"})
