@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, JsonResponse, RawPostDataException
 from django.utils.dateparse import parse_datetime
 
 from common.errors import DomainError
@@ -36,7 +36,8 @@ def read_body(request: HttpRequest) -> dict[str, Any]:
     """The request's JSON object. Raises BodyTooLarge and InvalidReport."""
     try:
         return read_object(BytesIO(request.body), most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
-    except (BodyTooDeep, InvalidJSON, NotAnObject) as fault:
+    # A form with parts was read by the check against forgery.
+    except (BodyTooDeep, InvalidJSON, NotAnObject, RawPostDataException) as fault:
         raise InvalidReport("The report is no JSON object.") from fault
 
 
