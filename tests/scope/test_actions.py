@@ -59,6 +59,8 @@ NOT_CALLED = {
     "delivery.reports.of_all_accounts": "staff sees every account; test_routes.py",
     "delivery.reports.of_days": "of the deliveries it is given; test_routes.py",
     "delivery.reports.of_drivers": "staff sees every account; test_routes.py",
+    "delivery.reports.of_parts": "of the deliveries it is given; test_routes.py",
+    "delivery.reports.service_of_parts": "of the deliveries it is given; test_routes.py",
     "delivery.reports.rows": "of the deliveries it is given; test_routes.py",
     "delivery.reports.total": _PURE,
     "delivery.reports.work": "of the deliveries it is given; test_routes.py",
