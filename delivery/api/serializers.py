@@ -1,7 +1,6 @@
 """Validates the request bodies of area A. Unknown keys are ignored."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -187,35 +186,23 @@ class DeliveryRequestSerializer(ObjectSerializer):
         Raises InvalidBody for a point outside the service area, and for windows that are refused at `at`.
         """
         data: Data = self.validated_data
-        self._check_windows(at)
+        requested = DeliveryRequest(
+            vehicle_type=data["vehicleType"],
+            mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
+            packages=data.get("orderPackages") or [],
+            pickup=_place(data["pickup"], Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))),
+            dropoffs=[
+                _place(dropoff, Window(dropoff.get("readyAt"), dropoff.get("deadlineAt")), located.get(index))
+                for index, dropoff in enumerate(data["dropoffs"])
+            ],
+        )
+        _check_windows(requested.windows, at=at)
         for index, point in located.items():
             try:
                 check_served(point, "address")
             except serializers.ValidationError as error:
                 raise InvalidBody({"dropoffs": {index: error.detail}}, []) from error
-        return DeliveryRequest(
-            vehicle_type=data["vehicleType"],
-            mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
-            packages=data.get("orderPackages") or [],
-            pickup=replace(
-                _place(data["pickup"]), window=Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
-            ),
-            dropoffs=[_place(dropoff, located.get(index)) for index, dropoff in enumerate(data["dropoffs"])],
-        )
-
-    def _check_windows(self, at: datetime) -> None:
-        data: Data = self.validated_data
-        pickup = Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
-        errors: Any = {}
-        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), at=at):
-            detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
-            if fault.dropoff is None:
-                errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail
-            else:
-                of_dropoff = errors.setdefault("dropoffs", {}).setdefault(fault.dropoff, {})
-                of_dropoff["deadlineAt" if fault.is_deadline else "readyAt"] = detail
-        if errors:
-            raise InvalidBody(errors, [])
+        return requested
 
     def warnings(self) -> list[PayloadWarning]:
         """What is accepted and probably a mistake."""
@@ -371,11 +358,22 @@ def _address(place: Data) -> dict[str, str]:
     return {name: place["address"].get(name) or "" for name in ADDRESS_TEXTS}
 
 
-def _window(dropoff: Data) -> Window:
-    return Window(dropoff.get("readyAt"), dropoff.get("deadlineAt"))
+def _check_windows(sent: Sequence[Window], *, at: datetime) -> None:
+    """Raise InvalidBody for what is refused of the windows of A and of the drop-offs."""
+    pickup, *dropoffs = sent
+    errors: Any = {}
+    for fault in windows.faults(pickup, dropoffs, at=at):
+        detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
+        if fault.dropoff is None:
+            errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail
+        else:
+            of_dropoff = errors.setdefault("dropoffs", {}).setdefault(fault.dropoff, {})
+            of_dropoff["deadlineAt" if fault.is_deadline else "readyAt"] = detail
+    if errors:
+        raise InvalidBody(errors, [])
 
 
-def _place(data: Data, located: Point | None = None) -> Place:
+def _place(data: Data, window: Window, located: Point | None = None) -> Place:
     contacts, proof = data.get("contacts") or {}, data.get("proof") or {}
     return Place(
         point=located or data["point"],
@@ -383,7 +381,7 @@ def _place(data: Data, located: Point | None = None) -> Place:
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",
         external_id=data.get("externalId") or "",
-        window=_window(data),
+        window=window,
         options=Options(
             instructions=data.get("instructions") or "",
             email=contacts.get("email") or "",
