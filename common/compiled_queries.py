@@ -115,7 +115,8 @@ def insert_together(*rows: Model) -> None:
     shape = tuple((model, has_key, len(list(group))) for (model, has_key), group in kinds)
     database = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each field
     values = [
-        field.get_db_prep_save(field.pre_save(row, add=True), database)
+        # None is NULL in each field, and a new row has many of them.
+        None if (value := field.pre_save(row, add=True)) is None else field.get_db_prep_save(value, database)
         for row in rows
         for field in _fields(type(row), row.pk is not None)
     ]

@@ -1,8 +1,8 @@
 """Validates the request bodies of area A. Unknown keys are ignored."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from django.conf import settings
@@ -192,23 +192,31 @@ class DeliveryRequestSerializer(ObjectSerializer):
                 check_served(point, "address")
             except serializers.ValidationError as error:
                 raise InvalidBody({"dropoffs": {index: error.detail}}, []) from error
+        pickup, *dropoffs = self.windows
         return DeliveryRequest(
             vehicle_type=data["vehicleType"],
             mode=Mode(data.get("deliveryMode") or Mode.DEFAULT),
             packages=data.get("orderPackages") or [],
-            pickup=replace(
-                _place(data["pickup"]), window=Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
-            ),
-            dropoffs=[_place(dropoff, located.get(index)) for index, dropoff in enumerate(data["dropoffs"])],
+            pickup=_place(data["pickup"], pickup),
+            dropoffs=[
+                _place(dropoff, window, located.get(index))
+                for index, (dropoff, window) in enumerate(zip(data["dropoffs"], dropoffs, strict=True))
+            ],
         )
+
+    @cached_property
+    def windows(self) -> list[Window]:
+        """Those of A and of the drop-offs."""
+        data: Data = self.validated_data
+        pickup = Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
+        return [pickup, *(Window(each.get("readyAt"), each.get("deadlineAt")) for each in data["dropoffs"])]
 
     def check_windows(self, at: datetime) -> None:
         """Raise InvalidBody for windows that are refused at `at`."""
-        data: Data = self.validated_data
-        pickup = Window(data.get("pickupReadyAt"), data.get("pickupDeadlineAt"))
+        pickup, *dropoffs = self.windows
+        is_reverse = self.validated_data.get("deliveryMode") == Mode.REVERSE
         errors: Any = {}
-        is_reverse = data.get("deliveryMode") == Mode.REVERSE
-        for fault in windows.faults(pickup, list(map(_window, data["dropoffs"])), is_reverse=is_reverse, at=at):
+        for fault in windows.faults(pickup, dropoffs, is_reverse=is_reverse, at=at):
             detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
             if fault.dropoff is None:
                 errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail
@@ -372,11 +380,7 @@ def _address(place: Data) -> dict[str, str]:
     return {name: place["address"].get(name) or "" for name in ADDRESS_TEXTS}
 
 
-def _window(dropoff: Data) -> Window:
-    return Window(dropoff.get("readyAt"), dropoff.get("deadlineAt"))
-
-
-def _place(data: Data, located: Point | None = None) -> Place:
+def _place(data: Data, window: Window, located: Point | None = None) -> Place:
     contacts, proof = data.get("contacts") or {}, data.get("proof") or {}
     return Place(
         point=located or data["point"],
@@ -384,7 +388,7 @@ def _place(data: Data, located: Point | None = None) -> Place:
         contact_name=contacts.get("name") or "",
         contact_phone=contacts.get("phoneNumber") or "",
         external_id=data.get("externalId") or "",
-        window=_window(data),
+        window=window,
         options=Options(
             instructions=data.get("instructions") or "",
             email=contacts.get("email") or "",

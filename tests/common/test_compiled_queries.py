@@ -4,8 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.models import OuterRef, Q, Value
 from django.db.models.functions import Upper
 from django.utils import timezone
@@ -179,6 +180,11 @@ class TestInsertTogether:
         insert_together(copy)
 
         assert stored(Tariff.objects.latest("pk"), "active") == stored(Tariff.objects.get(pk=tariff.pk), "active")
+
+    def test_writes_null_for_none_as_each_field_does(self):
+        fields = [field for model in apps.get_models() for field in model._meta.concrete_fields]
+
+        assert [field for field in fields if field.get_db_prep_save(None, connection) is not None] == []
 
     def test_leaves_rows_that_can_be_saved_again(self):
         shop, before = Integrator(name="A"), timezone.now()
