@@ -108,6 +108,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/deliveries.py:accept": (_OF_A_DELIVERY,),
     "delivery/actions/schedule.py:_offer_or_note": (
+        f"{_DELIVERY}TestScheduledOffer::test_is_not_made_of_a_route_that_has_just_been_cancelled",
         f"{_DELIVERY}TestScheduledOffer::test_is_made_by_one_of_two_workers",
     ),
     "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),

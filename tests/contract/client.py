@@ -8,6 +8,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,16 @@ def bring(deliveries: Any, sandbox: Any) -> None:
     assert sandbox.sandbox_return(created.delivery_id).status == "DELIVERED"
 
 
+def schedule(deliveries: Any, reading: Any, sandbox: Any) -> None:
+    request = delivery("sim-manual-")
+    request.pickup_ready_at = (datetime.now(UTC) + timedelta(hours=2)).replace(microsecond=0)
+    created = deliveries.request_delivery(request)
+    assert created.route.status == "AVAILABLE"
+    detail = reading.get_delivery(created.delivery_id)
+    assert (detail.route.status, detail.scheduled_for) == ("SCHEDULED", request.pickup_ready_at)
+    assert sandbox.sandbox_offer(created.delivery_id).route.status == "AVAILABLE"
+
+
 def ship(orders: Any, sandbox: Any) -> None:
     trip = {"origin": "01310100", "destination": "40020000", "width": "30", "height": "20", "length": "40"}
     freight = rota.SellerQuoteRequest.from_dict({**trip, "weight": 2.5})
@@ -271,6 +282,7 @@ def main(invoice: str, url: str, token: str, key: str, carrier_key: str) -> None
     move(deliveries, sandbox)
     try_again(deliveries, sandbox)
     bring(deliveries, sandbox)
+    schedule(deliveries, reading, sandbox)
     ship(orders, sandbox)
     send_invoice(orders, Path(invoice).read_bytes())
     report(connect(rota.CarriersApi, url, username=carrier_key, password=""))

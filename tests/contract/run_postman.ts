@@ -22,8 +22,8 @@ const LAST = "Cancel an order";
 
 // Its address comes with a delivery whose driver took a photo, and is opened without a token.
 const ADDRESS_FROM_AN_ANSWER = "Read a photo";
-// The example of a request has neither the mode nor the policy that these need.
-const OF_OTHER_REQUESTS = ["Collect at a point of a delivery in mode REVERSE", "Say what follows a first failure"];
+// The example of a request has neither the mode, the policy nor the window that these need.
+const OF_OTHER_REQUESTS = ["Offer a scheduled delivery now", "Collect at a point of a delivery in mode REVERSE", "Say what follows a first failure"];
 
 const [file, invoice, baseUrl, token, apiKey, carrierKey] = process.argv.slice(2);
 assert(file && invoice && baseUrl && token && apiKey && carrierKey, "see the usage above");

@@ -16,7 +16,17 @@ from schemathesis.core.failures import AcceptedNegativeData, Failure
 from schemathesis.generation.meta import CoverageScenario
 from schemathesis.openapi.checks import RejectedPositiveData
 
-_MOVES = ("accept", "collect", "collect/{point}", "deliver/{point}", "fail/{point}", "return", "position", "expire")
+_MOVES = (
+    "offer",
+    "accept",
+    "collect",
+    "collect/{point}",
+    "deliver/{point}",
+    "fail/{point}",
+    "return",
+    "position",
+    "expire",
+)
 QUOTE, REQUEST = "POST /api/quotation-delivery", "POST /api/request-delivery"
 CANCEL, SET_POSITION = "POST /api/cancel-delivery/{deliveryId}", "POST /api/sandbox/deliveries/{deliveryId}/position"
 SANDBOX = tuple(f"POST /api/sandbox/deliveries/{{deliveryId}}/{move}" for move in _MOVES)
@@ -61,7 +71,11 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     ),
     "The account has deliveries": (404, "delivery_not_found", (CANCEL, CHANGE, INSTRUCT, *SANDBOX, *READ)),
     "A delivery has so many drop-offs": (404, "point_not_found", (CHANGE, INSTRUCT)),
-    "A drop-off has a state": (409, "nothing_to_decide|stop_has_ended|route_is_immutable", (CHANGE, INSTRUCT)),
+    "A drop-off has a state": (
+        409,
+        "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
+        (CHANGE, INSTRUCT),
+    ),
     "One of two keys is there": (422, "required #", (CHANGE, INSTRUCT)),
     "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
     "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),

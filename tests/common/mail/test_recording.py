@@ -66,7 +66,16 @@ class TestRendered:
             **dict.fromkeys(("account", "shop", "inviter", "name", "code"), name),
             "endpoint": WebhookEndpoint(environment="live", failing_since=now, off_since=now, last_success_at=now),
             "day": now.date(),
-            "deliveries": [(outbox.plain(name), "Late", now)],
+            "deliveries": [
+                {
+                    "names": outbox.plain(name),
+                    "trouble": "Late",
+                    "reasons": [("B", "Nobody there")],
+                    "requested_at": now,
+                    "link": outbox.link("/y"),
+                    "can_answer": True,
+                }
+            ],
             "count": 3,
             "others": 2,
             "link": outbox.link("/x"),
