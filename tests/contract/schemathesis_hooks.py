@@ -17,15 +17,8 @@ from schemathesis.generation.meta import CoverageScenario
 from schemathesis.openapi.checks import RejectedPositiveData
 
 _MOVES = (
-    "offer",
-    "accept",
-    "collect",
-    "collect/{point}",
-    "deliver/{point}",
-    "fail/{point}",
-    "return",
-    "position",
-    "expire",
+    *("offer", "accept", "collect", "collect/{point}", "deliver/{point}", "fail/{point}"),
+    *("return", "position", "expire"),
 )
 QUOTE, REQUEST = "POST /api/quotation-delivery", "POST /api/request-delivery"
 CANCEL, SET_POSITION = "POST /api/cancel-delivery/{deliveryId}", "POST /api/sandbox/deliveries/{deliveryId}/position"
