@@ -124,7 +124,7 @@ const board = {
     location.assign(address);
   },
 
-  // Whether the script board_<name>.js is there, which its first use loads. Without a connection it is not, and the next use tries again.
+  // Whether the script board_<name>.js is there, which its first use loads, with its styles. Without a connection it is not, and the next use tries again.
   scripts: {},
   has(name) {
     board.scripts[name] ??= new Promise((done) => {
@@ -135,7 +135,8 @@ const board = {
         board.connected(false);
         done(false);
       };
-      document.head.append(script);
+      const href = board.words[`${name}Style`];
+      document.head.append(script, ...(href ? [Object.assign(document.createElement("link"), { rel: "stylesheet", href })] : []));
     });
     return board.scripts[name];
   },
