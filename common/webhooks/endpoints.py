@@ -196,6 +196,7 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
         outbox.record_rest(locked, at - feed.KEPT)  # of before, which can be recovered
 
         def start() -> None:
+            # `until` is the moment of the commit, which no caller knows.
             arguments = {"endpoint": str(locked.pk), "since": at.isoformat(), "until": clock.now().isoformat()}
             wake_up.start(outbox.missed_task, after=_LONGEST_CHANGE, **arguments)
 
