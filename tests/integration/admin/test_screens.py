@@ -237,6 +237,8 @@ class TestOrders:
     def test_of_the_sandbox_are_found_by_an_index(self, seller):
         for number in range(40):
             create_order(seller, orderId=f"A-{number}")
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE integration_order")
 
         rows = Order.objects.filter(environment="sandbox").order_by("-pk")[:50]
 
