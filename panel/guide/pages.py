@@ -21,8 +21,6 @@ FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
-# `manage.py openapi` writes it.
-DESCRIPTION = Path(__file__).with_name("openapi.json")
 # Programs that receive webhooks, which the panel's quickstart shows, by their extension.
 RECEIVERS = {
     name: settings.BASE_DIR / "templates" / "panel" / "snippets" / f"receive.{name}.txt" for name in ("py", "js", "php")

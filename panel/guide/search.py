@@ -1,6 +1,5 @@
 """The search of the documentation: an index of its sections, made once for each process and language."""
 
-import json
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from functools import cache
 from django.urls import reverse
 from django.utils.translation import gettext, override
 
-from panel.guide import markdown, pages
+from panel.guide import description, markdown
 from panel.guide.catalogue import CODES
 
 LONGEST_QUERY = 100  # characters
@@ -79,7 +78,7 @@ def _result(entry: Entry, words: list[str]) -> Result:
 @cache
 def _index(language: str) -> tuple[Entry, ...]:
     with override(language):
-        return (*_of_pages(language), *_of_codes(), *_of_calls())
+        return (*_of_pages(language), *_of_codes(), *_of_calls(language))
 
 
 def _of_pages(language: str) -> Iterator[Entry]:
@@ -97,9 +96,9 @@ def _of_codes() -> Iterator[Entry]:
         yield Entry(reverse("documentation:error", args=[code]), gettext("Error codes"), code, text)
 
 
-def _of_calls() -> Iterator[Entry]:
+def _of_calls(language: str) -> Iterator[Entry]:
     reference = reverse("documentation:reference")
-    for path, methods in json.loads(pages.DESCRIPTION.read_text())["paths"].items():
+    for path, methods in description.translated(language)["paths"].items():
         for method, call in methods.items():
             anchor = "/".join((call["tags"][0].replace(" ", "%20"), call["operationId"]))
             text = f"{call['summary']}. {call['description']}"

@@ -15,6 +15,7 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import condition, require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from panel.guide import description as translations
 from panel.guide import examples, pages
 from panel.guide.catalogue import CODES, A, B
 from panel.views.base import origin
@@ -85,6 +86,9 @@ _WORDS_OF_REFERENCE = [
     gettext_noop("Schemas"), gettext_noop("Examples"), gettext_noop("Download"), gettext_noop("required"),
     gettext_noop("Snippets"), gettext_noop("Webhooks"), gettext_noop("Edit Value"), gettext_noop("Examples:"),
     gettext_noop("Headers:"), gettext_noop("Type"),
+    # Tags of the description, which has them in English in each language: generators make names of them.
+    gettext_noop("Immediate delivery"), gettext_noop("Find and read"), gettext_noop("Sandbox"),
+    gettext_noop("Order integration"), gettext_noop("Carriers"),
 ]  # fmt: skip  # a list of words
 
 
@@ -127,18 +131,27 @@ def llms(request: HttpRequest) -> HttpResponse:
 
 
 @cache
-def _content(name: str) -> bytes:
-    return (_FOLDER / name).read_bytes()
+def _content(name: str, language: str) -> bytes:
+    if language == pages.ENGLISH:
+        return (_FOLDER / name).read_bytes()
+    return json.dumps(translations.translated(language), ensure_ascii=False).encode()
 
 
 @cache
-def _digest(name: str) -> str:
-    return sha256(_content(name)).hexdigest()[:32]
+def _digest(name: str, language: str) -> str:
+    return sha256(_content(name, language)).hexdigest()[:32]
+
+
+def _language(request: HttpRequest, name: str) -> str:
+    """What `?lang=` asks for. Without it English, whatever the reader's language: programs read these files."""
+    asked = request.GET.get("lang", "")
+    return asked if name == "openapi.json" and asked in dict(settings.LANGUAGES) else pages.ENGLISH
 
 
 def _etag(request: HttpRequest, name: str) -> str:
     """Weak, because the compressed content has other bytes."""
-    return f'W/"{_digest(name)}-{sha256(origin(request).encode()).hexdigest()[:8]}"'
+    digest = _digest(name, _language(request, name))
+    return f'W/"{digest}-{sha256(origin(request).encode()).hexdigest()[:8]}"'
 
 
 @require_safe
@@ -151,7 +164,8 @@ def description(request: HttpRequest, name: str) -> HttpResponse:
 
     The addresses in the description are relative. The collection has the one that it is read from.
     """
-    content = _content(name)
+    language = _language(request, name)
+    content = _content(name, language)
     if name == "postman.json":
         content = content.replace(_PLACEHOLDER, json.dumps(origin(request)).encode())
-    return HttpResponse(content, content_type=_MEDIA_TYPES[name])
+    return HttpResponse(content, content_type=_MEDIA_TYPES[name], headers={"Content-Language": language})

@@ -19,7 +19,9 @@ from common.errors import DomainError
 from common.webhooks import address_guard
 from common.webhooks import errors as webhook_errors
 from config.env import PACKAGES
+from config.management.commands import openapi
 from delivery import errors
+from panel.guide import description
 from panel.guide.catalogue import CODES
 
 LOCALE = "pt_BR"
@@ -75,7 +77,9 @@ def collected() -> Catalog:
                 catalog.add(message, context=context)
     for text in _OF_DJANGO:
         catalog.add(text)
-    # Pages translate what an error code means; the OpenAPI description and the APIs have it in English.
+    for text in sorted(description.texts(openapi.describe())):
+        catalog.add(text)
+    # What an error code means. The APIs have it in English.
     for entry in CODES.values():
         catalog.add(entry.meaning)
         catalog.add(entry.remedy)

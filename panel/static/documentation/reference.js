@@ -3,7 +3,7 @@
 
 const holder = document.getElementById("reference");
 
-// Its own words in the page's language. What the description says, and code, stay as they are.
+// Its own words, and the names of its groups, in the language of the page, which the description has already. Code stays.
 const words = JSON.parse(holder.dataset.words);
 
 function translate(node) {

@@ -10,6 +10,8 @@ from openapi_spec_validator import validate
 
 from common.openapi import NOT_BLANK
 from config.management.commands import openapi
+from panel.guide import description as translations
+from panel.guide import views
 from panel.guide.catalogue import CODES, A, B
 
 CANCEL_DELIVERY = ("Cancel a delivery", "POST", "/api/cancel-delivery/:deliveryId")
@@ -29,6 +31,22 @@ def _enumerations(value):
     if isinstance(value, list):
         for inner in value:
             yield from _enumerations(inner)
+
+
+def _differences(value, other, path=()):
+    """Where two descriptions differ: the path and both values."""
+    if type(value) is not type(other):
+        yield path, value, other
+    elif isinstance(value, dict):
+        assert list(value) == list(other), path
+        for key in value:
+            yield from _differences(value[key], other[key], (*path, key))
+    elif isinstance(value, list):
+        assert len(value) == len(other), path
+        for inner, translated in zip(value, other, strict=True):
+            yield from _differences(inner, translated, path)
+    elif value != other:
+        yield path, value, other
 
 
 class TestTheFiles:
@@ -98,6 +116,25 @@ class TestTheDescription:
         assert body == {"$ref": "#/components/schemas/Event"}
 
 
+class TestThePortugueseDescription:
+    def test_has_every_text_in_portuguese(self, description):
+        portuguese = translations.translated("pt-br")
+
+        assert translations.texts(portuguese) & translations.texts(description) == {"BRL"}
+
+    def test_differs_in_texts_alone_and_has_all_their_names(self, description):
+        differences = list(_differences(description, translations.translated("pt-br")))
+
+        assert {path[-1] for path, _english, _portuguese in differences} == {"description", "summary"}
+        assert not [path for path, *_texts in differences if {"example", "examples"} & {*path}]
+        for path, english, portuguese in differences:
+            for code in (r"`[^`]+`", r"\bRFC \d+\b", r"\b[A-Z]{4,}\b"):
+                assert {*re.findall(code, portuguese)} >= {*re.findall(code, english)}, path
+
+    def test_has_tags_that_the_reference_translates(self, description):
+        assert {tag["name"] for tag in description["tags"]} <= {*views._WORDS_OF_REFERENCE}
+
+
 class TestThePostmanCollection:
     def test_has_a_request_for_each_operation(self, description):
         """Otherwise run `make postman`. CI compares the whole collection with a new one."""
@@ -138,6 +175,31 @@ class TestTheAddress:
         assert response["Cache-Control"] == "public, max-age=300"
         assert response.content == (openapi.FOLDER / name).read_bytes()
         assert "Content-Encoding" not in response
+
+    @pytest.mark.parametrize(
+        ("address", "language"),
+        [
+            ("openapi.json?lang=pt-br", "pt-br"),
+            ("openapi.json?lang=en", "en"),
+            ("openapi.json?lang=xx", "en"),
+            ("openapi.json", "en"),
+            ("openapi.yaml?lang=pt-br", "en"),
+            ("postman.json?lang=pt-br", "en"),
+        ],
+    )
+    def test_answers_in_the_language_of_its_query_whatever_that_of_the_reader(self, client, address, language):
+        response = client.get(f"/api/{address}", headers={"Accept-Language": "pt-BR"})
+
+        assert response["Content-Language"] == language
+        assert ("Cotar uma entrega" in response.content.decode()) == (language == "pt-br")
+
+    def test_has_an_etag_for_each_language(self, client):
+        english, portuguese = client.get("/api/openapi.json"), client.get("/api/openapi.json?lang=pt-br")
+
+        again = client.get("/api/openapi.json?lang=pt-br", headers={"If-None-Match": english["ETag"]})
+
+        assert english["ETag"] != portuguese["ETag"] == again["ETag"]
+        assert again.json() == translations.translated("pt-br")
 
     @pytest.mark.parametrize("name", ["openapi.json", "openapi.yaml", "postman.json"])
     def test_answers_compressed_to_whoever_asks_for_it(self, client, name):

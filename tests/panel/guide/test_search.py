@@ -32,6 +32,7 @@ class TestFind:
             ("pickup_not_linked", "en", "/docs/errors/pickup_not_linked"),
             ("/api/cancel-delivery", "en", "/docs/reference#/Immediate%20delivery/cancel-delivery"),
             ("vector test", "en", "/docs/webhooks#a-test-vector"),
+            ("localizar o entregador", "pt-br", "/docs/reference#/Immediate%20delivery/location-delivery"),
         ],
     )
     def test_has_first_what_is_titled_like_the_query(self, query, language, first):
