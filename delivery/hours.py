@@ -42,6 +42,14 @@ class Span(NamedTuple):
     opens: int
     closes: int
 
+    @property
+    def is_all_day(self) -> bool:
+        return self == (0, _MINUTES)
+
+    @property
+    def ends_next_day(self) -> bool:
+        return self.closes > _MINUTES
+
     def __str__(self) -> str:
         end = self.closes if self.closes == _MINUTES else self.closes % _MINUTES
         return f"{_written(self.opens)}-{_written(end)}"

@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
-from delivery.hours import Day, Timetable
+from delivery.hours import Day, Span, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.pricing import Charge
 
@@ -161,7 +161,15 @@ def week_of(timetable: Timetable, *, at: datetime, days: int) -> list[tuple[str,
     ]
 
 
+def _span(span: Span) -> str:
+    if span.is_all_day:
+        return gettext("all day")
+    text = str(span).replace("-", "\N{EN DASH}")
+    return gettext("%(span)s of the next day") % {"span": text} if span.ends_next_day else text
+
+
 def _hours_of(day: Day) -> str:
-    text = ", ".join(str(span).replace("-", "\N{EN DASH}") for span in day.spans) or gettext("closed")
+    """Each span in a line of its own where lines are kept, else beside each other."""
+    text = ",\n".join(map(_span, day.spans)) or gettext("closed")
     reason = gettext("national holiday") if day.is_holiday else day.name
     return f"{text} ({reason})" if reason else text

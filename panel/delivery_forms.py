@@ -14,9 +14,10 @@ from django.forms import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common.formats import phone
 from common.mail import outbox
 from common.measures import NumberField
-from common.states import POSTCODE
+from common.states import POSTCODE, STATES, Kind, Region, may_lie_in, region_of
 from delivery import windows, words
 from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
@@ -40,10 +41,11 @@ _MEASURES = ("height", "width", "length", "weight")
 # The geocoder looks for an address that has one of these. A city alone, which the form fills in, is no place.
 _TO_LOCATE = ("street", "district", "zipcode")
 # Fields that the page folds until one of them is refused.
-_REST_OF_ADDRESS = {"complement", "district", "city", "state", "zipcode"}
+_REST_OF_ADDRESS = {"complement", "district", "city", "state"}
 _WISHES = {"instructions", "email", "on_failure", "photo", "pin"}
 # Of an account, in which the contacts and addresses of its pickup points are looked for.
 _NEWEST = 200
+_MOST_RECEIVERS = 50
 # What the price does not depend on, and so may still be missing when it is shown.
 _PROOFS = ("photo", "pin")
 _WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
@@ -70,7 +72,9 @@ class PlaceForm(forms.Form):
         label=_("Place on the map"),
         max_length=2000,
         required=False,
-        help_text=_("Click on the map, or paste coordinates or a link of Google Maps or OpenStreetMap."),
+        help_text=_(
+            "Click on the map, or paste coordinates or a link of Google Maps, Apple Maps, Waze or OpenStreetMap."
+        ),
         widget=forms.TextInput({"data-point": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
     )
 
@@ -92,6 +96,31 @@ class PlaceForm(forms.Form):
         return point
 
     @property
+    def region(self) -> Region | None:
+        """Of the CEP."""
+        return region_of(self.cleaned_data.get("zipcode") or "")
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """What the CEP and a pasted link tell of other fields, by their ids. An empty city is one that is not known."""
+        found: dict[str, str] = {}
+        if region := self.region:
+            found = {"state": region.state, "city": region.name if region.kind == Kind.CAPITAL else ""}
+        point, text = self.cleaned_data.get("position"), self["position"].value() or ""
+        if isinstance(point, Point) and ":" in text:
+            found["position"] = f"{point.latitude:.6f}, {point.longitude:.6f}"
+        return {self[name].id_for_label: value for name, value in found.items()}
+
+    @property
+    def doubt(self) -> str:
+        """That the place is not in the state of its CEP; empty without a reason to doubt."""
+        point, region = self.cleaned_data.get("position"), self.region
+        if not isinstance(point, Point) or region is None or may_lie_in(region.state, *point):
+            return ""
+        values = {"state": STATES[region.state].name, "point": (self.prefix or "").upper()}
+        return gettext("The CEP of %(point)s is in %(state)s, the place on the map is not. Check them.") % values
+
+    @property
     def address(self) -> dict[str, str]:
         return {name: self.cleaned_data.get(name) or "" for name in ADDRESS_TEXTS}
 
@@ -104,6 +133,10 @@ class PlaceForm(forms.Form):
     def shows_address(self) -> bool:
         """Whether more of the address than street and number is not folded."""
         return bool(self.errors.keys() & _REST_OF_ADDRESS)
+
+
+# What an address has and the form asks for.
+_TEXTS = [name for name in ADDRESS_TEXTS if name in PlaceForm.base_fields]
 
 
 def check_served(point: Point) -> None:
@@ -346,6 +379,20 @@ class DeliveryForm:
         return places and all(part.is_valid() for part in (self.trip, self.windows, *self.packages))
 
     @property
+    def places(self) -> list[PlaceForm]:
+        """A and the drop-offs, each with what is valid of it."""
+        return [each for each in (self.pickup, *self.used) if each.is_valid() or each.is_bound]
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """What each place derives."""
+        return {field: value for each in self.places for field, value in each.derived.items()}
+
+    @property
+    def doubts(self) -> list[str]:
+        return [each.doubt for each in self.places if each.doubt]
+
+    @property
     def to_locate(self) -> dict[int, dict[str, str]]:
         """The addresses of the drop-offs without coordinates, by index."""
         return {index: each.address for index, each in enumerate(self.used) if each.must_be_located}
@@ -439,16 +486,22 @@ def like_pickup(delivery: Delivery | None, points: Iterable[PickupPoint]) -> dic
     return {**values, "point": "" if point is None else str(point.pk)}
 
 
-def pickups(deliveries: QuerySet[Delivery], points: Iterable[PickupPoint]) -> dict[str, dict[str, str]]:
+def newest_of(deliveries: QuerySet[Delivery]) -> list[Delivery]:
+    """Those in which contacts and addresses are looked for, with their stops. Anonymised ones are not among them."""
+    known = deliveries.filter(forgotten_at=None).order_by("-created_at", "-id")
+    columns = ("latitude", "longitude", "address", "contact_name", "contact_phone")
+    return list(known.only(*columns).prefetch_related("stops")[:_NEWEST])
+
+
+def pickups(newest: Iterable[Delivery], points: Iterable[PickupPoint]) -> dict[str, dict[str, str]]:
     """What the fields of A become when a pickup point is chosen, by its key.
 
     Contact and address are those of the last delivery from there, empty if none of the newest is.
     """
     earlier: dict[tuple[float, float], dict[str, str]] = {}
-    known = deliveries.filter(forgotten_at=None).order_by("-created_at", "-id")
-    for each in known.only("latitude", "longitude", "address", "contact_name", "contact_phone")[:_NEWEST]:
+    for each in newest:
         earlier.setdefault((each.latitude, each.longitude), _initial(each))
-    nothing = dict.fromkeys([*ADDRESS_TEXTS, "name", "phone"], "")
+    nothing = dict.fromkeys([*_TEXTS, "name", "phone"], "")
     return {
         str(each.pk): {
             **earlier.get((each.latitude, each.longitude), nothing),
@@ -458,8 +511,21 @@ def pickups(deliveries: QuerySet[Delivery], points: Iterable[PickupPoint]) -> di
     }
 
 
+def receivers(newest: Iterable[Delivery]) -> dict[str, dict[str, str]]:
+    """What the fields of a drop-off become for a receiver of one of the newest deliveries, by what people look for."""
+    found: dict[str, dict[str, str]] = {}
+    for stop in (stop for each in newest for stop in each.ordered_stops):
+        street = ", ".join(filter(None, (stop.address.get("street"), stop.address.get("number"))))
+        if stop.forgotten_at is None and (stop.contact_name or stop.contact_phone):
+            name = " · ".join(filter(None, (stop.contact_name, street, phone(stop.contact_phone))))
+            found.setdefault(name, _initial(stop))
+        if len(found) == _MOST_RECEIVERS:
+            break
+    return found
+
+
 def _initial(place: Any) -> dict[str, str]:
-    texts = {name: place.address.get(name, "") for name in ADDRESS_TEXTS}
+    texts = {name: place.address.get(name, "") for name in _TEXTS}
     position = f"{place.latitude:.6f}, {place.longitude:.6f}"
     return {**texts, "name": place.contact_name, "phone": place.contact_phone, "position": position}
 

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +23,7 @@ from common.price_preview import PreviewedForm
 from common.row_history import Difference
 from common.row_history_admin import RecordedAdmin, RowChangeAdmin
 from delivery.actions import service_hours
+from delivery.admin.hours_fields import DaysOffField, SpansField
 from delivery.geo import areas
 from delivery.geo.areas import InvalidArea
 from delivery.models import ServiceHours, ServiceHoursChange
@@ -29,6 +31,10 @@ from delivery.models.service_hours import WEEKDAYS
 from delivery.words import week_of
 
 _DAYS = 7
+_DESCRIPTION = _(
+    "The account's own hours hold, else those of the city in which the pickup is, else those of the installation; "
+    "without any, it is open at every hour. Where cities overlap, the smaller one counts."
+)
 
 
 class AreaTextField(forms.CharField):
@@ -66,7 +72,6 @@ class ServiceHoursForm(PreviewedForm):
     class Meta:
         model = ServiceHours
         fields = ["area"]  # the admin adds those of its fieldsets
-        widgets = {"days_off": UnfoldAdminTextareaWidget}
 
     def examples(self, before: ServiceHours | None) -> Iterable[Difference]:
         at = clock.now()
@@ -86,33 +91,14 @@ class ServiceHoursForm(PreviewedForm):
 class ServiceHoursAdmin(RecordedAdmin):
     form = ServiceHoursForm
     change_form_before_template = "admin/delivery/servicehours/week.html"
-    list_display = ["scope", "now", "time_zone"]
+    list_display = ["scope", "now", "today", "time_zone"]
     list_select_related = ["integrator"]
     search_fields = ["city", "integrator__name"]
     autocomplete_fields = ["integrator"]
-    fieldsets = [
-        (
-            None,
-            {
-                "description": _(
-                    "The account's own hours hold, else those of the city in which the pickup is, else those of the "
-                    "installation; without any, it is open at every hour. Where cities overlap, the smaller one counts."
-                ),
-                "fields": ["integrator", "city", "area", "time_zone"],
-            },
-        ),
-        (
-            _("Week"),
-            {
-                "description": _(
-                    "Spans such as 08:00-12:00, 13:00-18:00; 00:00-24:00 is all day, 22:00-02:00 ends on the next "
-                    "day; an empty day is closed."
-                ),
-                "fields": [*WEEKDAYS],
-            },
-        ),
-        (_("Days off"), {"fields": ["closed_on_holidays", "days_off"]}),
-    ]
+
+    class Media:
+        css = {"all": ["config/admin/hours.css"]}
+        js = [forms.Script("config/hours.js", defer=True)]
 
     @admin.display(description=_("holds for"), ordering="city")
     def scope(self, hours: ServiceHours) -> str:
@@ -121,6 +107,34 @@ class ServiceHoursAdmin(RecordedAdmin):
     @admin.display(description=_("now"))
     def now(self, hours: ServiceHours) -> str:
         return state(hours)
+
+    @admin.display(description=_("today"))
+    def today(self, hours: ServiceHours) -> str:
+        ((_day, text),) = week_of(hours.timetable, at=clock.now(), days=1)
+        return format_html('<span class="rota-named">{}</span>', text)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        is_of_city = obj is not None and bool(obj.city)
+        area = {
+            "classes": [] if is_of_city else ["collapse"],
+            "description": _(
+                "For all accounts without hours of their own that pick up there. Leave the account empty."
+            ),
+            "fields": ["city", "area"],
+        }
+        return [
+            (None, {"description": _DESCRIPTION, "fields": ["integrator", "time_zone"]}),
+            (_("Only in one city"), area),
+            (_("Week"), {"fields": [*WEEKDAYS]}),
+            (_("Days off"), {"fields": ["closed_on_holidays", "days_off"]}),
+        ]
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name in WEEKDAYS:
+            return db_field.formfield(form_class=SpansField)
+        if db_field.name == "days_off":
+            return DaysOffField(label=capfirst(db_field.verbose_name), required=False)
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def changeform_view(self, *args: Any, **kwargs: Any) -> Any:
         """Show the error of a row that somebody else has written meanwhile in the form, as of one before."""

@@ -23,7 +23,7 @@ from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
 from panel import hours, maps
-from panel.delivery_forms import DeliveryForm, like, like_pickup, located, pickups, priced
+from panel.delivery_forms import DeliveryForm, like, like_pickup, located, newest_of, pickups, priced, receivers
 from panel.views.base import RequestingView
 from panel.views.deliveries import at_a
 
@@ -116,6 +116,7 @@ class Request(FormView):
     def show(self, form: DeliveryForm, *, status: int = 200, **price: Any) -> HttpResponse:
         # A form that was refused keeps its key: a refusal is not stored. One that was sent already gets another.
         key = uuid4() if form.was_sent else self._key()
+        newest = newest_of(self.deliveries)
         return self.page(
             "panel/request.html",
             status=status,
@@ -123,7 +124,8 @@ class Request(FormView):
             key=key,
             has_errors=form.has_errors(),
             hours=hours.of_account(self.account, self.environment, form.pickup.points.values(), at=clock.now()),
-            pickups=pickups(self.deliveries, form.pickup.points.values()),
+            pickups=pickups(newest, form.pickup.points.values()),
+            receivers=receivers(newest),
             has_geocoder=bool(settings.GEOCODER_URL),
             tiles=maps.tiles(),
             **price,
@@ -134,7 +136,9 @@ class Price(FormView):
     """A fragment: the price of what the form has now."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        return self.page("panel/request_price.html", **self.price(self.form(request.POST)))
+        form = self.form(request.POST)
+        price = self.price(form)
+        return self.page("panel/request_price.html", derived=form.derived, doubts=form.doubts, **price)
 
 
 class CancelForm(forms.Form):

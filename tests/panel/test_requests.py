@@ -77,6 +77,65 @@ class TestPrice:
         assert url("delivery", newest().pk) in answer.content.decode()
 
 
+class TestDerived:
+    """What the server reads in other fields."""
+
+    def read(self, member, url, fields):
+        text = member.post(url("request_price"), fields).content.decode()
+        return json.loads(found_in(text, r'<script id="derived"[^>]*>(.*?)</script>')), text
+
+    @pytest.mark.parametrize(
+        ("zipcode", "state", "city"),
+        [("01304-001", "SP", "São Paulo"), ("13000-000", "SP", "")],
+        ids=["capital", "other"],
+    )
+    def test_of_a_cep_is_its_state_and_the_capital(self, member, url, zipcode, state, city):
+        found, _text = self.read(member, url, {"b-zipcode": zipcode})
+
+        assert found == {"id_b-state": state, "id_b-city": city}
+
+    def test_of_a_link_are_its_coordinates(self, member, url, fields):
+        found, text = self.read(
+            member, url, fields | {B: "https://waze.com/ul?ll=-23.561414%2C-46.655881&navigate=yes"}
+        )
+
+        assert found == {"id_b-position": "-23.561414, -46.655881"}
+        assert "12.00" in text
+
+    def test_doubts_a_place_outside_the_state_of_its_cep(self, member, url, fields):
+        _found, text = self.read(member, url, fields | {"b-zipcode": "40010-000"})
+
+        assert "The CEP of B is in Bahia, the place on the map is not." in text
+        assert "12.00" in text
+
+
+class TestReceivers:
+    """Those whom the form offers."""
+
+    def offered(self, member, url):
+        text = member.get(url("request")).content.decode()
+        return json.loads(found_in(text, r'<script id="receivers"[^>]*>(.*?)</script>'))
+
+    def test_are_those_of_the_accounts_deliveries(self, member, url, quoted, fields):
+        DeliveryFactory.create()  # of another account
+        member.post(url("request"), quoted)
+
+        found = self.offered(member, url)
+
+        ((name, fills),) = found.items()
+        assert name == "Ana · Rua Augusta, 500 · (11) 97777-0001"
+        assert (fills["name"], fills["phone"], fills["street"]) == ("Ana", "+5511977770001", "Rua Augusta")
+        assert fills["position"] == "{:.6f}, {:.6f}".format(*DROPOFFS[0])
+        assert all(f'id="id_b-{field}"' in member.get(url("request")).content.decode() for field in fills)
+
+    def test_are_none_of_those_who_were_anonymised(self, member, url, quoted):
+        member.post(url("request"), quoted)
+        with forgetting():
+            newest().stops.update(contact_name="", contact_phone="", forgotten_at=timezone.now())
+
+        assert self.offered(member, url) == {}
+
+
 class TestWindows:
     """Without a driver whose position is known the lead is 31 minutes."""
 
@@ -338,7 +397,7 @@ class TestFolds:
         ("changes", "title"),
         [
             ({"a-phone": ""}, "Contact and address"),
-            ({"b-zipcode": "1"}, "Complement, district, city, CEP"),
+            ({"b-city": "x" * 256}, "Complement, district, city, state"),
             ({"b-email": "nobody"}, "Instructions, e-mail, failure, photo, PIN"),
             ({"package1-weight": "x"}, "Contents, weight and size"),
             ({"package3-weight": "x"}, "Add a parcel of another kind"),

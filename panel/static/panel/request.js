@@ -1,5 +1,5 @@
 // The form that requests a delivery: a registered pickup point brings its coordinates, so that the map shows A, and the contact and
-// the address that were used there last. A folded part says what is filled in.
+// the address that were used there last; a recent receiver brings contact, address and place. A folded part says what is filled in.
 "use strict";
 
 {
@@ -40,6 +40,32 @@
     show();
     const contact = position.closest("details");
     contact.open ||= !document.getElementById("id_a-name").value || !choice.value;
+    sumAll();
+  });
+  const receivers = JSON.parse(document.getElementById("receivers").textContent);
+  for (const field of form.querySelectorAll("[data-fills]")) {
+    field.closest(".field").hidden = false;
+    field.addEventListener("input", (event) => {
+      event.stopPropagation(); // nothing is priced for what is looked for
+      const found = Object.entries(receivers[field.value] ?? {});
+      if (!found.length) return;
+      for (const [name, text] of found) document.getElementById(field.dataset.fills + name).value = text;
+      document.getElementById(`${field.dataset.fills}position`).dispatchEvent(new Event("input", { bubbles: true }));
+      document.getElementById(`${field.dataset.fills}position`).dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    field.addEventListener("change", (event) => event.stopPropagation());
+  }
+
+  // What the server has read in a CEP or a link. What somebody has typed stays, but for the link.
+  document.body.addEventListener("htmx:afterSettle", () => {
+    const derived = document.getElementById("derived");
+    for (const [id, text] of Object.entries(derived ? JSON.parse(derived.textContent) : {})) {
+      const field = document.getElementById(id);
+      const isLink = field.value.includes(":");
+      if (field.readOnly || (!isLink && field.value && field.value !== field.defaultValue)) continue;
+      field.value = field.defaultValue = text;
+      if (isLink) field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
     sumAll();
   });
   form.addEventListener("input", sumAll);

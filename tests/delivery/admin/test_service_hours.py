@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from django.urls import reverse
+from lxml.html import document_fromstring
 
 from common import clock
 from delivery.models import ServiceHours, ServiceHoursChange
@@ -24,8 +25,22 @@ def _at_night(monkeypatch):
     monkeypatch.setattr(clock, "now", lambda: NIGHT)
 
 
+def day(name, spans):
+    """The fields of a day with spans such as `08:00-12:00, 13:00-18:00`, closed without any."""
+    ends = [span.split("-") for span in spans.split(", ") if span]
+    times = {
+        f"{name}-{number}-{end}": at
+        for number, pair in enumerate(ends, 1)
+        for end, at in zip(("opens", "closes"), pair, strict=True)
+    }
+    return {name: "hours" if ends else "closed", **times}
+
+
 def form(spans="8:00-18:00", **values):
-    return {**dict.fromkeys(WEEK, spans), "integrator": "", "city": "", "area": "", "time_zone": "", **values}
+    typed = {"integrator": "", "city": "", "area": "", "time_zone": ""}
+    for name in WEEK:
+        typed |= day(name, values.pop(name, spans))
+    return typed | values
 
 
 def change(hours):
@@ -34,7 +49,8 @@ def change(hours):
 
 class TestPage:
     def test_shows_the_next_week_before_it_saves(self, admin_client):
-        typed = form(closed_on_holidays="on", days_off="24/11/2026 Inventory", saturday="22:00-02:00", sunday="")
+        inventory = {"days_off-1-date": "2026-11-24", "days_off-1-name": "Inventory", "days_off-1-hours": "closed"}
+        typed = form(closed_on_holidays="on", saturday="22:00-02:00", sunday="", **inventory)
 
         preview = preview_of(admin_client, ADD, typed)
         assert not ServiceHours.objects.exists()
@@ -42,7 +58,7 @@ class TestPage:
 
         assert [(each.name, each.old, each.new) for each in preview.examples] == [
             ("Fri 20 Nov 2026", "always open", "closed (national holiday)"),
-            ("Sat 21 Nov 2026", "always open", "22:00–02:00"),
+            ("Sat 21 Nov 2026", "always open", "22:00–02:00 of the next day"),
             ("Sun 22 Nov 2026", "always open", "closed"),
             ("Mon 23 Nov 2026", "always open", "08:00–18:00"),
             ("Tue 24 Nov 2026", "always open", "closed (Inventory)"),
@@ -51,6 +67,48 @@ class TestPage:
         ]
         assert ServiceHours.objects.get().monday == "08:00-18:00"
         assert ServiceHoursChange.objects.get().made_by == "user admin"
+
+    def test_reads_back_what_it_shows(self, admin_client):
+        hours = make(
+            tuesday="00:00-24:00",
+            wednesday="08:00-12:00, 22:00-24:00",
+            thursday="",
+            days_off="2026-12-24 08:00-12:00, 13:00-14:00 Eve\n2026-12-25 25 years",
+        )
+        before = [getattr(hours, name) for name in (*WEEK, "days_off")]
+        page = document_fromstring(admin_client.get(change(hours)).content.decode())
+        typed = dict(page.get_element_by_id("servicehours_form").form_values())
+
+        response = admin_client.post(change(hours), typed)
+
+        hours = ServiceHours.objects.get()
+        assert response.status_code == 302  # nothing changed, so that nothing is asked
+        assert [getattr(hours, name) for name in (*WEEK, "days_off")] == before
+
+    @pytest.mark.parametrize(
+        ("typed", "field"),
+        [
+            ({"monday": "hours"}, "monday"),
+            ({"monday": "hours", "monday-1-opens": "09:00"}, "monday"),
+            ({"monday": "hours", "monday-2-closes": "09:00"}, "monday"),
+            ({"monday": "hours", "monday-1-opens": "09:00", "monday-1-closes": "09:00"}, "monday"),
+            ({"monday": "hours", "monday-1-opens": "x" * 5000, "monday-1-closes": "09:00"}, "monday"),
+            ({"monday": "at noon"}, "monday"),
+            (day("monday", "09:00-12:00, 11:00-13:00"), "monday"),
+            ({"days_off-1-name": "Inventory", "days_off-1-hours": "closed"}, "days_off"),
+            ({"days_off-1-date": "2026-11-24", "days_off-1-hours": "closed"}, "days_off"),
+            ({"days_off-1-date": "2026-11-24", "days_off-1-name": "Eve", "days_off-1-hours": "hours"}, "days_off"),
+            ({"days_off-1-date": "tomorrow", "days_off-1-name": "Eve", "days_off-1-hours": "closed"}, "days_off"),
+        ],
+    )
+    def test_keeps_what_it_refuses_beside_its_day(self, admin_client, typed, field):
+        response = admin_client.post(ADD, {**form(monday=""), **typed})
+
+        page = document_fromstring(response.content.decode()).get_element_by_id("servicehours_form")
+        kept = {text[:60] for name, text in typed.items() if text != "at noon"}
+        assert [*response.context["adminform"].form.errors] == [field]
+        assert kept <= {value for _name, value in page.form_values()}
+        assert not ServiceHours.objects.exists()
 
     def test_shows_the_week_of_now_and_who_changed_it(self, admin_client):
         hours = make()

@@ -38,6 +38,10 @@ class TestPointIn:
             "https://www.google.com/maps/search/?api=1&query=-23.561414%2C-46.655881",
             "https://www.google.com/maps/@-23.561414,-46.655881,17z",
             "https://www.openstreetmap.org/#map=19/-23.561414/-46.655881",
+            "https://maps.apple.com/?ll=-23.561414,-46.655881&q=MASP",
+            "https://maps.apple.com/place?coordinate=-23.561414%2C-46.655881",
+            "https://waze.com/ul?ll=-23.561414%2C-46.655881&navigate=yes",
+            "https://www.waze.com/live-map/directions?to=ll.-23.561414%2C-46.655881",
             "geo:-23.561414,-46.655881",
         ],
     )
