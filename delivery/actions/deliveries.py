@@ -419,6 +419,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
     offer_at = scheduled_for and scheduled_for - _lead(token, quote)
     is_scheduled = offer_at is not None and offer_at > at
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode, is_scheduled=is_scheduled)
+    stops_ready = [_later(dropoff.window.ready_at, at) for dropoff in payload.dropoffs]
     deadlines = [dropoff.window.deadline_at for dropoff in payload.dropoffs]
     delivery = Delivery(
         integrator=token.integrator,
@@ -438,6 +439,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
         created_at=at,
         scheduled_for=scheduled_for,
         pickup_deadline_at=payload.pickup.window.deadline_at,
+        ready_at=max(filter(None, stops_ready), default=None),
         deadline_at=max(filter(None, deadlines), default=None),
         offer_at=offer_at if is_scheduled else None,
         offer_expires_at=(offer_at if offer_at and is_scheduled else at) + settings.OFFER_TTL,
@@ -451,7 +453,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
             status=state.orders[index].value,
             external_id=dropoff.external_id,
             external_id_digest=Stop.digest_of(dropoff.external_id, token=token),
-            ready_at=_later(dropoff.window.ready_at, at),
+            ready_at=stops_ready[index],
             deadline_at=dropoff.window.deadline_at,
             **_place_fields(dropoff),
         )

@@ -27,6 +27,8 @@ _MOVES = Counter(
 
 # Of one stop, whose code the event's header tells.
 _FAILURES = (Trigger.FAIL, Trigger.ATTEMPT, Trigger.RECALL)
+# With which the driver has been at a stop for the last time.
+_VISITS = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL)
 
 
 class Details(TypedDict, total=False):
@@ -76,6 +78,8 @@ def apply(
     """
     named = delivery.stop_at(details.get("point", ""))
     _charge(delivery, after, trigger, named)
+    if named is not None and named.deadline_at is not None and trigger in _VISITS:
+        delivery.missed_deadline |= (details.get("made_at") or at) > named.deadline_at
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
         if stop.status != status or stop is named:
