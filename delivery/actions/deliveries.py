@@ -206,7 +206,12 @@ def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRe
 @transaction.atomic
 def offer(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Offer a scheduled route to drivers, from now on as long as any. Raises MoveRefused."""
-    locked, after = transitions.begin(delivery, Trigger.OFFER)
+    return offer_locked(transitions.lock(delivery), by=by, at=at)
+
+
+def offer_locked(locked: Delivery, *, by: str, at: datetime) -> Delivery:
+    """`offer` of a delivery that the caller has locked. Raises MoveRefused."""
+    after = lifecycle.move(locked.state, Trigger.OFFER)
     locked.offer_at, locked.offer_expires_at = at, at + settings.OFFER_TTL
     return transitions.apply(locked, after, Trigger.OFFER, by=by, at=at)
 
