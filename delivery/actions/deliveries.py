@@ -345,6 +345,18 @@ def fail_point(
 
 
 @transaction.atomic
+def recall(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery:
+    """End the order at `point`, which has failed once, as FAILED: without a second attempt and its fee.
+
+    Raises StopNotFound, StopNotOpen, NothingToDecide without a first failure, or MoveRefused.
+    """
+    locked = transitions.lock(delivery)
+    stop = stop_at(locked, point)
+    after = lifecycle.move(locked.state, Trigger.RECALL, index=stop.index)
+    return transitions.apply(locked, after, Trigger.RECALL, point=stop.label, by=by, at=at)
+
+
+@transaction.atomic
 def return_(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the driver has returned to A. Raises MoveRefused."""
     locked, after = transitions.begin(delivery, Trigger.RETURN)
