@@ -222,8 +222,9 @@ app.conf.beat_schedule = {
     "prune-mail": _every(3600, "mail.prune"),
     # Analyses tables that have rows and no statistics. One quick query while there are none.
     "analyze-new-tables": _every(60, "config.analyze_new_tables"),
-    # Offers scheduled routes at most 15 s after their time has come.
+    # Offers scheduled routes at most 15 s after the moment that was planned; it is planned anew by where drivers are.
     "offer-scheduled": _every(15, "delivery.offer_scheduled"),
+    "plan-scheduled": _every(60, "delivery.plan_scheduled"),
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
     "expire-offers": _every(30, "delivery.expire_offers"),
 }

@@ -29,9 +29,10 @@ class MoveForm(forms.Form):
         self.name = name
         self.label = moves.described(name, delivery).label
         self.reasons = [*words.FAILURES.items()] if "code" in moves.MOVES[name].fields else []
+        points = [stop for stop in delivery.stops_ahead if stop.tried_at or not moves.MOVES[name].is_of_tried]
         fields: dict[str, forms.Field] = {
             **({"driver": driver} if driver else {}),
-            "point": forms.ChoiceField(label=_("Point"), choices=_open_points(delivery)),
+            "point": forms.ChoiceField(label=_("Point"), choices=[(stop.label, point_name(stop)) for stop in points]),
             "reason": forms.CharField(label=_("Reason"), max_length=255),
             "position": forms.CharField(
                 label=_("Latitude, longitude"), widget=forms.TextInput({"placeholder": "-23.56,-46.65"})
@@ -101,7 +102,7 @@ def _rest(delivery: Delivery) -> str:
         return gettext("%(driver)s returns to A now.")
     if delivery.route_status == RouteStatus.FINISHED:
         return gettext("The route is finished.")
-    count = len(_open_points(delivery))
+    count = len(delivery.stops_ahead)
     return ngettext("%(count)s point is left.", "%(count)s points are left.", count) % {"count": count} if count else ""
 
 
@@ -109,10 +110,6 @@ def _fee(delivery: Delivery) -> str:
     if not delivery.cancel_fee:
         return gettext("without a fee")
     return gettext("fee %(amount)s") % {"amount": money(delivery.cancel_fee)}
-
-
-def _open_points(delivery: Delivery) -> list[tuple[str, str]]:
-    return [(stop.label, point_name(stop)) for stop in delivery.stops_ahead]
 
 
 def point_name(stop: Stop) -> str:

@@ -52,7 +52,7 @@ class Trigger(StrEnum):
     DELIVER = "deliver"
     ATTEMPT = "attempt"  # a stop failed for the first time, and is tried again after the others
     FAIL = "fail"  # a stop failed for good
-    RECALL = "recall"  # the shop wants no second attempt at a stop
+    RECALL = "recall"  # the shop or a dispatcher wants no second attempt at a stop
     RETURN = "return"
     CANCEL = "cancel"
     EXPIRE = "expire"
@@ -194,8 +194,8 @@ _REVERSE: _Rows = _OF_ALL_MODES | {
     (Trigger.RETURN, RouteStatus.RETURNING): All(Status.DELIVERED, RouteStatus.FINISHED, None),
 }
 TABLE: Mapping[Mode, _Rows] = {Mode.DEFAULT: _OUTWARD, Mode.RETURN: _OUTWARD, Mode.REVERSE: _REVERSE}
-# What nobody asks for as such: time, the policy or the shop's answer to a failure leads to it.
-IMPLIED = (Trigger.EXPIRE, Trigger.ATTEMPT, Trigger.RECALL)
+# What nobody asks for as such: time or the policy leads to it.
+IMPLIED = (Trigger.EXPIRE, Trigger.ATTEMPT)
 # What changes nothing that the specification's bodies show, and so is no event.
 WITHOUT_EVENT = (Trigger.OFFER,)
 
@@ -203,6 +203,13 @@ WITHOUT_EVENT = (Trigger.OFFER,)
 def allowed(route: RouteStatus, mode: Mode) -> tuple[Trigger, ...]:
     """Triggers that the table has for a route in this status and mode."""
     return tuple(trigger for trigger in Trigger if (trigger, route) in TABLE[mode])
+
+
+def possible(state: State) -> tuple[Trigger, ...]:
+    """Triggers that can be asked for in this state, at one of the stops at least."""
+    is_tried = any(index in state.tried for index in state.ahead)
+    out = IMPLIED if is_tried else (*IMPLIED, Trigger.RECALL)
+    return tuple(trigger for trigger in allowed(state.route, state.mode) if trigger not in out)
 
 
 def of_failure(policy: OnFailure, *, is_second: bool) -> Trigger:
@@ -232,8 +239,8 @@ def move(state: State, trigger: Trigger, *, index: int | None = None) -> State:
 
 
 def _refusal(state: State, trigger: Trigger) -> MoveRefused:
-    possible = ", ".join(name for name in allowed(state.route, state.mode) if name not in IMPLIED)
-    if not possible:
+    names = ", ".join(possible(state))
+    if not names:
         return MoveRefused(
             "Cannot %(trigger)s while the route is %(route)s: it is closed.",
             trigger=trigger,
@@ -245,7 +252,7 @@ def _refusal(state: State, trigger: Trigger) -> MoveRefused:
         trigger=trigger,
         route=state.route,
         mode=state.mode,
-        possible=possible,
+        possible=names,
     )
 
 

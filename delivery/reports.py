@@ -38,7 +38,7 @@ from common.fields import any_of
 from common.pagination import Page, page_in_order
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
-from delivery.models.delivery import ENDED, OFFERED_AT, OWED, PERCENTS, DeliveryQuerySet
+from delivery.models.delivery import ENDED, OFFERED_AT, ON_TIME, OWED, PERCENTS, DeliveryQuerySet
 from delivery.pricing import Charge
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -308,8 +308,8 @@ class _Median(Aggregate):
 class Service:
     """How deliveries that a driver took went. `of` is what it is about: a day or month, a driver, or an account.
 
-    `on_time`: how many of the delivered ended before they were due, by their deadlines, or else by the times of the
-    dispatch rules. `waited`: the median from the offer to the first acceptance.
+    `on_time`: how many of the delivered ended before they were due, each stop by its own deadline, or else by the times
+    of the dispatch rules. `waited`: the median from the offer to the first acceptance.
     """
 
     of: Any
@@ -339,7 +339,7 @@ def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
         .annotate(
             taken=Count("pk"),
             delivered=Count("pk", filter=delivered),
-            on_time=Count("pk", filter=delivered & Q(closed_at__lte=F("due_at"))),
+            on_time=Count("pk", filter=delivered & ON_TIME),
             median=_Median(waited),
         )
     )
@@ -401,7 +401,8 @@ def driver_share() -> Decimal:
 class Work:
     """Finished routes, their kilometres, and what was earned, in reais. `of` is what it is about: a driver or a day.
 
-    `on_time`: how many of the routes ended before they were late, by their deadlines or the rules of today.
+    `on_time`: how many of the routes ended before they were late, each stop by its own deadline, or by the rules of
+    today.
     """
 
     of: Any
@@ -433,7 +434,7 @@ def work(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Work]:
             routes=Count("pk", filter=finished),
             km=Coalesce(Sum("distance_km", filter=finished), Value(Decimal(0)), output_field=_SUM),
             earned=Sum(Coalesce("driver_amount", share, output_field=_SUM)),
-            on_time=Count("pk", filter=finished & Q(closed_at__lte=F("due_at"))),
+            on_time=Count("pk", filter=finished & ON_TIME),
         )
     )
     return {key: Work(key, *figures) for key, *figures in rows}

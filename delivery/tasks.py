@@ -66,6 +66,12 @@ def offer_scheduled() -> None:
     schedule.offer_due(at=agreed_now())
 
 
+@shared_task(name="delivery.plan_scheduled")
+def plan_scheduled() -> None:
+    """Plan anew when the scheduled routes of the next hour are offered, by where drivers are."""
+    schedule.plan(at=agreed_now())
+
+
 @shared_task(name=task_names.SEND_DUE)
 def send_due_webhooks() -> None:
     """Have the sender of this process send everything that is due. Returns at once."""

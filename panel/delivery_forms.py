@@ -397,10 +397,13 @@ class DeliveryForm:
         """The addresses of the drop-offs without coordinates, by index."""
         return {index: each.address for index, each in enumerate(self.used) if each.must_be_located}
 
-    def payload(self, located: Mapping[int, Point], *, at: datetime) -> DeliveryRequest:
-        """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
+    def check_windows(self, at: datetime) -> None:
+        """Raise ValidationError for windows that are refused at `at`."""
         letters = [each.prefix or "" for each in self.used]
         self.windows.check(letters, is_reverse=self.mode is Mode.REVERSE, at=at)
+
+    def payload(self, located: Mapping[int, Point]) -> DeliveryRequest:
+        """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
         for index, point in located.items():
             try:
                 check_served(point)
@@ -548,8 +551,9 @@ class Priced:
 
 def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
     """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
+    form.check_windows(at)  # before somebody else's server is asked
     found = addresses.locate(addresses=form.to_locate, at=at)
-    return form.payload({index: place.point for index, place in found.items()}, at=at)
+    return form.payload({index: place.point for index, place in found.items()})
 
 
 def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:

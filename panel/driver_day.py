@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 
-from django.db.models import Count, F, Prefetch, Q
+from django.db.models import Count, Prefetch, Q
 from django.utils import timezone
 
 from delivery import duty, lifecycle
 from delivery.duty import Duty
 from delivery.models import Delivery, Driver, Transition
+from delivery.models.delivery import ON_TIME
 from panel import maps
 
 _DAY = timedelta(days=1)
@@ -100,6 +101,4 @@ def on_time(driver: Driver, *, at: datetime) -> dict[str, int]:
     finished = driver.deliveries.filter(
         closed_at__gte=at - _COUNTED_DAYS * _DAY, route_status=lifecycle.RouteStatus.FINISHED, cancelled_at=None
     )
-    return finished.with_due().aggregate(
-        finished=Count("pk"), on_time=Count("pk", filter=Q(closed_at__lte=F("due_at")))
-    )
+    return finished.with_due().aggregate(finished=Count("pk"), on_time=Count("pk", filter=ON_TIME))

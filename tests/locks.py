@@ -107,8 +107,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_arrivals.py::TestRenew::test_computes_again_after_a_move_of_the_route",
     ),
     "delivery/actions/deliveries.py:accept": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:offer": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:recall": (_OF_A_DELIVERY,),
     "delivery/actions/schedule.py:_offer_or_note": (
-        f"{_DELIVERY}TestScheduledOffer::test_is_not_made_of_a_route_that_has_just_been_cancelled",
         f"{_DELIVERY}TestScheduledOffer::test_is_made_by_one_of_two_workers",
     ),
     "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),
@@ -202,6 +203,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/tokens.py:rotate": (f"{_DELIVERY}TestRotationOfAToken::test_sees_that_it_has_just_been_revoked",),
     "delivery/actions/transitions.py:begin": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
+    "delivery/actions/transitions.py:lock_unless_busy": (
+        f"{_DELIVERY}TestScheduledOffer::test_is_not_made_of_a_route_that_has_just_been_cancelled",
+    ),
     "delivery/models/driver.py:DriverPosition.Meta": (
         "tests/delivery/actions/test_positions.py::TestRecordPositions::test_writes_the_latest_position_once_whatever_the_order",
     ),

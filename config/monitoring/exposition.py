@@ -5,6 +5,7 @@ The gauges are read at a scrape, so that they are right whatever processes there
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -22,12 +23,13 @@ from common.cached import Cached
 from common.webhooks import breaker, queue
 from common.webhooks.outbox import outboxes
 from config.monitoring import heartbeats, readiness
-from delivery import lifecycle
+from delivery import lifecycle, windows
 from delivery.models import DispatchRules
 
 _log = logging.getLogger(__name__)
 _CACHED_SECONDS = 5.0
 _STATEMENT_MS = 2000
+_OVERDUE = timedelta(minutes=1)
 # More rows of the queue are not counted, so that a backlog of millions does not slow the scrapes down.
 MOST_COUNTED = 100_000
 
@@ -36,6 +38,7 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "rota_routes_in_progress": ("Routes that are offered or held", ("route_status", "environment")),
     "rota_offers_late": ("Live offers without a driver for longer than the rule late_without_driver_minutes", ()),
     "rota_offer_oldest_seconds": ("Age of the oldest live offer without a driver", ()),
+    "rota_scheduled_overdue": ("Scheduled routes that were not offered a minute after the moment that was planned", ()),
     "rota_drivers": ("Live drivers on duty, with an open route (busy) or without (free)", ("state",)),
     "rota_webhook_queue_items": (
         f"Queue items, counted up to {MOST_COUNTED}: due, due later, or claimed by a worker", ("state",)
@@ -68,6 +71,8 @@ FROM open_routes GROUP BY route_status, environment
 UNION ALL SELECT 'rota_offers_late', '{}', count(*) FROM offers WHERE created_at < %(late_since)s
 UNION ALL SELECT 'rota_offer_oldest_seconds', '{}', coalesce(EXTRACT(EPOCH FROM %(at)s - min(created_at)), 0)
 FROM offers
+UNION ALL SELECT 'rota_scheduled_overdue', '{}', count(*) FROM delivery_delivery
+WHERE route_status IN ('SCHEDULED') AND scheduled_for <= %(near)s AND offer_at < %(overdue_since)s
 UNION ALL SELECT 'rota_drivers', ARRAY[CASE WHEN held.driver_id IS NULL THEN 'free' ELSE 'busy' END], count(*)
 FROM delivery_driver d
 LEFT JOIN delivery_delivery held ON held.driver_id = d.id AND held.route_status = ANY(%(held)s)
@@ -105,6 +110,8 @@ def read_gauges() -> list[Metric]:
     parameters: dict[str, Any] = {
         "at": at,
         "late_since": at - DispatchRules.current().late_without_driver,
+        "near": at + windows.GREATEST_LEAD,
+        "overdue_since": at - _OVERDUE,
         "in_progress": [status.value for status in lifecycle.IN_PROGRESS],
         "held": [status.value for status in lifecycle.HELD],
         "opens_after": breaker.OPENS_AFTER,

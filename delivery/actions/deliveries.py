@@ -206,7 +206,12 @@ def _with_policy(payload: DeliveryRequest, integrator: Integrator) -> DeliveryRe
 @transaction.atomic
 def offer(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Offer a scheduled route to drivers, from now on as long as any. Raises MoveRefused."""
-    locked, after = transitions.begin(delivery, Trigger.OFFER)
+    return offer_locked(transitions.lock(delivery), by=by, at=at)
+
+
+def offer_locked(locked: Delivery, *, by: str, at: datetime) -> Delivery:
+    """`offer` of a delivery that the caller has locked. Raises MoveRefused."""
+    after = lifecycle.move(locked.state, Trigger.OFFER)
     locked.offer_at, locked.offer_expires_at = at, at + settings.OFFER_TTL
     return transitions.apply(locked, after, Trigger.OFFER, by=by, at=at)
 
@@ -340,6 +345,18 @@ def fail_point(
 
 
 @transaction.atomic
+def recall(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery:
+    """End the order at `point`, which has failed once, as FAILED: without a second attempt and its fee.
+
+    Raises StopNotFound, StopNotOpen, NothingToDecide without a first failure, or MoveRefused.
+    """
+    locked = transitions.lock(delivery)
+    stop = stop_at(locked, point)
+    after = lifecycle.move(locked.state, Trigger.RECALL, index=stop.index)
+    return transitions.apply(locked, after, Trigger.RECALL, point=stop.label, by=by, at=at)
+
+
+@transaction.atomic
 def return_(*, delivery: Delivery, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the driver has returned to A. Raises MoveRefused."""
     locked, after = transitions.begin(delivery, Trigger.RETURN)
@@ -419,6 +436,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
     offer_at = scheduled_for and scheduled_for - _lead(token, quote)
     is_scheduled = offer_at is not None and offer_at > at
     state = lifecycle.new(orders=len(payload.dropoffs), mode=payload.mode, is_scheduled=is_scheduled)
+    stops_ready = [_later(dropoff.window.ready_at, at) for dropoff in payload.dropoffs]
     deadlines = [dropoff.window.deadline_at for dropoff in payload.dropoffs]
     delivery = Delivery(
         integrator=token.integrator,
@@ -438,6 +456,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
         created_at=at,
         scheduled_for=scheduled_for,
         pickup_deadline_at=payload.pickup.window.deadline_at,
+        ready_at=max(filter(None, stops_ready), default=None),
         deadline_at=max(filter(None, deadlines), default=None),
         offer_at=offer_at if is_scheduled else None,
         offer_expires_at=(offer_at if offer_at and is_scheduled else at) + settings.OFFER_TTL,
@@ -451,7 +470,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
             status=state.orders[index].value,
             external_id=dropoff.external_id,
             external_id_digest=Stop.digest_of(dropoff.external_id, token=token),
-            ready_at=_later(dropoff.window.ready_at, at),
+            ready_at=stops_ready[index],
             deadline_at=dropoff.window.deadline_at,
             **_place_fields(dropoff),
         )

@@ -16,7 +16,7 @@ from delivery import lifecycle
 from delivery.actions import deliveries, drivers
 from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.geo.distance import Point
-from delivery.lifecycle import Mode, RouteStatus, Trigger
+from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, Driver, Simulation, parse_id
 
 _LONGEST_POINT = 100  # characters
@@ -42,6 +42,8 @@ class Move:
     button: StrPromise | None = None  # on a card of the board, where it is not the label
     question: StrPromise | None = None  # of the board before the move; None: it is made when its button is held
     in_reverse: Mapping[str, StrPromise] = field(default_factory=dict)  # its texts in mode REVERSE, where they differ
+
+    is_of_tried: bool = False  # it is made at stops that failed once and are tried again
 
     def is_at_stop(self, delivery: Delivery) -> bool:
         """Whether it is made at one of the delivery's stops, and so needs a point."""
@@ -122,6 +124,18 @@ MOVES: Mapping[str, Move] = {
             "question": _("Why was %(point)s not collected?"),
         },
     ),
+    # Integrators answer a first failure as in the live environment.
+    "recall": Move(
+        deliveries.recall,
+        _("No second attempt"),
+        _("Route %(route)s: point %(point)s is not tried again."),
+        {"point": True},
+        is_danger=True,
+        in_sandbox=False,
+        is_of_tried=True,
+        button=_("No second attempt…"),
+        question=_("No second attempt at %(point)s?"),
+    ),
     # Integrators cancel as in the live environment, and only dispatchers change the driver of a route.
     "reassign": Move(
         _reassign,
@@ -162,9 +176,7 @@ MOVES: Mapping[str, Move] = {
 
 def allowed(delivery: Delivery) -> list[str]:
     """Names of the moves that the delivery's state allows now."""
-    possible: set[str] = {
-        trigger.value for trigger in lifecycle.allowed(RouteStatus(delivery.route_status), Mode(delivery.mode))
-    }
+    possible: set[str] = {trigger.value for trigger in lifecycle.possible(delivery.state)}
     if delivery.cancelled_at is not None:
         possible.discard(Trigger.CANCEL)
     if delivery.is_held:

@@ -15,6 +15,7 @@ from delivery import page_updates, windows
 from delivery.actions import deliveries, drivers, quotes, transitions
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Environment
+from delivery.models.delivery import DeliveryQuerySet
 
 _log = logging.getLogger(__name__)
 _BY = "system: scheduled offer"
@@ -28,20 +29,36 @@ class _Planned(NamedTuple):
 
 
 def offer_due(*, at: datetime) -> int:
+    """As `plan`, if one of the offers is expected by now. One statement otherwise.
+
+    So an offer is made seconds after its moment, although drivers are looked for only once a minute before.
+    """
+    is_due = _near(at).filter(offer_at__lte=at).exists()
+    return plan(at=at) if is_due else 0
+
+
+def plan(*, at: datetime) -> int:
     """Offer each scheduled route whose time has come, those that are ready first at first; note when the others are.
 
     The time is that of the way to A of the nearest free driver before the goods are ready, `OFFER_LEAD` at least and an
-    hour at most. In the sandbox, whose drivers begin near A, it is `OFFER_LEAD`. Each in its own transaction; an error
-    of one is logged with its id and does not affect the others. A lost connection is raised. Several processes may do
-    so at the same time. Returns how many were offered.
+    hour at most. In the sandbox, whose drivers begin near A, it is `OFFER_LEAD`. All routes of the next hour are
+    planned together, because a driver counts as near for one of them only; none is offered by the moment that was
+    noted alone, because its driver may have come nearer since. Drivers who have moved away are noticed when this is
+    called the next time. Each in its own transaction; an error of one is logged with its id and does not affect the
+    others. A lost connection is raised. Several processes may do so at the same time. Returns how many were offered.
     """
-    near = list(Delivery.objects.scheduled(until=at + windows.GREATEST_LEAD).prefetch_related("stops"))
+    near = list(_near(at).prefetch_related("stops"))
     planned = [found for found in _planned(near, at) if found.offer_at <= at or _has_moved(found)]
     planned.sort(key=lambda found: (found.delivery.scheduled_for, found.delivery.pk))
     offered = sum(each(planned, partial(_offer_or_note, at=at), doing="offer the scheduled delivery"))
     if offered:
         _log.info("%d scheduled routes offered", offered)
     return offered
+
+
+def _near(at: datetime) -> DeliveryQuerySet:
+    """Those that may have to be offered."""
+    return Delivery.objects.scheduled(until=at + windows.GREATEST_LEAD)
 
 
 def _planned(near: list[Delivery], at: datetime) -> Iterator[_Planned]:
@@ -72,14 +89,11 @@ def _offer_or_note(planned: _Planned, *, at: datetime) -> bool:
 
     One that somebody else has locked is left to the next time, so that the others do not wait for it.
     """
-    free = Delivery.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=planned.delivery.pk)
-    if not free:
-        return False
-    locked = transitions.lock(planned.delivery)
-    if locked.route_status != RouteStatus.SCHEDULED:
+    locked = transitions.lock_unless_busy(planned.delivery)
+    if locked is None or locked.route_status != RouteStatus.SCHEDULED:
         return False
     if planned.offer_at <= at:
-        deliveries.offer(delivery=locked, by=_BY, at=at)
+        deliveries.offer_locked(locked, by=_BY, at=at)
         return True
     locked.offer_at, locked.offer_expires_at = planned.offer_at, planned.offer_at + settings.OFFER_TTL
     locked.save(update_fields=["offer_at", "offer_expires_at"])

@@ -7,10 +7,10 @@ from django.db import transaction
 
 from common.mail.models import Message
 from common.page_updates import publish_on_commit
-from delivery import lifecycle, page_updates
+from delivery import page_updates
 from delivery.actions import deliveries, receivers, transitions
 from delivery.errors import NothingToDecide, StopHasEnded, TooManyChanges
-from delivery.lifecycle import OnFailure, Trigger
+from delivery.lifecycle import OnFailure
 from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, ReceiverLink, Stop, StopChange
 
 _OF_STOP = ("contact_name", "contact_phone")
@@ -75,8 +75,7 @@ def instruct(
     if changed or (told and (latest is None or latest.answer != told)):
         _record(locked, StopChange(stop=stop, instructions=bool(changed), answer=told, by=by, at=at))
     if answer is OnFailure.RETURN:
-        after = lifecycle.move(locked.state, Trigger.RECALL, index=stop.index)
-        return transitions.apply(locked, after, Trigger.RECALL, point=stop.label, by=by, at=at)
+        return deliveries.recall(delivery=locked, point=stop.label, by=by, at=at)
     return locked
 
 

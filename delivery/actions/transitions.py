@@ -27,6 +27,8 @@ _MOVES = Counter(
 
 # Of one stop, whose code the event's header tells.
 _FAILURES = (Trigger.FAIL, Trigger.ATTEMPT, Trigger.RECALL)
+# With which the driver has been at a stop for the last time.
+_VISITS = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL)
 
 
 class Details(TypedDict, total=False):
@@ -46,8 +48,17 @@ def lock(delivery: Delivery) -> Delivery:
     Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
     waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
-    log_context.note("delivery", delivery.pk)
-    locked = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
+    return _with_parts(Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk))
+
+
+def lock_unless_busy(delivery: Delivery) -> Delivery | None:
+    """As `lock`, but None at once if somebody else has locked the row."""
+    free = Delivery.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=delivery.pk)
+    return next(map(_with_parts, free), None)
+
+
+def _with_parts(locked: Delivery) -> Delivery:
+    log_context.note("delivery", locked.pk)
     prefetch_related_objects([locked], "driver", "stops")
     locked.driver_when_locked = locked.driver
     return locked
@@ -76,6 +87,8 @@ def apply(
     """
     named = delivery.stop_at(details.get("point", ""))
     _charge(delivery, after, trigger, named)
+    if named is not None and named.deadline_at is not None and trigger in _VISITS:
+        delivery.missed_deadline |= (details.get("made_at") or at) > named.deadline_at
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
         if stop.status != status or stop is named:

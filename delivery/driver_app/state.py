@@ -13,6 +13,7 @@ from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
 from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, StopChange, Tariff
+from delivery.models.delivery import ON_TIME
 from delivery.models.driver import REPORTED
 
 _MOST_OFFERS = 20
@@ -58,7 +59,8 @@ def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
 def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
     """What the driver has done on the route that was shown until it was finished."""
     found = Delivery.objects.filter(pk=shown, driver=driver, route_status=RouteStatus.FINISHED)
-    delivery = found.with_due().prefetch_related("stops", "transitions").first()
+    judged = found.with_due().annotate(on_time=ON_TIME)
+    delivery = judged.prefetch_related("stops", "transitions").first()
     if delivery is None or delivery.closed_at is None:
         return None
     taken = [each.at for each in delivery.transitions.all() if each.trigger in (Trigger.ACCEPT, Trigger.REASSIGN)]
@@ -70,7 +72,7 @@ def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
         "delivered": statuses.count(Status.DELIVERED),
         "failed": statuses.count(Status.FAILED),
         "minutes": round((delivery.closed_at - max(taken)).total_seconds() / 60) if taken else None,
-        "onTime": delivery.closed_at <= delivery.due_at,  # type: ignore[attr-defined]  # annotated by `with_due`
+        "onTime": delivery.on_time,  # type: ignore[attr-defined]  # annotated
     }
 
 

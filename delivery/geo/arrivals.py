@@ -82,9 +82,13 @@ def way(
 
 
 def estimates(way: Way, legs: Sequence[float], *, now: datetime) -> list[Estimate]:
-    """One for each stop of the way. `legs`: seconds from each of its points to the next."""
+    """One for each stop of the way. `legs`: seconds from each of its points to the next.
+
+    The driver has not left the first place yet: what is later than expected there is later at all places after it.
+    """
     on_way = [way.since + timedelta(seconds=seconds) for seconds in seconds_until(legs, way.waits)]
-    arrivals = windows.not_before(on_way, way.ready)
+    first = now - timedelta(seconds=way.waits[0])
+    arrivals = windows.not_before(on_way, [max(first, way.ready[0] or first), *way.ready[1:]])
     found = []
     for arrival in arrivals[-way.stops :]:
         at = max(arrival, now)

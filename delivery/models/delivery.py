@@ -27,7 +27,7 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, TruncHour
+from django.db.models.functions import Coalesce, Greatest, TruncHour
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
@@ -91,10 +91,14 @@ _AMOUNT = ExpressionWrapper(reduce(add, OWED.values()), output_field=_REAIS)
 ENDED = {"ending": _ENDING, "amount": _AMOUNT}
 # Since when a route has been offered: what it waits for is counted from then.
 OFFERED_AT = Coalesce("offer_at", "created_at")
+# Which of those that have ended, `with_due`, were on time: the route ended before it was due, and the driver was at
+# each stop before that stop's own deadline.
+ON_TIME = Q(closed_at__lte=F("due_at"), missed_deadline=False)
 _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
     "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
     "retry_fee", "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
+    "ready_at", "missed_deadline",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
@@ -111,6 +115,7 @@ TRANSITION_FIELDS = [
     "cancel_fee",
     "retry_fee",
     "return_fee",
+    "missed_deadline",
     "driver_amount",
     "last_sequence",
 ]
@@ -119,7 +124,7 @@ _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
     for column in (
         "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
-        "retry_fee", "return_fee", "driver_amount", "last_sequence",
+        "retry_fee", "return_fee", "missed_deadline", "driver_amount", "last_sequence",
     )
 )  # fmt: skip  # a list of names
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -182,14 +187,23 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Annotates `due_at`: when the route's next step is due.
 
         Without a driver this is the acceptance, counted from the offer; then the pickup and the end of the route, the
-        return included, counted from the request or from when the goods are ready. The deadlines of the request come
-        before these rules: of the pickup, of the next of the open stops, and at the end the latest of the stops, with
-        the way back where the route ends at A. A scheduled route is due when the goods are ready.
+        return included, counted from the request or from when the goods are ready. What follows the pickup is counted
+        from when the last of the stops is ready, if that is later. The deadlines of the request come before these
+        rules: of the pickup, of the next of the open stops, and at the end the latest of the stops, with the way back
+        where the route ends at A. In mode REVERSE the pickup is that at the next stop. A scheduled route is due when
+        the goods are ready.
         """
         rules = DispatchRules.current()
+        is_reverse = Q(mode=lifecycle.Mode.REVERSE)
         begins, per_km = Coalesce("scheduled_for", "created_at"), Value(rules.late_per_km, DurationField())
         by_km = ExpressionWrapper(F("distance_km") * per_km, DurationField())
-        pickup = Coalesce("pickup_deadline_at", _moment(begins + Value(rules.late_pickup, DurationField())))
+        late_pickup = Value(rules.late_pickup, DurationField())
+        pickup = Coalesce("pickup_deadline_at", _moment(begins + late_pickup))
+        # GREATEST ignores NULL.
+        at_next_stop = Coalesce(
+            "pickup_deadline_at", _next_deadline(), _moment(Greatest(begins, _next_ready()) + late_pickup)
+        )
+        end = _moment(Greatest(pickup, F("ready_at")) + by_km)
         ends_at_a = Q(route_status=RouteStatus.RETURNING) | ~Q(mode=lifecycle.Mode.DEFAULT)
         ends_at_a |= Q(return_fee__isnull=False) | Q(cancelled_at__isnull=False)  # also after the return
         due = Case(
@@ -198,9 +212,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
                 route_status=RouteStatus.AVAILABLE,
                 then=_moment(OFFERED_AT + Value(rules.late_without_driver, DurationField())),
             ),
+            When(is_reverse, route_status=RouteStatus.ACCEPTED, then=at_next_stop),
             When(route_status=RouteStatus.ACCEPTED, then=pickup),
-            When(deadline_at=None, then=_moment(pickup + by_km)),
-            When(route_status=RouteStatus.COLLECTED, then=Coalesce(_next_deadline(), _moment(pickup + by_km))),
+            When(deadline_at=None, then=end),
+            When(route_status=RouteStatus.COLLECTED, then=Coalesce(_next_deadline(), end)),
             When(ends_at_a, then=_moment(F("deadline_at") + by_km)),
             default=F("deadline_at"),
             output_field=DateTimeField(),
@@ -271,9 +286,18 @@ def _moment(expression: Any) -> ExpressionWrapper[Any]:
 
 def _next_deadline() -> Subquery:
     """The earliest deadline of the stops to which the driver has still to go."""
+    with_deadline = _stops_ahead().filter(deadline_at__isnull=False)
+    return Subquery(with_deadline.order_by("deadline_at").values("deadline_at")[:1])
+
+
+def _next_ready() -> Subquery:
+    """When the first of the stops to which the driver has still to go is ready; NULL: at once."""
+    return Subquery(_stops_ahead().order_by("index").values("ready_at")[:1])
+
+
+def _stops_ahead() -> models.QuerySet[Stop]:
     is_on_the_way_to_a = Q(delivery__mode=lifecycle.Mode.REVERSE, status=Status.COLLECTED)
-    ahead = Stop.objects.filter(delivery=OuterRef("pk"), status__in=lifecycle.OPEN, deadline_at__isnull=False)
-    return Subquery(ahead.exclude(is_on_the_way_to_a).order_by("deadline_at").values("deadline_at")[:1])
+    return Stop.objects.filter(delivery=OuterRef("pk"), status__in=lifecycle.OPEN).exclude(is_on_the_way_to_a)
 
 
 # Conditions hold plain strings, so that migrations do not import the enums, whose members can change.
@@ -334,8 +358,11 @@ class Delivery(Identified, Located):
     # When the goods are ready, if the request said so and that was later.
     scheduled_for = models.DateTimeField(_("scheduled for"), null=True, editable=False)
     pickup_deadline_at = models.DateTimeField(_("deadline of the pickup"), null=True, editable=False)
-    # The latest of the stops.
+    # The latest of those of the stops.
+    ready_at = models.DateTimeField(_("ready at"), null=True, editable=False)
     deadline_at = models.DateTimeField(_("deadline"), null=True, editable=False)
+    # Whether the driver was at a stop after that stop's own deadline.
+    missed_deadline = models.BooleanField(default=False, db_default=False, editable=False)
     # When the route is offered, as far as that is known, and once it is: since when. None: since the request.
     offer_at = models.DateTimeField(_("offered at"), null=True, editable=False)
     offer_expires_at = models.DateTimeField(_("offer expires at"))

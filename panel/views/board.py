@@ -237,6 +237,7 @@ class Move(DispatcherView):
             "has_changed": has_changed,
             "title": (details.question or form.label) % {"point": point or gettext("this point"), "driver": driver},
             "button": form.label,
+            "is_danger": details.is_danger,
         }
         if point and "point" in form.fields:
             form.initial["point"] = point

@@ -267,12 +267,15 @@ class Cases:
         values = {"kind": Kind.ALERT, "recipient": "ana@example.com", "subject": "x", "due_at": now, "expires_at": now}
         return pruned("mail.prune", Message, "created_at", **values)
 
-    def offer_scheduled(self) -> Check:
+    def offer_scheduled(self, task: str = "delivery.offer_scheduled") -> Check:
         at, ahead = timezone.now() - timedelta(hours=3), timedelta(hours=2)
         bad, good = (scheduled(ahead + timedelta(minutes=number), at=at) for number in range(2))
         damage(Stop, bad.ordered_stops[0].pk, status="unknown")
-        app.tasks["delivery.offer_scheduled"]()
+        app.tasks[task]()
         return lambda: Transition.objects.filter(delivery=good, trigger="offer").exists()
+
+    def plan_scheduled(self) -> Check:
+        return self.offer_scheduled("delivery.plan_scheduled")
 
     def expire_offers(self) -> Check:
         bad, good = (DeliveryFactory.create(at=timezone.now() - timedelta(minutes=61 + n)) for n in (1, 0))

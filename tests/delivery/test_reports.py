@@ -13,7 +13,9 @@ from delivery.lifecycle import Ending
 from delivery.models import Delivery, Tariff
 from delivery.pricing import Charge
 from delivery.reports import Period
+from delivery.windows import Window
 from tests.delivery.ended import TRAVELS, Ended, insert, travelled
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.moments import at_each_midnight
 from tests.money import percent_of
@@ -21,6 +23,9 @@ from tests.money import percent_of
 NOVEMBER = Period(date(2026, 11, 1), date(2026, 11, 30))
 NOON = datetime(2026, 11, 22, 12, tzinfo=ZoneInfo("America/Sao_Paulo"))
 TICK, ONE = timedelta(microseconds=1), timedelta(days=1)
+
+
+MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -246,6 +251,52 @@ class TestOfDrivers:
 
         assert (ana.of, ana.routes, ana.km, ana.earned) == (driver, 2, 2 * pattern.distance_km, Decimal("14.08"))
         assert (other.of, other.routes, other.km, other.earned) == (bia, 0, Decimal(0), Decimal("0.07"))
+
+
+class TestOnTime:
+    """Each stop is judged by its own deadline."""
+
+    BY_B, BY_C = NOON + 60 * MINUTE, NOON + 120 * MINUTE
+
+    def on_time(self, shop, **at):
+        """How many of the deliveries and of the routes, of which stops are delivered at these moments, were on time."""
+        stops = [Window(None, self.BY_B), Window(None, self.BY_C)]
+        delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOON, token=shop, moves=("accept", "collect"))
+        for point, (moment, made_at) in at.items():
+            deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=moment, made_at=made_at)
+        (served,) = reports.service_of_drivers(of(shop), NOVEMBER)
+        (work,) = reports.work(of(shop).ended(NOVEMBER.start, NOVEMBER.end), by="driver").values()
+        return served.on_time, work.on_time
+
+    def test_is_a_route_of_which_each_stop_was(self, shop):
+        assert self.on_time(shop, B=(self.BY_B, None), C=(self.BY_C, None)) == (1, 1)
+
+    def test_is_no_route_of_which_one_stop_was_late_though_the_last_was_not(self, shop):
+        assert self.on_time(shop, B=(self.BY_B + TICK, None), C=(self.BY_C, None)) == (0, 0)
+
+    def test_counts_the_moment_at_which_the_driver_was_there(self, shop):
+        assert self.on_time(shop, B=(self.BY_C, self.BY_B), C=(self.BY_C, None)) == (1, 1)
+
+    def test_is_no_stop_at_which_the_driver_failed_too_late(self, shop):
+        delivery = scheduled(
+            pickup=Window(), dropoffs=[Window(None, self.BY_B)], at=NOON, token=shop, moves=("accept", "collect")
+        )
+        late = self.BY_B + MINUTE
+        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=late)
+        deliveries.return_(delivery=delivery, by=BY, at=late)
+
+        (work,) = reports.work(of(shop).ended(NOVEMBER.start, NOVEMBER.end), by="driver").values()
+        assert (work.routes, work.on_time) == (1, 0)
+
+    def test_without_deadlines_counts_from_when_the_last_stop_is_ready(self, shop):
+        ready = NOON + 110 * MINUTE
+        delivery = scheduled(
+            pickup=Window(), dropoffs=[Window(ready)], at=NOON, token=shop, moves=("accept", "collect")
+        )
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ready)
+
+        (served,) = reports.service_of_drivers(of(shop), NOVEMBER)
+        assert served.on_time == 1
 
 
 class TestAllRows:

@@ -12,6 +12,7 @@ from common.formats import money
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers, moves, receivers
 from delivery.geo.distance import Point
+from delivery.lifecycle import OnFailure
 from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
 from delivery.payload import Options, Place
 from panel import board
@@ -207,6 +208,17 @@ class TestCards:
 
         offered = [name for name in moves.MOVES if reverse("panel:board_move", args=[delivery.pk, name]) in content]
         assert offered == moves.allowed(delivery)
+
+    def test_offer_to_end_a_second_attempt_at_the_stop_that_failed(self, dispatcher):
+        delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)
+        at = timezone.now()
+        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=at)
+
+        content = card(dispatcher, delivery)
+
+        recall = reverse("panel:board_move", args=[delivery.pk, "recall"])
+        assert re.findall(rf"{recall}\?point=(\w)", content) == ["B"]
+        assert "costs nothing" in dispatcher.get(recall, {"point": "B"}).content.decode()
 
     def test_show_addresses_people_and_phones_and_lead_to_the_delivery(self, dispatcher, shop):
         delivery = DeliveryFactory.create(

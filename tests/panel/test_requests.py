@@ -64,6 +64,17 @@ class TestPrice:
 
         assert "12.00" in answer.content.decode()
 
+    @pytest.mark.parametrize("page", ["request", "request_price"])
+    def test_of_windows_that_are_refused_asks_no_geocoder(self, member, url, fields, settings, page):
+        settings.GEOCODER_URL = "http://127.0.0.1:9"  # which does not answer
+        soon = f"{timezone.localtime() + timedelta(minutes=5):%Y-%m-%dT%H:%M}"
+
+        answer = member.post(url(page), {**fields, B: "", "a_deadline_at": soon})
+
+        content = answer.content.decode()
+        assert "What locates addresses does not answer" not in content
+        assert page == "request_price" or "The deadline of the pickup is at least" in content
+
     def test_is_refused_in_the_words_of_the_api(self, member, url, fields):
         answer = member.post(url("request_price"), {**fields, "package1-weight": "40"})
 

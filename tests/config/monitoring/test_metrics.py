@@ -16,6 +16,7 @@ from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
 from tests.common.webhooks.conftest import _send_due
 from tests.delivery.driver_app.phones import now, phone
+from tests.delivery.scheduled import scheduled
 from tests.endpoints import ENDPOINTS
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
@@ -141,6 +142,14 @@ class TestDeliveries:
         assert found["rota_routes_in_progress", "live", "AVAILABLE"] == 2
         assert found["rota_routes_in_progress", "live", "ACCEPTED"] == 1
         assert (found["rota_drivers", "busy"], found["rota_drivers", "free"]) == (1, 1)
+
+    def test_scheduled_routes_that_were_not_offered_are_a_gauge(self, token, scrape):
+        before, lead = timedelta(hours=2), timedelta(seconds=1872)  # without a driver
+        for ago in (90, 30, -90):
+            ahead = before + lead - timedelta(seconds=ago)
+            scheduled(ahead, at=timezone.now() - before, token=token)
+
+        assert scrape()["rota_scheduled_overdue",] == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,11 +1,12 @@
 """What a failure at a stop leads to by its policy, and what the account answers and changes meanwhile."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, proofs, stops
+from delivery.actions import deliveries, moves, proofs, stops
 from delivery.actions.proofs import Proof
 from delivery.errors import (
     LeavingNotAllowed,
@@ -16,12 +17,13 @@ from delivery.errors import (
     StopNotOpen,
     TooManyChanges,
 )
+from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AuditEntry, Delivery, Driver, DropoffOptions, ProofPhoto, Stop, StopChange, StopProof
 from delivery.models.stop import LABELS
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
-from tests.factories import BY, DeliveryFactory, validated_payload
+from tests.factories import BY, DeliveryFactory, TariffFactory, validated_payload
 
 pytestmark = pytest.mark.django_db
 RETRY, LEAVE = Options(on_failure=OnFailure.RETRY), Options(on_failure=OnFailure.LEAVE)
@@ -245,6 +247,41 @@ class TestInstruct:
     def test_is_refused_at_a_point_that_the_route_does_not_have(self, delivery):
         with pytest.raises(StopNotFound):
             self.instruct(delivery, OnFailure.LEAVE, point="C")
+
+
+class TestRecall:
+    """A dispatcher ends a second attempt."""
+
+    @pytest.fixture
+    def delivery(self):
+        TariffFactory.create(retry_percent=50)
+        return fail(asking_for(RETRY, RETRY, collected=True))
+
+    def test_ends_the_stop_at_once_and_without_the_fee_of_a_second_attempt(self, delivery):
+        do(partial(moves.perform, "recall"), delivery, fields={"point": "B"})
+
+        assert told(delivery) == ("COLLECTED", "COLLECTED", ["FAILED", "COLLECTED"])
+        last = delivery.transitions.latest("id")
+        assert (last.trigger, last.point, last.by) == ("recall", "B", BY)
+        assert Delivery.objects.get(pk=delivery.pk).retry_fee is None
+        assert Stop.objects.get(delivery=delivery, index=0).failure_code == "ABSENT"
+        assert not StopChange.objects.exists()  # the shop has changed nothing
+
+    def test_is_allowed_while_a_stop_is_to_be_tried_again(self, delivery):
+        before = moves.allowed(Delivery.objects.get(pk=delivery.pk))
+        do(partial(moves.perform, "recall"), delivery, fields={"point": "B"})
+
+        assert "recall" in before
+        assert "recall" not in moves.allowed(Delivery.objects.get(pk=delivery.pk))
+
+    def test_is_refused_at_a_stop_that_has_not_failed(self, delivery):
+        with pytest.raises(NothingToDecide):
+            do(partial(moves.perform, "recall"), delivery, fields={"point": "C"})
+
+    def test_is_offered_at_the_stop_that_failed_only(self, delivery):
+        form = MoveForm("recall", Delivery.objects.get(pk=delivery.pk))
+
+        assert [label for label, _name in form.fields["point"].choices] == ["B"]
 
 
 class TestChange:

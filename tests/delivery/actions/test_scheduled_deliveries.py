@@ -5,8 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.utils import ProgrammingError
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from delivery.actions import alerts, deliveries, drivers, moves, schedule
@@ -36,7 +37,7 @@ def status(delivery):
 
 def offered_at(delivery, moments):
     """The first of these moments at which a worker offers the route."""
-    return next((at for at in moments if schedule.offer_due(at=at)), None)
+    return next((at for at in moments if schedule.plan(at=at) or schedule.offer_due(at=at)), None)
 
 
 class TestRequest:
@@ -99,7 +100,7 @@ class TestOffer:
         delivery = scheduled(50 * MINUTE, at=NOW)
         DriverFactory.create(at_point=PICKUP)
 
-        schedule.offer_due(at=NOW)
+        schedule.plan(at=NOW)
 
         assert Delivery.objects.get(pk=delivery.pk).offer_at == NOW + 40 * MINUTE
 
@@ -179,10 +180,42 @@ class TestPlan:
         DriverFactory.create()
         for _number in range(5):
             scheduled(50 * MINUTE, at=NOW, mode=Mode.REVERSE)
-        schedule.offer_due(at=NOW)
+        schedule.plan(at=NOW)
 
         with django_assert_num_queries(4):  # the routes, their stops, who declined them, the free drivers
+            assert schedule.plan(at=NOW) == 0
+        with django_assert_num_queries(1):
             assert schedule.offer_due(at=NOW) == 0
+
+    def test_of_a_route_whose_driver_has_come_nearer_is_not_offered_at_the_moment_of_before(self):
+        delivery, driver = scheduled(50 * MINUTE, at=NOW), DriverFactory.create(**AT_15_MINUTES)
+        schedule.plan(at=NOW)
+        before = NOW + 50 * MINUTE - FIFTEEN
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=before)
+
+        assert schedule.offer_due(at=before + SECOND) == 0
+        assert Delivery.objects.get(pk=delivery.pk).offer_at == NOW + 40 * MINUTE
+        assert schedule.offer_due(at=NOW + 40 * MINUTE) == 1
+
+    def test_offers_a_route_whose_driver_has_gone_away(self):
+        delivery, driver = scheduled(50 * MINUTE, at=NOW), DriverFactory.create(at_point=PICKUP)
+        schedule.plan(at=NOW)
+        drivers.set_duty([driver], on_duty=False)
+        at = NOW + 50 * MINUTE - NOBODY + SECOND
+
+        assert schedule.offer_due(at=at) == 0
+        assert schedule.plan(at=at) == 1
+        assert status(delivery) == RouteStatus.AVAILABLE
+
+    def test_locks_a_route_once_before_its_offer(self):
+        scheduled(50 * MINUTE, at=NOW)
+
+        with CaptureQueriesContext(connection) as captured:
+            assert schedule.offer_due(at=NOW + 50 * MINUTE) == 1
+
+        assert [each["sql"] for each in captured if "FOR NO KEY UPDATE" in each["sql"]] == [
+            each["sql"] for each in captured if "SKIP LOCKED" in each["sql"]
+        ]
 
 
 class TestLateness:
@@ -220,6 +253,30 @@ class TestLateness:
             deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=NOW)
 
         assert [(due - NOW) / MINUTE for due in (*found, self.due(delivery))] == [60, 80, 100, 100]
+
+    def test_without_a_deadline_counts_the_way_from_when_the_last_stop_is_ready(self):
+        stops = [Window(NOW + 120 * MINUTE), Window(NOW + 240 * MINUTE)]
+        pickup = Window(None, NOW + 300 * MINUTE)
+        delivery = scheduled(pickup=pickup, dropoffs=stops, at=NOW, moves=("accept", "collect"))
+        plain = scheduled(pickup=pickup, dropoffs=[Window()] * 2, at=NOW, moves=("accept", "collect"))
+        early = scheduled(pickup=Window(), dropoffs=[Window(NOW + 110 * MINUTE)], at=NOW, moves=("accept", "collect"))
+
+        by_km = self.due(plain) - (NOW + 300 * MINUTE)
+        assert self.due(delivery) == self.due(plain)  # the deadline of the pickup is later
+        assert self.due(early) == NOW + 110 * MINUTE + 4 * MINUTE * float(early.distance_km)
+        assert by_km == 4 * MINUTE * float(plain.distance_km)
+        late = Delivery.objects.late(Environment.LIVE, at=NOW + 100 * MINUTE)
+        assert [*late, *alerts.untaken_or_late(at=NOW + 100 * MINUTE)] == []
+
+    def test_of_a_reverse_route_follows_the_stop_that_comes_next(self):
+        stops = [Window(), Window(NOW + 100 * MINUTE), Window(None, NOW + 200 * MINUTE)]
+        delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOW, mode=Mode.REVERSE, moves=("accept",))
+        without = scheduled(pickup=Window(), dropoffs=stops[:2], at=NOW, mode=Mode.REVERSE, moves=("accept",))
+        assert (self.due(delivery), self.due(without)) == (NOW + 200 * MINUTE, NOW + 30 * MINUTE)
+
+        deliveries.fail_point(delivery=without, point="B", code="ABSENT", reason="", by=BY, at=NOW)
+
+        assert self.due(without) == NOW + 130 * MINUTE
 
     def test_has_the_way_back_also_once_the_driver_is_back(self):
         stops = [Window(None, NOW + 100 * MINUTE)] * 2
@@ -281,7 +338,7 @@ def test_nearest_driver_is_counted_for_one_route_only():
     DriverFactory.create(**AT_15_MINUTES)
     made = [scheduled(120 * MINUTE, at=NOW) for _number in range(2)]
 
-    schedule.offer_due(at=NOW + 120 * MINUTE - NOBODY)
+    schedule.plan(at=NOW + 120 * MINUTE - NOBODY)
 
     assert sorted(status(each) for each in made) == ["AVAILABLE", "SCHEDULED"]
     assert drivers.eligible(made[0], at=NOW).count() == 1

@@ -37,8 +37,16 @@ class TestEstimates:
 
         first, second = arrivals.estimates(way, [600, 600], now=NOW)
 
-        assert (first.at, first.earliest, second.at) == (NOW, NOW, NOW)
+        assert (first.at, first.earliest) == (NOW, NOW)
+        assert minutes(second) == [10]
         assert first.latest > NOW
+
+    def test_of_an_overdue_driver_follow_each_other(self):
+        way = arrivals.way(Known(SOMEWHERE, NOW - timedelta(hours=3)), pickup=PICKUP, stops=DROPOFFS, service=SERVICE)
+
+        found = arrivals.estimates(way, [600, 60, 120, 180], now=NOW)
+
+        assert minutes(*found) == [1, 1 + 2 + 2, 5 + 2 + 3]
 
     @pytest.mark.parametrize("seconds", [0, 60, 3600])
     def test_lie_within_their_spread_which_grows_with_the_time_left(self, seconds):
