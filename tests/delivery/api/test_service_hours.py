@@ -115,4 +115,11 @@ class TestRequest:
         refused["dropoffs"][0]["externalId"] = "sim-closed-1"
 
         assert sandbox.post(REQUEST, payload()).status_code == 201
-        assert assert_problem(sandbox.post(REQUEST, refused), 400, "closed")["opensAt"] == "2026-11-24T00:30:15-03:00"
+        opens_at = assert_problem(sandbox.post(REQUEST, refused), 400, "closed")["opensAt"]
+        at(NIGHT + timedelta(minutes=1))
+        early = assert_problem(
+            sandbox.post(QUOTE, refused | {"pickupReadyAt": "2026-11-23T23:59:59-03:00"}), 400, "closed"
+        )
+
+        assert opens_at == early["opensAt"] == "2026-11-24T00:00:00-03:00"
+        assert sandbox.post(REQUEST, refused | {"pickupReadyAt": opens_at}).status_code == 201
