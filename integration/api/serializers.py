@@ -51,7 +51,7 @@ from integration.api.fields import (
 from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Reason, Status
-from integration.models import FreightParameters, Invoice, Manifest, Order, compact_document, is_document
+from integration.models import Invoice, Manifest, Order, compact_document, is_document
 from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON
 from integration.papers.files import FORMATS
@@ -175,6 +175,8 @@ class ServiceField(TextField):
 class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
+    # `context` has the key's `environment` and `heaviest_g`.
+
     company_document = TextField()
     orderId = TextField()
     orderCost = AmountField()
@@ -198,13 +200,13 @@ class OrderSerializer(BodySerializer):
     def warnings(self) -> list[PayloadWarning]:
         """What the specification accepts and is probably a mistake."""
         order = self.payload
-        heaviest = Decimal(FreightParameters.current().max_weight_g) / 1000
+        heaviest = Decimal(self.context["heaviest_g"]) / 1000
         found = [*_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
         for index, item in enumerate(order.items):
             found += _of_item(index, item, heaviest_kg=heaviest)
         if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
             found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
-        if self.context.get("environment") == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
+        if self.context["environment"] == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
             known = steps.PREFIXES
             found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
         return found

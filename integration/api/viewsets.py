@@ -270,7 +270,8 @@ class OrderViewSet(SellerViewSet):
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
         key, speed = self.key, self._speed(request)
-        serializer = self.read_body(OrderSerializer(data=request.data, context={"environment": key.environment}))
+        context = {"environment": key.environment, "heaviest_g": key.heaviest_g}
+        serializer = self.read_body(OrderSerializer(data=request.data, context=context))
         payload, at = serializer.payload, clock.now()
 
         def create(_nothing: None) -> Response:

@@ -6,8 +6,8 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Func, Q
-from django.db.models.functions import Cast
+from django.db.models import F, Func, Q, Subquery
+from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from common.compiled_queries import CompiledQuery, Parameter
@@ -166,6 +166,12 @@ class FreightParameters(models.Model):
 
     def __str__(self) -> str:
         return str(_("Freight parameters"))
+
+    @staticmethod
+    def heaviest_g() -> Coalesce:
+        """The maximum weight in force, in a statement that reads something else."""
+        row = FreightParameters.objects.order_by().values("max_weight_g")[:1]
+        return Coalesce(Subquery(row), Parameters.max_weight_g)
 
     @staticmethod
     def current() -> Parameters:

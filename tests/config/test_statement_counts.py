@@ -43,10 +43,10 @@ AREA_A = {
 AREA_B = {
     "quote": ("post", "shipping/quote", _FREIGHT, 2),  # key, parameters with rates
     "services": ("post", "shipping/services", _FREIGHT, 2),  # the same
-    # Key, parameters; company with the seller's lock, duplicates and invoices, one insert of all rows.
-    "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),
-    "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 6),  # and its rates
-    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
+    # Key with the maximum weight; company with the seller's lock, duplicates and invoices, one insert of all rows.
+    "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 4),
+    "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),  # and its rates
+    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 6),
     # Key, order; order locked, log entry, endpoints, status, manifest.
     "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 7),
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
