@@ -105,6 +105,7 @@ class Ledger:
         self._keys: dict[str, set[str]] = {}
         self._reset = ""
         self._known: set[str] = set()
+        self._others: dict[tuple[Owner, ...], set[Key]] = {}
         self._removed: frozenset[Key] = frozenset()
         self._savepoint = ""  # before they were removed
 
@@ -144,12 +145,14 @@ class Ledger:
 
     def others(self, kept: Iterable[Owner]) -> set[Key]:
         """The rows of everybody but these owners, those who own them, and what they own."""
-        kept = list(kept)
-        return {
-            key
-            for key, owner in self.owners.items()
-            if not any(owner == each[: len(owner)] or each == owner[: len(each)] for each in kept)
-        }
+        kept = tuple(kept)
+        if kept not in self._others:
+            self._others[kept] = {
+                key
+                for key, owner in self.owners.items()
+                if not any(owner == each[: len(owner)] or each == owner[: len(each)] for each in kept)
+            }
+        return self._others[kept]
 
     def remove(self, keys: Iterable[Key]) -> None:
         """Delete these rows, and no others, past triggers and foreign keys.
