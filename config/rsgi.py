@@ -93,6 +93,7 @@ class _Body:
 
     content: bytearray = field(default_factory=bytearray)
     large_bytes: int = 0
+    is_cut: bool = False  # the client has sent more, or will
 
 
 class Application:
@@ -151,6 +152,7 @@ class Application:
             return
         except UnreadBody as error:
             body.content.clear()
+            body.is_cut = True
             environ[UNREAD_BODY] = str(error)  # LimitMiddleware answers
         environ["CONTENT_LENGTH"] = str(len(body.content))
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
@@ -198,7 +200,10 @@ class Application:
                         if self._large_bytes > limits.large_bytes:
                             raise UnreadBody("busy")
                     # The end of a body of a declared length needs no further turn of the loop.
-                    if size == most or (size == declared and not is_chunked):
+                    if size == declared and not is_chunked:
+                        return
+                    if size == most:
+                        body.is_cut = True
                         return
                     deadline.reschedule(started + min(limits.body_seconds + size / rate, limits.most_seconds))
         except TimeoutError as error:
@@ -231,6 +236,8 @@ class Application:
             head[:] = int(status[:3]), [(name.lower(), value) for name, value in headers]
 
         response = self._wsgi(job.environ, start_response)
+        if job.body.is_cut:  # hyper closes the connection: a client that does not know it sends the next call in vain
+            head[1].append(("connection", "close"))
         if job.body.large_bytes:  # before the client knows that it may send the next one
             with suppress(RuntimeError):  # the loop is closed: the server is stopping
                 self._loop.call_soon_threadsafe(self._release, job.body)

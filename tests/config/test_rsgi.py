@@ -6,7 +6,8 @@ import select
 import signal
 import socket
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection
 
 import pytest
 from django.urls import reverse
@@ -117,6 +118,23 @@ class TestBody:
         _status, body = send(request(f"Content-Length: {MAX_BODY_BYTES + 1}"), b"x" * (MAX_BODY_BYTES + 1))
 
         assert json.loads(body)["body_bytes"] == MAX_BODY_BYTES
+
+    @pytest.mark.parametrize(
+        ("length", "sent", "header"),
+        [
+            (MAX_BODY_BYTES, MAX_BODY_BYTES, None),
+            (MAX_BODY_BYTES + 1, MAX_BODY_BYTES + 1, "close"),
+            pytest.param(10, 3, "close", id="late"),
+        ],
+    )
+    def test_that_is_not_read_to_its_end_closes_the_connection_and_says_so(self, server, length, sent, header):
+        connection = HTTPConnection("127.0.0.1", server[0], timeout=20)
+        with closing(connection):
+            connection.putrequest("POST", "/")
+            connection.putheader("Content-Length", str(length))
+            connection.endheaders(b"x" * sent)
+
+            assert connection.getresponse().getheader("Connection") == header
 
     def test_of_a_photo_may_be_longer(self, send):
         size = MAX_BODY_BYTES + 300_000
