@@ -291,7 +291,7 @@ CONTENT_SECURITY_POLICY = {
 # --- Admin -----------------------------------------------------------------------------------------------------------
 
 _STYLES = (
-    "colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "object",
+    "colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "object", "forms",
     "start", "fixes",
 )  # fmt: skip  # a list of names
 
