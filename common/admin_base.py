@@ -32,6 +32,8 @@ from common.actors import actor_name
 from common.errors import DomainError
 from common.refusals import refusal
 
+# As in the panel. An element of its own, so that style sheets can hide empty values.
+NOTHING = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
 _EXACT_COUNT = 10_000  # reading as many index entries takes a few milliseconds
 _MOST_NAMED = 20  # rows on a page that asks about many
 # Fields of a confirmation page, or of the bar of actions, which `ask` does not repeat as they are.
@@ -209,9 +211,9 @@ def column(
     @admin.display(description=title, ordering=field)
     def shown(row: Any) -> Any:
         value = getattr(row, field)
-        if value is None or value == "":
-            return None
-        text = write(value)
+        text = None if value is None or value == "" else write(value)
+        if text is None:
+            return NOTHING
         if is_long:
             return text
         return format_html('<span class="rota-short{}">{}</span>', " rota-named" if is_named else "", text)

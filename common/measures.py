@@ -195,7 +195,13 @@ class MeasureField(NumberField):
         return int(number * self._unit.factor) if number is not None and self._unit.factor > 1 else number
 
     def prepare_value(self, value: Any) -> Any:
-        return super().prepare_value(value) if value is None or isinstance(value, str) else self._unit.number(value)
+        """What was typed is written as the unit is too: an amount has two places. What is no figure stays as it is."""
+        if isinstance(value, str):
+            try:
+                value = self.clean(value)
+            except forms.ValidationError:
+                return super().prepare_value(value)
+        return value if value is None else self._unit.number(value)
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:

@@ -56,6 +56,10 @@ EVENT_COLOURS: dict[str, str] = {
 }
 
 
+def event_state(event: Event) -> SafeString:
+    return pill(STATE_NAMES[event.shown_state], EVENT_COLOURS[event.shown_state])
+
+
 @admin.display(description=_("status"))
 def endpoint_state(endpoint: Endpoint) -> SafeString:
     """Whether webhooks are sent to the endpoint, as the panel says it."""
@@ -75,7 +79,7 @@ class EndpointForm(forms.ModelForm[Any]):
 
     url_refused: InvalidWebhookUrl | None = None
     statuses = forms.MultipleChoiceField(
-        label=_("filter"), required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget
+        label=_("Filter of statuses"), required=False, widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
 
     class Meta:
@@ -108,11 +112,14 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
         ]  # fmt: skip  # a list of names
         self.list_select_related = [owner]
         self.search_fields = [f"{owner}__name", "url"]
-        self.fields = [
-            endpoint_state, owner, "environment", "number", "url", "statuses", "enabled", "off_since", "failures",
-            "failing_since", "paused_until", _LAST_SUCCESS,
-        ]  # fmt: skip  # a table
-        self.readonly_fields = [name for name in self.fields if name not in {"url", "statuses", "enabled"}]
+        whose = [owner, "environment", "number"]
+        health = [endpoint_state, _LAST_SUCCESS, "failures", "failing_since", "paused_until", "off_since"]
+        self.fieldsets = [
+            (None, {"classes": ["rota-facts"], "fields": whose}),
+            (_("Where events go"), {"fields": ["url", "statuses", "enabled"]}),
+            (_("Health"), {"classes": ["rota-facts"], "fields": health}),
+        ]
+        self.readonly_fields = [*whose, *health]
         super().__init__(model, site)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -121,8 +128,9 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.has_change_permission(request)
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return super().get_fields(request, obj) if obj else [self.model.OWNER, "environment", "url", "statuses"]
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        added = [(None, {"fields": [self.model.OWNER, "environment", "url", "statuses"]})]
+        return super().get_fieldsets(request, obj) if obj else added
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return super().get_readonly_fields(request, obj) if obj else []
@@ -238,8 +246,9 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
 
 
 class AttemptInline(ReadOnlyInline):
-    """Base class of an area's, which has the model."""
+    """Base class of an area's, which has the model. The last attempt first."""
 
+    ordering = ["-number"]
     fields = ["number", column("at", _("at"), moment), "status_code", "milliseconds", "error", "response_start"]
 
 
@@ -267,6 +276,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
     list_filter = [StateFilter, ("created_at", admin.DateFieldListFilter)]
     ordering = ["-id"]
     actions = ["replay"]
+    change_form_template = "admin/webhook_event.html"
 
     def __init__(self, model: Any, site: admin.AdminSite) -> None:
         subject = model.SUBJECT
@@ -283,7 +293,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
         ]  # fmt: skip  # a list of names
         self.fieldsets = [
             (None, {"classes": ["rota-facts"], "fields": facts}),
-            (_("Body"), {"classes": ["rota-whole"], "fields": ["sent_body"]}),
+            (_("Body"), {"classes": ["rota-whole", "collapse"], "fields": ["sent_body"]}),
         ]
         super().__init__(model, site)
 
@@ -294,7 +304,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     @admin.display(description=_("status"))
     def state_pill(self, event: Event) -> str:
-        return pill(STATE_NAMES[event.shown_state], EVENT_COLOURS[event.shown_state])
+        return event_state(event)
 
     @admin.display(description=_("account"))
     def account(self, event: Event) -> str:
@@ -316,6 +326,16 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
     def sent_body(self, event: Event) -> str:
         """Indented for reading; the button copies the exact text that is signed."""
         return format_html("{}{}", pretty(json.loads(event.body)), copy_button(event.body, _("Copy as it was sent")))
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        if event := kwargs.get("obj"):
+            last = event.attempts.last()
+            context |= {
+                "outcome": event_state(event),
+                "failure": last if last and event.state != EventState.SENT and not last.succeeded else None,
+                "may_replay": self.has_replay_permission(request),
+            }
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def has_replay_permission(self, request: HttpRequest) -> bool:
         endpoints_of = outbox_of(self.model).endpoints._meta

@@ -290,7 +290,10 @@ CONTENT_SECURITY_POLICY = {
 
 # --- Admin -----------------------------------------------------------------------------------------------------------
 
-_STYLES = ("colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "start", "fixes")
+_STYLES = (
+    "colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "object", "forms",
+    "start", "fixes",
+)  # fmt: skip  # a list of names
 
 
 def _static(path: str, _request: HttpRequest) -> str:

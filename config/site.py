@@ -21,13 +21,13 @@ from django.shortcuts import redirect
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
-from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
 
 from common import replica
+from common.admin_base import NOTHING
 from common.mail.models import Message
 from config.env import PACKAGES
 from delivery.models import (
@@ -118,8 +118,7 @@ class Site(UnfoldAdminSite):
     """The default admin site (`config.apps.AdminConfig`)."""
 
     index_title = _("Overview")
-    # As in the panel. An element of its own, so that style sheets can hide empty values.
-    empty_value_display = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
+    empty_value_display = NOTHING
 
     def groups(self, request: HttpRequest) -> list[dict[str, Any]]:
         """The groups of lists in the menu, which the panel's menu shows too."""

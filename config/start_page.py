@@ -56,12 +56,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """What was found, under a title. The first lines are shown; all are at `all_url`."""
+    """What was found, under a title. The first lines are shown; all are at `all_url`.
+
+    With `has_figures` the facts are numbers, which are shown large.
+    """
 
     title: str
     found: list[Line]
     empty: str
     all_url: str
+    has_figures: bool = False
 
     @property
     def lines(self) -> list[Line]:
@@ -99,7 +103,7 @@ def _routes(*, at: datetime) -> Section:
         Line(_("Waiting for a driver"), str(counts["waiting"]), f"{board}?tab=waiting"),
         Line(_("With a driver"), str(counts["held"]), board),
     ]
-    return Section(_("Routes now"), lines, empty="", all_url=board)
+    return Section(_("Routes now"), lines, empty="", all_url=board, has_figures=True)
 
 
 def _endpoints(*, at: datetime) -> Section:

@@ -76,20 +76,10 @@ class IntegratorAdmin(AccountAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
         shown = ["team", _ID, "created_at"] if obj else []
+        requests = ["allow_any_pickup", "refuse_repeated_external_ids", "approve_pickup_points", "on_failure"]
         return [
-            (
-                None,
-                {
-                    "fields": [
-                        "name",
-                        "allow_any_pickup",
-                        "refuse_repeated_external_ids",
-                        "approve_pickup_points",
-                        "on_failure",
-                        *shown,
-                    ]
-                },
-            ),
+            (None, {"fields": ["name", *shown]}),
+            (_("Requests"), {"fields": requests}),
             (_("Limits"), {"classes": ["collapse"], "fields": list(_LIMITS)}),
         ]
 
@@ -179,9 +169,11 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     fields = ["integrator", "environment", "name"]
     actions = ["rotate", "revoke"]
 
-    def get_fields(self, request: HttpRequest, obj: Token | None = None) -> Any:
-        shown = ["hint", "created_at", CREATED_BY, LAST_USED, "expires_at", "revoked_at", REVOKED_BY]
-        return [*self.fields, *shown] if obj else self.fields
+    def get_fieldsets(self, request: HttpRequest, obj: Token | None = None) -> Any:
+        if obj is None:
+            return [(None, {"fields": self.fields})]
+        shown = ["hint", *self.fields, "created_at", CREATED_BY, LAST_USED, "expires_at", "revoked_at", REVOKED_BY]
+        return [(None, {"classes": ["rota-facts"], "fields": shown})]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"environment": Environment.SANDBOX, **super().get_changeform_initial_data(request)}

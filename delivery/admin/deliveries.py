@@ -1,5 +1,6 @@
 """Deliveries in the admin. Statuses are read-only; the buttons are the moves allowed now."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
@@ -20,7 +21,6 @@ from common.actors import actor, actor_name
 from common.admin_base import (
     LargeTable,
     ModelAdmin,
-    ReadOnlyInline,
     Unchangeable,
     agreed,
     asks,
@@ -29,9 +29,10 @@ from common.admin_base import (
     pill,
     short,
 )
-from common.formats import ago, moment, money, phone
+from common.formats import ago, moment, money
+from common.webhook_admin import event_state
 from delivery.actions import drivers, moves, receivers
-from delivery.admin.labels import CHANGE, contents, coordinates, in_one_line, kilometres, state
+from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, kilometres, state, stop_state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
 from delivery.forms import (
@@ -41,7 +42,6 @@ from delivery.forms import (
     point_name,
     text_of_simulator,
 )
-from delivery.lifecycle import Mode
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -54,71 +54,66 @@ from delivery.models import (
     parse_id,
 )
 from delivery.refusals import refusal
+from delivery.stop_details import StopDetails
 
 _PRICE = column("shipping_value", gettext_lazy("price"), money)
 _OF_FAILURES = (
     column("retry_fee", gettext_lazy("second attempts"), money),
     column("return_fee", gettext_lazy("way back after a failure"), money),
 )
-_PLACE = column("address", gettext_lazy("address"), in_one_line, is_long=True)
-
-
-def _facts(title: Any, *fields: Any) -> tuple[Any, dict[str, Any]]:
-    return title, {"classes": ["rota-facts"], "fields": fields}
-
-
-_FACTS = _facts(
-    None, state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE, *_OF_FAILURES,
+_FACTS = [
+    state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE, *_OF_FAILURES,
     column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "scheduled_for",
     "pickup_deadline_at", "deadline_at", "offer_at", "offer_expires_at", "closed_at",
-)  # fmt: skip  # a list of names
-_AT_A = (
-    "contact_name", column("contact_phone", gettext_lazy("phone"), phone), _PLACE, coordinates,
-    column("packages", gettext_lazy("packages"), contents, is_long=True),
-)  # fmt: skip  # a list of names
-_PICKUP = _facts(gettext_lazy("Pickup at A"), *_AT_A)
-_DESTINATION = _facts(gettext_lazy("Destination A"), *_AT_A)
-_CANCELLATION = _facts(
-    gettext_lazy("Cancellation"), "cancelled_at", "cancel_reason",
-    column("cancel_fee", gettext_lazy("cancellation fee"), money),
-)  # fmt: skip  # a list of names
-_IDS = _facts(
-    gettext_lazy("Ids"), column("id", "deliveryId", short), column("route_id", gettext_lazy("route"), short),
-    "environment", "token",
-)  # fmt: skip  # a list of names
+]  # fmt: skip  # a list of names
+_CANCELLATION = ["cancelled_at", "cancel_reason", column("cancel_fee", gettext_lazy("cancellation fee"), money)]
+_IDS = [
+    column("id", "deliveryId", short), column("route_id", gettext_lazy("route"), short), "environment", "token",
+]  # fmt: skip  # a list of names
 _WHEN = column("at", gettext_lazy("when"), moment)
 _WHO = column("by", gettext_lazy("who"), actor_name)
 
 
-class StopInline(ReadOnlyInline):
-    model = Stop
-    fields = [
-        column("label", gettext_lazy("point"), str, is_long=True), "status", "external_id", "contact_name",
-        column("contact_phone", gettext_lazy("phone"), phone), _PLACE,
-        column("failure", gettext_lazy("failure reason"), text_of_simulator, is_long=True),
-    ]  # fmt: skip  # a list of names
+@dataclass(frozen=True)
+class _Point:
+    """A drop-off as the page of its delivery shows it."""
+
+    details: StopDetails
+
+    @property
+    def stop(self) -> Stop:
+        return self.details.stop
+
+    @property
+    def state(self) -> SafeString:
+        return stop_state(self.stop)
+
+    @property
+    def address(self) -> str:
+        return in_one_line(self.stop.address)
 
 
-class TransitionInline(ReadOnlyInline):
-    model = Transition
-    fields = [column("at", gettext_lazy("at"), moment), *CHANGE, column("by", gettext_lazy("by"), actor_name)]
+@dataclass(frozen=True)
+class _Change:
+    """A change of a delivery as its page shows it."""
+
+    transition: Transition
+    reason: str
+
+    @property
+    def text(self) -> SafeString:
+        return change(self.transition)
 
 
-class EventInline(ReadOnlyInline):
-    model = WebhookEvent
-    fields = ["sequence", "name", "state", "attempts_made", "next_attempt_at", "sent_at", "attempts"]
-    ordering = ["sequence"]
+@dataclass(frozen=True)
+class _Sent:
+    """A webhook event as the page of its delivery shows it."""
 
-    @admin.display(description=gettext_lazy("what was answered"))
-    def attempts(self, event: WebhookEvent) -> str:
-        return format_html(
-            '<a class="rota-link" href="{}">{}</a>',
-            reverse("admin:delivery_webhookevent_change", args=[event.pk]),
-            _("Attempts of %(event)s") % {"event": event},
-        )
+    event: WebhookEvent
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookEvent]:
-        return super().get_queryset(request).select_related("queue_item")
+    @property
+    def state(self) -> SafeString:
+        return event_state(self.event)
 
 
 @admin.register(AuditEntry)
@@ -183,15 +178,15 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     action_form = MovesActionForm
     actions = [f"move_{name}" for name in moves.MOVES]
     change_form_template = "admin/delivery/delivery/change_form.html"
-    inlines = [StopInline, TransitionInline, EventInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         return super().get_queryset(request).prefetch_related("stops")
 
     def get_fieldsets(self, request: HttpRequest, obj: Delivery | None = None) -> Any:
+        """The columns, folded: what people look for is above them, see `render_change_form`."""
         is_cancelled = obj is not None and obj.cancelled_at is not None
-        at_a = _DESTINATION if obj is not None and obj.mode == Mode.REVERSE else _PICKUP
-        return [_FACTS, at_a, *([_CANCELLATION] if is_cancelled else []), _IDS]
+        columns = [*_FACTS, *(_CANCELLATION if is_cancelled else []), *_IDS]
+        return [(_("All columns"), {"classes": ["rota-facts", "collapse"], "fields": columns})]
 
     @admin.display(description=gettext_lazy("id"))
     def identity(self, delivery: Delivery) -> SafeString:
@@ -266,11 +261,14 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         return super().change_view(request, object_id, form_url, context)
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Add what was asked for, changed and proved at the stops, for those who may see it: missing links are made."""
+        """Add what has happened so far, as much of it as the user may view."""
         if delivery := kwargs.get("obj"):
-            found = receivers.details(delivery.ordered_stops, at=clock.now())
-            context["stops"] = [details for details in found if not details.is_empty]
-            context["changes"] = StopChange.objects.filter(stop__delivery=delivery).select_related("stop")
+            context |= {"state": state(delivery), "contents": contents(delivery.packages)}
+            context |= {"address": in_one_line(delivery.address), "coordinates": coordinates(delivery)}
+            context |= _stops(delivery)
+            for model, shown in ((Transition, _history), (WebhookEvent, _events)):
+                if request.user.has_perm(f"delivery.view_{model._meta.model_name}"):
+                    context |= shown(delivery)
         return super().render_change_form(request, context, *args, **kwargs)
 
     def _moves(self, request: HttpRequest, object_id: str) -> dict[str, Any]:
@@ -313,6 +311,26 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         # Without the driver's name, which the log would keep when the driver is forgotten.
         self.log_change(request, moved, f"{moves.MOVES[name].label} {request.POST.get('point', '')}".strip())
         self.message_user(request, text, messages.SUCCESS)
+
+
+def _stops(delivery: Delivery) -> dict[str, Any]:
+    """The drop-offs with what was asked for, changed and proved there. Links of receivers that are missing are made."""
+    return {
+        "points": [_Point(details) for details in receivers.details(delivery.ordered_stops, at=clock.now())],
+        "changes": StopChange.objects.filter(stop__delivery=delivery).select_related("stop"),
+    }
+
+
+def _history(delivery: Delivery) -> dict[str, Any]:
+    """The changes, newest first."""
+    changes = list(delivery.transitions.all())
+    reasons = delivery.reasons_of(changes)
+    return {"history": [_Change(each, reason) for each, reason in zip(changes, reasons, strict=True)][::-1]}
+
+
+def _events(delivery: Delivery) -> dict[str, Any]:
+    found = delivery.events.select_related("queue_item", "endpoint").defer("body").order_by("endpoint", "sequence")
+    return {"events": [_Sent(event) for event in found]}
 
 
 def _list_action(name: str) -> Any:

@@ -37,6 +37,7 @@ class PositionInline(ReadOnlyInline):
     fields = ["recorded_at", *_WHERE]
     ordering = ["-recorded_at"]
     per_page = 20
+    classes = ["collapse"]
 
 
 @admin.register(Driver)
@@ -46,7 +47,10 @@ class DriverAdmin(RefusalsAsMessages, ModelAdmin):
     nothing_yet = _("No driver yet.")
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
     search_fields = ["name", "phone"]
-    fields = ["name", "phone", "vehicle_type", "environment", "active", "on_duty", "where"]
+    fieldsets = [
+        (None, {"fields": ["name", "phone", "vehicle_type", "environment"]}),
+        (_("Availability"), {"fields": ["active", "on_duty", "where"]}),
+    ]
     readonly_fields = ["where"]
     inlines = [PositionInline]
     actions = ["go_on_duty", "go_off_duty"]

@@ -18,7 +18,7 @@ from common.admin_base import pill
 from common.formats import postcode
 from delivery import words
 from delivery.lifecycle import RouteStatus, Status
-from delivery.models import Delivery, Transition
+from delivery.models import Delivery, Stop, Transition
 from delivery.models.bases import Located
 
 _STATUS_COLOURS: dict[str, str] = {
@@ -39,6 +39,11 @@ def state(delivery: Delivery) -> SafeString:
     if delivery.route_status in _TELLING:
         shown.append(pill(delivery.get_route_status_display(), title=delivery.route_status))
     return format_html_join(" ", "{}", ((each,) for each in shown))
+
+
+def stop_state(stop: Stop) -> SafeString:
+    """The status of a drop-off, or in mode REVERSE of a pickup."""
+    return pill(stop.pickup_status or stop.get_status_display(), _STATUS_COLOURS[stop.status], title=stop.status)
 
 
 @admin.display(description=gettext_lazy("what"))

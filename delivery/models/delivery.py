@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import reduce
@@ -39,7 +40,7 @@ from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_f
 from common.formats import short_id
 from common.phones import phone_key
 from delivery import lifecycle, words
-from delivery.lifecycle import Ending, RouteStatus, Status
+from delivery.lifecycle import Ending, RouteStatus, Status, Trigger
 from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, on_earth, quoted
 from delivery.models.dispatch_rules import DispatchRules
 from delivery.models.driver import DeclinedOffer, Driver, DriverPosition, LatestPosition, VehicleType
@@ -587,6 +588,18 @@ class Delivery(Identified, Located):
         if self.driver is None:
             return None
         return _LATEST_POSITION.first(driver=self.driver.pk, until=self.closed_at or _NEVER)
+
+    def reasons_of(self, changes: Sequence["Transition"]) -> list[str]:
+        """Why each of all `changes` was made; in the active language what was chosen from a list.
+
+        The row of a stop knows the latest of its failures. An earlier one is as it was recorded.
+        """
+        failures = {stop.label: stop.failure for stop in self.ordered_stops}
+        latest = {change.point: change.pk for change in changes if change.trigger in (Trigger.ATTEMPT, Trigger.FAIL)}
+        return [
+            failures.get(change.point, "") if latest.get(change.point) == change.pk else change.reason
+            for change in changes
+        ]
 
     @property
     def window(self) -> Window:

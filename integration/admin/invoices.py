@@ -81,7 +81,10 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         "number", "series", "environment", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE,
         "issued_at", "layout", "is_void", "received_at", column("received_by", _("received by"), actor_name), "file",
     ]  # fmt: skip  # a list of names
-    fields = [*readonly_fields, "link_order"]
+    fieldsets = [
+        (None, {"classes": ["rota-facts"], "fields": readonly_fields}),
+        (_("Order"), {"fields": ["link_order"]}),
+    ]
     inlines = [ReferenceInline, LinkInline]
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -51,10 +51,11 @@ class ManifestAdmin(Unchangeable, LargeTable, ModelAdmin):
     list_filter_submit = True  # the filter by seller has a field
     list_select_related = ["seller"]
     nothing_yet = _("No manifest yet. Sellers open them in the panel or by the API.")
-    fields = readonly_fields = [
+    readonly_fields = [
         "state", "environment", "seller", "created_at", CREATED_BY, "closed_at",
         column("closed_by", _("closed by"), actor_name),
     ]  # fmt: skip  # a list of names
+    fieldsets = [(None, {"classes": ["rota-facts"], "fields": readonly_fields})]
     inlines = [EntryInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Manifest]:

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
@@ -20,6 +21,7 @@ from panel.attention import Notice
 from panel.templatetags.panel import error_name
 
 register = template.Library()
+_MOST_OF_ANSWER = 60  # characters
 
 
 @register.simple_tag(takes_context=True)
@@ -78,10 +80,25 @@ def answer(attempt: Attempt) -> SafeString:
 @register.filter
 def answer_name(attempt: Attempt) -> str:
     """The status of an attempt with its name, as HTTP has it, such as `500 Internal Server Error`; else its error."""
+    phrase = _phrase(attempt)
+    return f"{attempt.status_code} {phrase}" if phrase else str(attempt.status_code or error_name(attempt.error))
+
+
+def _phrase(attempt: Attempt) -> str:
+    """The name that HTTP has for the status; empty without an answer, and for a status without a name."""
     try:
-        return f"{attempt.status_code} {HTTPStatus(attempt.status_code or 0).phrase}"
-    except ValueError:  # no answer, or a status that HTTP does not name
-        return str(attempt.status_code or error_name(attempt.error))
+        return HTTPStatus(attempt.status_code or 0).phrase
+    except ValueError:
+        return ""
+
+
+@register.filter
+def gist(attempt: Attempt) -> str:
+    """What a failed attempt was answered, in a line: the first words, or of a page of HTML the name of the status."""
+    words = attempt.response_start.strip()
+    if words and not words.startswith("<"):
+        return Truncator(words).chars(_MOST_OF_ANSWER)
+    return _phrase(attempt) or str(error_name(attempt.error))
 
 
 @register.filter

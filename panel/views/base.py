@@ -221,6 +221,7 @@ class EndpointView(LoggedInView):
             "may_set_url": self.may_set_url,
             "endpoint": self.endpoint,
             "endpoints": self.endpoints,
+            "can_send": bool(self.endpoint.url) and self.endpoint.enabled,
         }
 
 

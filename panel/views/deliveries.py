@@ -125,17 +125,12 @@ class Step:
 def history(delivery: models.Delivery) -> list[Step]:
     """The changes and notes, newest first. The nth change that is told made the nth event, in one transaction."""
     events = {event.sequence: event for event in delivery.events.first_ones().select_related("queue_item")}
-    failures = {stop.label: stop.failure for stop in delivery.ordered_stops}
     steps = []
     changes = list(delivery.transitions.all())
-    # The row of a stop knows the latest of its failures. An earlier one is as it was recorded.
-    latest = {change.point: change.pk for change in changes if change.trigger in (Trigger.ATTEMPT, Trigger.FAIL)}
     number = 0
-    for change in changes:
+    for change, reason in zip(changes, delivery.reasons_of(changes), strict=True):
         is_told = change.trigger not in lifecycle.WITHOUT_EVENT
         number += is_told
-        is_latest = latest.get(change.point) == change.pk
-        reason = failures.get(change.point, "") if is_latest else change.reason
         steps.append(Step(change, events.get(number) if is_told else None, reason))
     for changed in models.StopChange.objects.filter(stop__delivery=delivery).select_related("stop"):
         told = models.Transition(trigger="change", point=changed.stop.label, at=changed.at)

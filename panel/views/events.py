@@ -33,6 +33,8 @@ from panel.views.base import EndpointView
 _log = logging.getLogger(__name__)
 # More than any recovery sends.
 _MOST_EVENTS = 10**12
+# On the page of an event.
+_MOST_OTHERS = 50
 # Of `record_rest` in one request. Of sellers, each is of up to 500 orders: with four entries each, under a second.
 _MOST_RECORDINGS = 4
 
@@ -88,9 +90,16 @@ class Events(EventsView):
             status=status,
             progress=_recovery(query),
             may_select=any(event.state != EventState.SENT for event in rows),
+            failure=self._failure(),
             **shown,
             **context,
         )
+
+    def _failure(self) -> Attempt | None:
+        """Why the endpoint fails now, if something is sent to it; else None."""
+        attempts: Any = self.outbox.attempts._default_manager
+        can_fail = self.endpoint.url and self.endpoint.enabled
+        return attempts.last_failure(self.endpoint) if can_fail else None
 
 
 def _unrecorded(recorded: int) -> str:
@@ -140,8 +149,16 @@ class Event(EventsView):
             event=found,
             runs=_runs(found.attempts.all()),
             blocked_by=blocked_by,
+            others=self._of_same_subject(found),
             live_ids=" ".join(f"event:{each.pk}" for each in (found, blocked_by) if each),
         )
+
+    def _of_same_subject(self, event: Any) -> list[Any]:
+        """The events of its delivery or order for the same endpoint, in their order; none of a test event."""
+        if event.is_test:
+            return []
+        of_subject = self.events.filter(**{self.outbox.subject: event.subject_id}).select_related("queue_item")
+        return list(of_subject.defer("body").order_by("sequence")[:_MOST_OTHERS])
 
     def _blocking(self, event: Any) -> Any:
         """The earlier event of its subject and endpoint that a waiting event waits for, or None."""

@@ -58,6 +58,17 @@ class TestDecimal:
         assert len(str(refused.value)) < 100
 
 
+class TestTyped:
+    """What a form that is shown again writes into its fields."""
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [("3,1", "3.10"), ("R$ 3", "3.00"), ("3.100,5", "3100.50"), ("", ""), ("x", "x"), ("-1", "-1")],
+    )
+    def test_is_written_as_the_unit_is(self, text, shown):
+        assert MeasureField(unit=CENTAVOS, required=False).prepare_value(text) == (shown or None)
+
+
 class TestCells:
     @given(st.integers(0, 10**8), st.sampled_from(["en", "pt-br"]))
     @example(115, "en")  # 1.15 x 100 = 114.99999999999999 as floats

@@ -46,6 +46,20 @@ class TestRuns:
         assert [len(run) for run in member.get(url("event", with_url.event.pk)).context["runs"]] == [1, 1]
 
 
+class TestGist:
+    @pytest.mark.parametrize(
+        ("answer", "shown"),
+        [
+            ({"status_code": 422, "response_start": " no such order "}, "no such order"),
+            ({"status_code": 502, "response_start": "<html><head>"}, "Bad Gateway"),
+            ({"status_code": 599, "response_start": ""}, ""),
+            ({"error": "dns"}, "The host name could not be resolved. Check its spelling."),
+        ],
+    )
+    def test_is_one_line(self, answer, shown):
+        assert webhooks.gist(WebhookAttempt(**answer)) == shown
+
+
 class TestReason:
     """On the page of the webhook, which "see why" opens."""
 
@@ -56,6 +70,7 @@ class TestReason:
         content = member.get(url("webhook")).content.decode()
 
         assert "Why it fails" in content
+        assert "Why it fails" in member.get(url("events")).content.decode()
         assert "404</span>" in content
         assert "Your server has nothing at this address" in content
         assert "no &lt;such&gt; page" in content

@@ -65,7 +65,7 @@ class TestList:
     def test_makes_no_more_queries_for_more_events(self, member, url, with_url, django_assert_max_num_queries):
         for _number in range(10):
             DeliveryFactory.create(token=with_url.token, stops=1)
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             member.get(url("events"))
 
 
@@ -84,6 +84,22 @@ class TestOne:
             text in content for text in ("503", "31 ms", "no answer in 15 s", "&lt;script&gt;1", str(events[1].pk))
         )
         assert "<script>1" not in content
+
+    def test_without_a_url_leads_to_where_one_is_set(self, member, url, shop):
+        pages = [member.get(address).content.decode() for address in (url("events"), url("event", shop.event.pk))]
+
+        for content in pages:
+            assert "No webhook URL is set" in content
+            assert f'href="{url("webhook")}">Set the URL' in " ".join(content.split()).replace("> ", ">")
+            assert "Send again" not in content
+            assert "Recover failed events" not in content
+
+    def test_has_the_other_events_of_its_delivery(self, member, url, events):
+        content = member.get(url("event", events[1].pk)).content.decode()
+
+        section = content.partition('id="others"')[2].partition("</section>")[0]
+        assert [event.pk for event in events if url("event", event.pk) in section] == [event.pk for event in events]
+        assert section.count("aria-current") == 1
 
     def test_is_not_sent_again_without_a_url(self, member, url, shop):
         response = member.post(url("event_resend", shop.event.pk), follow=True)

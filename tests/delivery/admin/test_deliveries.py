@@ -330,3 +330,35 @@ class TestStops:
         found = re.search(r'id="changes".*?</section>', changed, re.DOTALL)
         assert found
         assert all(text in found[0] for text in ("B ·", "Instructions", actor_name("member ana")))
+
+
+class TestParts:
+    """What the page shows beside the stops, and folds."""
+
+    def test_are_a_summary_the_history_and_the_events(self, admin_client):
+        delivery = DeliveryFactory.create(collected=True)
+        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="rang", by=BY, at=timezone.now())
+
+        shown = parts(admin_client, delivery)
+
+        assert money(delivery.shipping_value) in shown["summary"]
+        assert delivery.integrator.name in shown["summary"]
+        assert "Nobody there: rang" in shown["history"]
+        assert shown["history"].index("Not delivered at B") < shown["history"].index("Requested")
+        assert [f"#{event.sequence} " in shown["events"] for event in delivery.events.all()] == [True] * 4
+
+    def test_are_shown_to_those_who_may_view_the_rows(self, dispatcher):
+        """The dispatcher of these tests may view deliveries only; the role may view all of them."""
+        delivery = DeliveryFactory.create(collected=True)
+
+        shown = parts(dispatcher, delivery)
+
+        assert {"history", "events"}.isdisjoint(shown)
+        assert delivery.ordered_stops[0].external_id not in shown["stops"]
+
+
+def parts(client, delivery):
+    """The sections of the page by their ids, without their tags."""
+    content = " ".join(client.get(page(delivery)).content.decode().split())
+    found = re.findall(r'<section class="rota-card" id="(\w+)"(.*?)</section>', content)
+    return {name: " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split()) for name, text in found}
