@@ -96,6 +96,20 @@ class Period:
     def month_after(self) -> "Period":
         return Period.month_of(Period.month_of(self.last).last + _DAY)
 
+    def before(self, today: date) -> "Period | None":
+        """What comes before it and is as long; before a whole month the month. None of a period that has not begun.
+
+        Of a period that is not over only as many days as have passed of it.
+        """
+        if self.first > today:
+            return None
+        month = self.month_before
+        is_month = self == Period.month_of(self.first)
+        first = month.first if is_month else self.first - (self.last - self.first + _DAY)
+        if self.last <= today:
+            return Period(first, month.last if is_month else self.first - _DAY)
+        return Period(first, min(first + (today - self.first), self.first - _DAY))
+
     def within(self, other: "Period") -> "Period":
         """The days that both periods have."""
         return Period(max(self.first, other.first), min(self.last, other.last))
@@ -344,6 +358,12 @@ def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
         )
     )
     return {row[0]: Service(*row) for row in rows}
+
+
+def service_of_period(deliveries: DeliveryQuerySet, period: Period) -> Service | None:
+    """That of all of these deliveries of one environment that ended in the period. None if no driver took one."""
+    found = service(deliveries.ended(period.start, period.end), by="environment")
+    return next(iter(found.values()), None)
 
 
 def service_of_dates(deliveries: DeliveryQuerySet, period: Period) -> dict[date, Service]:

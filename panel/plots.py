@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from math import floor, log10
 from typing import Any
 
+from django.utils.formats import localize
+from django.utils.translation import gettext
+
 from common import formats
 
 # Labels below a chart that have room beside each other on a phone.
@@ -115,6 +118,49 @@ def _column(
     texts = ["–" if value is None else shown(value) for value in values]  # noqa: RUF001  # as in the tables
     named = [f"{each.name}: {text}" for each, text in zip(series, texts, strict=True)]
     return Column(number + 0.1, label, is_labelled, texts, " · ".join([label, *named]), bars)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a report, for the template panel/headline.html, and how it differs from that of the period before.
+
+    `change` is empty where there is nothing to compare with. `look`: good, bad, or empty where more is neither.
+    """
+
+    name: Any
+    text: str
+    change: str = ""
+    look: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        name: Any,
+        now: Any,
+        before: Any,
+        *,
+        shown: Callable[[Any], str] = formats.number,
+        unit: Any = "%",
+        better: int = 0,
+    ) -> "Figure":
+        """`shown` writes a figure. The difference is in percent of the one before, or in another `unit` as it is.
+
+        `better`: 1 if more is better, -1 if less is.
+        """
+        if now is None or before is None or (unit == "%" and not before):
+            return cls(name, shown(now))
+        is_share = unit == "%"
+        difference = round(100 * (now - before) / before if is_share else now - before, 0 if is_share else 1)
+        if not difference:
+            return cls(name, shown(now), gettext("unchanged"))
+        sign = "+" if difference > 0 else "\N{MINUS SIGN}"
+        look = "good" if difference * better > 0 else "bad" if better else ""
+        return cls(name, shown(now), f"{sign}{localize(_plain(abs(difference)))} {unit}", look)
+
+
+def _plain(value: Any) -> float:
+    """A whole number without its fraction."""
+    return int(value) if value == int(value) else float(value)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from django.db.models import CharField, Q, QuerySet
 from django.db.models.functions import Cast
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -28,7 +29,8 @@ from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoi
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
 from integration.models.order import compact_code
 from panel.filters import has_receiver
-from panel.templatetags.panel import first_line, order_names, status_name
+from panel.templatetags.orders import order_status
+from panel.templatetags.panel import badge, first_line, order_names
 from panel.views.base import user_of
 
 LONGEST = 100  # characters
@@ -96,7 +98,7 @@ _PAGES: dict[str, tuple[Any, str]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """`text` is what it is called, `detail` what tells it from others of that name.
+    """`text` is what it is called, `detail` what tells it from others of that name, `status` a badge.
 
     `environment`: of a delivery, order or invoice.
     """
@@ -105,6 +107,12 @@ class Result:
     address: str
     detail: str = ""
     environment: str = ""
+    status: SafeString | str = ""
+
+    def rank(self, text: str) -> int:
+        """How well it is named by the text, in lower case and without accents: 0 is the best."""
+        name = folded(self.text)
+        return 0 if name == text else 1 if name.startswith(text) else 2
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,10 @@ class Group:
 
 
 class Search:
-    """One search. `groups` has what was found, without empty groups; nothing for less than two characters."""
+    """One search. `groups` has what was found, without empty groups; nothing for less than two characters.
+
+    What the text names comes first, of the groups and in them; else they keep their order, of rows the newest first.
+    """
 
     def __init__(self, request: HttpRequest, text: str) -> None:
         self._request, self._user = request, user_of(request)
@@ -133,7 +144,10 @@ class Search:
             Group(_("Pickup points"), [*self._pickup_points()]),
             Group(_("Pages"), self._pages()),
         ]
-        return [group for group in found if group.results]
+        text = folded(self._text)
+        for group in found:
+            group.results.sort(key=lambda result: result.rank(text))
+        return sorted((group for group in found if group.results), key=lambda group: group.results[0].rank(text))
 
     @cached_property
     def _own_accounts(self) -> list[Integrator]:
@@ -186,8 +200,9 @@ class Search:
                     each.pk,
                     is_own=visible is None or each.integrator_id in visible,
                 ),
-                " · ".join([*_receivers(each), each.integrator.name, str(status_name(each.status))]),
+                " · ".join([*_receivers(each), each.integrator.name]),
                 each.environment,
+                badge(each.status),
             )
             for each in shown[:_MOST]
         ]
@@ -223,8 +238,9 @@ class Search:
                     order.pk,
                     is_own=self._owns(order.seller_id),
                 ),
-                " · ".join(filter(None, [*_receiver(order), order.seller.name, str(order.get_status_display())])),
+                " · ".join(filter(None, [*_receiver(order), order.seller.name])),
                 order.environment,
+                order_status(order.status),
             )
             for order in whole[:_MOST]
         ]
@@ -364,4 +380,4 @@ def _pages_of_admin(request: HttpRequest) -> Iterable[Result]:
     for app in admin.site.get_app_list(request):
         for model in app["models"]:
             if model["admin_url"]:
-                yield Result(capfirst(str(model["name"])), model["admin_url"], _("Admin"))
+                yield Result(capfirst(str(model["name"])), model["admin_url"], f"{_('Admin')} · {app['name']}")

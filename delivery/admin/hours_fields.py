@@ -121,6 +121,9 @@ class DaysOffWidget(_Widget):
 
     template_name = "admin/delivery/servicehours/days_off.html"
 
+    def id_for_label(self, id_: str) -> str:
+        return f"{id_}-1-date"
+
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         context = super().get_context(name, value, attrs)
         known = list(value or [])[:MOST_DAYS_OFF]
@@ -130,7 +133,7 @@ class DaysOffWidget(_Widget):
         rows = []
         for number, row in enumerate([*known, *[DayOff()] * spare], start=1):
             own, own_id = f"{name}-{number}", f"{context['widget']['attrs'].get('id', name)}-{number}"
-            shown = day.render(f"{own}-hours", row.spans, {"id": f"{own_id}-hours"})
+            shown = day.render(f"{own}-hours", row.spans, {"id": f"{own_id}-hours", "aria-label": day.label})
             rows.append({"name": own, "id": own_id, "date": row.date, "called": row.name, "day": shown})
         context["widget"] |= {
             "label": self.label,

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from django import template
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from common import clock, formats
 from common.accounts import Role
 from common.actors import actor_name
+from common.fields import folded
 from common.http_requests import browser_name
 from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
@@ -208,6 +210,19 @@ def badge(value: str, words: str = "") -> SafeString:
     """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
     name, colour = _BADGES.get(value, (value, ""))
     return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words or name)
+
+
+@register.filter
+def marked(text: str, wanted: str) -> SafeString | str:
+    """The text with each place marked at which it has what was looked for, whatever its case and accents."""
+    plain, part = folded(text), folded(wanted.strip())
+    if not part or len(plain) != len(text):
+        return text
+    cuts = [0, *(at for found in re.finditer(re.escape(part), plain) for at in found.span()), len(text)]
+    parts = [text[first:last] for first, last in pairwise(cuts)]
+    return format_html_join(
+        "", "{}", ((format_html("<mark>{}</mark>", each) if n % 2 else each,) for n, each in enumerate(parts))
+    )
 
 
 @register.filter

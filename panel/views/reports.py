@@ -33,7 +33,7 @@ from delivery.models.stop import LABELS
 from delivery.pricing import Charge
 from delivery.reports import Charged, Line, Period, Row, Service
 from panel.filters import PER_PAGE
-from panel.plots import Bars, Chart, Series
+from panel.plots import Bars, Chart, Figure, Series
 from panel.views.base import AccountView, LoggedInView
 
 _Table = tuple[list[str], list[list[Cell]]]
@@ -106,7 +106,8 @@ def _from_first(used: Collection[date], dates: list[date]) -> list[date]:
     return dates[max(0, min(first, len(dates) - _FEWEST_COLUMNS)) :]
 
 
-def _share(percent: float | None) -> str:
+def share(percent: float | None) -> str:
+    """A percentage as text."""
     return "–" if percent is None else f"{round(percent)} %"  # noqa: RUF001  # as in the tables
 
 
@@ -171,7 +172,7 @@ def _figures(
                 _("Delivered on time"),
                 [Series(_("On time"), "good")],
                 of_service("percent_on_time"),
-                shown=_share,
+                shown=share,
                 has_totals=False,
                 top=100,
             ),
@@ -208,6 +209,41 @@ def _figures(
     }
 
 
+def _headline(of: Callable[[Period], DeliveryQuerySet], total: Line, period: Period) -> dict[str, Any]:
+    """What a report begins with: its figures, and how they differ from those of the period before.
+
+    `of`: the deliveries that a report of a period is about.
+    """
+    before = period.before(timezone.localdate())
+    earlier = Line() if before is None else reports.total(reports.of_days(of(before), before))
+    now = reports.service_of_period(of(period), period)
+    then = None if before is None else reports.service_of_period(of(before), before)
+    points, minutes = _("points"), _("min")
+    return {
+        "compared": before if earlier.count else None,
+        "headline": [
+            Figure.of(_("Deliveries that ended"), total.count, earlier.count),
+            Figure.of(
+                _("Delivered on time"),
+                now and now.percent_on_time,
+                then and then.percent_on_time,
+                shown=share,
+                unit=points,
+                better=1,
+            ),
+            Figure.of(
+                _("Minutes until a driver accepts (median)"),
+                now and now.minutes,
+                then and then.minutes,
+                shown=_minutes,
+                unit=minutes,
+                better=-1,
+            ),
+            Figure.of(_("Total"), total.amount, earlier.amount, shown=money),
+        ],
+    }
+
+
 # The sums of a line with their names and colours; the ends are those of accounts without failures that cost something.
 _AMOUNTS: list[tuple[Any, str, Callable[[Line], Decimal]]] = [
     (gettext_lazy("Prices"), "good", attrgetter("prices")),
@@ -225,8 +261,8 @@ def _owed(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[Any, Charg
 def _went(service: Service | None) -> list[str]:
     """The share on time and the minutes, as text."""
     if service is None:
-        return [_share(None), _minutes(None)]
-    return [_share(service.percent_on_time), _minutes(service.minutes)]
+        return [share(None), _minutes(None)]
+    return [share(service.percent_on_time), _minutes(service.minutes)]
 
 
 class _OfAllAccounts(LoggedInView, PermissionRequiredMixin):
@@ -255,7 +291,8 @@ class AllAccounts(_OfAllAccounts):
             went = {each.of.pk: each for each in reports.service_of_drivers(every, period)} if drivers else {}
             context |= {
                 "lines": [(line, service.get(line.of.pk)) for line in lines[:_MOST_LINES]],
-                "total": reports.total(lines),
+                "total": (total := reports.total(lines)),
+                **_headline(reports.live, total, period),
                 "has_more": len(lines) > _MOST_LINES,
                 "most": max((line.amount for line in lines), default=0) or 1,
                 "drivers": [(each, went.get(each.of.pk)) for each in drivers[:_MOST_LINES]],
@@ -288,7 +325,9 @@ class Account(AccountView):
         if period := form.period:
             lines = reports.of_days(self.deliveries, period)
             files = {table: f"{self.url(f'report_{table}_export')}?{request.GET.urlencode()}" for table in TABLES}
-            context |= {**_figures(self.deliveries, lines, period, files=files), "total": reports.total(lines)}
+            total = reports.total(lines)
+            context |= {**_figures(self.deliveries, lines, period, files=files), "total": total}
+            context |= _headline(lambda _period: self.deliveries, total, period)
         return self.page("panel/report.html", **context)
 
 
@@ -457,6 +496,7 @@ def periods(period: Period | None) -> dict[str, Any]:
         "before": period.month_before,
         "after": after if after.first <= today else None,
         "others": others,
+        "is_named": any(period == each for _name, each in others) or period == Period.month_of(period.first),
     }
 
 

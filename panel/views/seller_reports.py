@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -31,9 +32,9 @@ from delivery.reports import Period
 from integration import lifecycle, words
 from integration.lifecycle import Status
 from integration.models import Order, Seller, StatusLog
-from panel.plots import Bars, Chart, Series
+from panel.plots import Bars, Chart, Figure, Series
 from panel.views.base import LoggedInView, SellerView
-from panel.views.reports import PeriodForm, date_name, periods
+from panel.views.reports import PeriodForm, date_name, periods, share
 
 _log = logging.getLogger(__name__)
 # Lines that a page shows. The file has all of them.
@@ -140,6 +141,25 @@ def _total(lines: Iterable[Line]) -> Line:
     return whole
 
 
+def _headline(of: Callable[[Period], Iterable[Line]], total: Line, period: Period) -> dict[str, Any]:
+    """What a report begins with: its figures, and how they differ from those of the period before.
+
+    `of`: the lines of a report of a period.
+    """
+    before = period.before(timezone.localdate())
+    earlier = _total(of(before)) if before else Line()
+    on_time, was_on_time = total.percent_on_time, earlier.percent_on_time
+    return {
+        "compared": before if earlier.count else None,
+        "headline": [
+            Figure.of(_("Orders"), total.count, earlier.count),
+            Figure.of(_("Delivered on time"), on_time, was_on_time, shown=share, unit=_("points"), better=1),
+            Figure.of(_("Freight"), total.freight, earlier.freight, shown=money),
+            Figure.of(_("Value of the orders"), total.value, earlier.value, shown=money),
+        ],
+    }
+
+
 class Report(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
@@ -149,6 +169,7 @@ class Report(SellerView):
             lines = _of_dates(self.orders, period)
             total = _total(lines)
             context |= {"lines": lines, "total": total, "charts": _charts(lines, period)}
+            context |= _headline(partial(_of_dates, self.orders), total, period)
             context |= {"names": _SERIES.values(), "bars": self._bars(total)}
         return self.page("panel/seller_report.html", **context)
 
@@ -239,6 +260,7 @@ class AllSellers(_OfAllSellers):
             context |= {
                 "lines": lines[:_MOST_LINES],
                 "total": total,
+                **_headline(_of_sellers, total, period),
                 "has_more": len(lines) > _MOST_LINES,
                 "names": _SERIES.values(),
                 "reasons": [_REASONS[code] for code in codes],

@@ -203,6 +203,25 @@ class TestMonth:
         assert (month.first.day, month.last) == (1, date.fromisoformat(last))
 
     @pytest.mark.parametrize(
+        ("first", "last", "today", "before"),
+        [
+            ("2026-11-01", "2026-11-30", "2026-12-04", ("2026-10-01", "2026-10-31")),
+            ("2026-11-01", "2026-11-30", "2026-11-26", ("2026-10-01", "2026-10-26")),
+            ("2026-03-01", "2026-03-31", "2026-03-30", ("2026-02-01", "2026-02-28")),
+            ("2026-11-10", "2026-11-19", "2026-11-26", ("2026-10-31", "2026-11-09")),
+            ("2026-11-10", "2026-11-19", "2026-11-12", ("2026-10-31", "2026-11-02")),
+            ("2026-11-26", "2026-11-26", "2026-11-26", ("2026-11-25", "2026-11-25")),
+        ],
+    )
+    def test_is_compared_with_as_many_days_before_it(self, first, last, today, before):
+        period = Period(*map(date.fromisoformat, (first, last)))
+
+        assert period.before(date.fromisoformat(today)) == Period(*map(date.fromisoformat, before))
+
+    def test_is_compared_with_nothing_before_it_begins(self):
+        assert NOVEMBER.before(date(2026, 10, 31)) is None
+
+    @pytest.mark.parametrize(
         ("first", "last", "before", "after"),
         [("2026-01-01", "2026-01-31", "2025-12", "2026-02"), ("2026-11-02", "2026-12-30", "2026-10", "2027-01")],
     )

@@ -4,13 +4,33 @@ from decimal import Decimal
 
 import pytest
 
-from panel.plots import Bars, Chart, Series
+from panel.plots import Bars, Chart, Figure, Series
 
 GOOD, BAD = Series("Received", "good"), Series("Failed", "bad")
 
 
 def chart(rows, series=(GOOD, BAD), **options):
     return Chart.of("Attempts", heading="Hour", series=series, rows=rows, **options)
+
+
+class TestFigure:
+    @pytest.mark.parametrize(
+        ("now", "before", "options", "change"),
+        [
+            (12, 8, {}, ("+50 %", "")),
+            (Decimal("7.50"), Decimal(10), {"better": 1}, ("\N{MINUS SIGN}25 %", "bad")),
+            (8.04, 6.5, {"unit": "min", "better": -1}, ("+1.5 min", "bad")),
+            (4.0, 6.0, {"unit": "min", "better": -1}, ("\N{MINUS SIGN}2 min", "good")),
+            (1004, 1000, {}, ("unchanged", "")),
+            (5, 0, {}, ("", "")),
+            (5.0, None, {"unit": "min"}, ("", "")),
+            (None, 5.0, {"unit": "min"}, ("", "")),
+        ],
+    )
+    def test_says_how_it_differs(self, now, before, options, change):
+        made = Figure.of("Deliveries", now, before, shown=str, **options)
+
+        assert (made.text, (made.change, made.look)) == (str(now), change)
 
 
 class TestChart:

@@ -19,6 +19,7 @@ from delivery.payload import Options, Place
 from panel.views import reports
 from tests.delivery.ended import TRAVELS, Ended, insert, travelled
 from tests.delivery.proofs import asking_for
+from tests.delivery.tracking.links import text_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.money import PERCENTS
 from tests.panel.conftest import table
@@ -109,6 +110,19 @@ class TestOfAnAccount:
         assert used == {"12:00": "2", "14:00": "1"}
         assert amounts.columns[12].values[0] == "R$ 40.00"
         assert [line.count for line, _days, _service in page.context["dates"]] == [3]
+
+    def test_begins_with_figures_beside_those_of_the_period_before(self, member, url, shop, driver):
+        march = datetime(2025, 3, 22, 15, tzinfo=UTC)
+        rows = [Ended(march), Ended(march, Ending.NOT_DELIVERED), Ended(march.replace(month=2))]
+        insert(shop.delivery, *rows, driver=driver)
+
+        page = member.get(url("report"), {"since": "2025-03-01", "until": "2025-03-31"})
+
+        ended, on_time, _minutes, total = page.context["headline"]
+        assert (ended.text, ended.change) == ("2", "+100 %")
+        assert (on_time.text, on_time.look) == ("100 %", "")
+        assert (total.text, total.change) == ("R$ 40.00", "+100 %")
+        assert "Compared with 1 Feb 2025 to 28 Feb 2025." in text_of(page)
 
     @pytest.mark.parametrize(("day", "columns"), [(2, 21), (22, 7)])
     def test_has_columns_from_the_first_delivery_on_a_week_at_least(self, member, url, shop, driver, day, columns):

@@ -135,7 +135,7 @@ class TestReceivers:
 
         ((name, fills),) = found.items()
         assert name == "Ana · Rua Augusta, 500 · (11) 97777-0001"
-        assert (fills["name"], fills["phone"], fills["street"]) == ("Ana", "+5511977770001", "Rua Augusta")
+        assert (fills["name"], fills["phone"], fills["street"]) == ("Ana", "+55 11 97777-0001", "Rua Augusta")
         assert fills["position"] == "{:.6f}, {:.6f}".format(*DROPOFFS[0])
         assert all(f'id="id_b-{field}"' in member.get(url("request")).content.decode() for field in fills)
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.actions.forgetting import forget_stops_of
 from delivery.geo.distance import Point
-from delivery.models import Delivery, PickupPoint
+from delivery.models import Delivery, Integrator, PickupPoint
 from delivery.payload import Place
 from integration.actions.forgetting import forget_orders_of
 from integration.models import Order
@@ -125,6 +125,20 @@ class TestSearch:
             addresses(member, text)
 
         assert not [each for each in captured if "receiver_document" in each["sql"].partition("WHERE")[2]]
+
+    def test_begins_with_what_is_named_so_and_marks_it(self, staff, shop):
+        Integrator.objects.filter(pk=shop.integrator.pk).update(name="Ação <Order>")
+        create_order(shop.seller, orderId="of acao")
+
+        page = staff.get(SEARCH, {"q": "ação"}).content.decode()
+
+        assert page.index("<mark>Ação</mark> &lt;Order&gt;") < page.index("of <mark>acao</mark>")
+
+    def test_says_what_it_looks_for_when_it_finds_nothing(self, member, shop):
+        page = member.get(SEARCH, {"q": "<zz>"}).content.decode()
+
+        assert "Nothing found for “&lt;zz&gt;”." in page
+        assert "order number, id, receiver, end of a phone" in page
 
     def test_is_a_page_without_javascript(self, member, shop):
         page = member.get(SEARCH, {"q": shop.integrator.name}).content.decode()

@@ -127,5 +127,5 @@ class TestOfAllSellers:
             staff.get(self.URL)
 
         plans = plans_of(captured, "integration_order")
-        assert len(plans) == 1  # rows and reasons are of one moment
+        assert len(plans) == 2  # of this period and of the one before; rows and reasons are of one moment
         assert not any("Seq Scan on integration_order" in plan for plan in plans)
