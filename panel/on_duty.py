@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from common import clock
 from delivery import lifecycle
-from delivery.models import Delivery, Driver, Stop
+from delivery.models import Delivery, DispatchRules, Driver, LatestPosition, Stop
 from delivery.models.driver import DriverQuerySet
 from panel.board import Card
 
@@ -37,6 +37,12 @@ class AtWork:
         """How long the next step has been due; None if it is not late."""
         due_at = self.route.due_at if self.route else self.at  # type: ignore[attr-defined]  # annotated
         return self.at - due_at if due_at < self.at else None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the latest position says little about where the driver is now."""
+        latest: LatestPosition | None = getattr(self.driver, "latest", None)
+        return latest is not None and latest.recorded_at < self.at - DispatchRules.current().position_fresh
 
     @cached_property
     def next_label(self) -> str:

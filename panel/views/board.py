@@ -33,15 +33,15 @@ from panel import board, maps, on_duty, playback
 from panel.views.base import DispatcherView
 
 _LONGEST_SEARCH = 100  # characters
-# Tabs with the route status they show; those without one are computed by the script.
+# Tabs with the route status they show; those without one are computed by the script. Seven short words fit on a phone.
 _TABS = [
     ("all", pgettext_lazy("routes", "All"), ""),
-    ("late", _("Late"), ""),
-    ("waiting", _("Waiting"), RouteStatus.AVAILABLE),
-    ("to-collect", _("To collect"), RouteStatus.ACCEPTED),
-    ("on-the-way", _("On the way"), RouteStatus.COLLECTED),
-    ("returning", _("Returning"), RouteStatus.RETURNING),
-    ("scheduled", pgettext_lazy("routes", "Scheduled"), RouteStatus.SCHEDULED),
+    ("late", pgettext_lazy("tab of the board", "Late"), ""),
+    ("waiting", pgettext_lazy("tab of the board", "Waiting"), RouteStatus.AVAILABLE),
+    ("to-collect", pgettext_lazy("tab of the board", "Collect"), RouteStatus.ACCEPTED),
+    ("on-the-way", pgettext_lazy("tab of the board", "On the way"), RouteStatus.COLLECTED),
+    ("returning", pgettext_lazy("tab of the board", "Return"), RouteStatus.RETURNING),
+    ("scheduled", pgettext_lazy("tab of the board", "Scheduled"), RouteStatus.SCHEDULED),
 ]
 # Drivers to choose from: those that are seen at once, and those that are listed. A search finds the others.
 _BEST_DRIVERS = 3
@@ -260,9 +260,10 @@ class Move(DispatcherView):
         return self.page("panel/board_message.html", text=text, is_error=is_error)
 
 
-def _option(driver: Driver, metres: float | None, *, at: datetime) -> tuple[UUID, str]:
-    """A driver to choose: the id and the label."""
-    return driver.pk, " · ".join([text_of_simulator(driver.name), *whereabouts(driver, metres, at=at)])
+def _option(driver: Driver, metres: float | None, *, at: datetime) -> tuple[UUID, str, str, bool]:
+    """A driver to choose: the id, the name, where the driver is, and whether that is old."""
+    place = " · ".join(whereabouts(driver, metres, at=at))
+    return driver.pk, text_of_simulator(driver.name), place, on_duty.AtWork(driver, at).is_old
 
 
 def _choice(delivery: Delivery, *, search: str = "", chosen: str = "", recommends: bool = False) -> dict[str, Any]:

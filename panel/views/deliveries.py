@@ -30,7 +30,9 @@ from delivery.models import Environment, Simulation
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
+from delivery.stop_details import StopDetails
 from panel import maps
+from panel.board import Card
 from panel.filters import DeliveryFilter, all_rows, listed
 from panel.templatetags.panel import status_name
 from panel.views.base import AccountView, LoggedInView
@@ -145,22 +147,36 @@ class Delivery(AccountView):
     """One delivery: map, stops, and its history with the webhook events."""
 
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
-        found = get_object_or_404(self.deliveries.with_parts(), pk=delivery)
+        found = get_object_or_404(self.deliveries.with_parts().with_due(), pk=delivery)
+        now = clock.now()
         position = found.driver_position
         steps = history(found)
+        stops = receivers.details(found.ordered_stops, at=now)
         return self.page(
             "panel/delivery.html",
             delivery=found,
             route=maps.route(found, position),
             tiles=maps.tiles(),
             position=position,
-            stops=receivers.details(found.ordered_stops, at=clock.now()),
+            stops=stops,
+            late_by=now - found.due_at if found.due_at < now and not found.is_closed else None,
+            **_next(found, stops),
             steps=steps,
             requested_by=steps[-1].change.by,
             at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
             live_ids=_ids(found, steps),
             **context(found),
         )
+
+
+def _next(delivery: models.Delivery, stops: list[StopDetails]) -> dict[str, Any]:
+    """Where the driver goes next, and when that is; nothing of a route that has ended."""
+    if delivery.is_closed:
+        return {}
+    label = Card(delivery, {}, stops).next_label
+    place = delivery.stop_at(label)
+    arrival = next((details.arrival for details in stops if details.stop == place), None)
+    return {"next_label": label, "next_place": place or delivery, "next_arrival": arrival}
 
 
 def at_a(delivery: models.Delivery) -> Trigger:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import segno
 from django.contrib import messages
-from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -20,7 +20,6 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
-from delivery.models.driver import DriverQuerySet
 from panel import driver_day, maps
 from panel.filters import DriverFilter, numbered
 from panel.on_duty import AtWork, with_work
@@ -45,16 +44,18 @@ class Drivers(DispatcherView):
 
 
 class _OfDriver(DispatcherView):
-    """Base of the views of one driver."""
+    """Base of the views of one driver. None is simulated."""
 
     def driver(self, key: UUID) -> Driver:
-        return get_object_or_404(_drivers(), pk=key)
+        own = Driver.objects.filter(active=True, simulated_for=None)
+        return get_object_or_404(with_work(own, at=clock.now()), pk=key)
 
     def show(self, driver: Driver, **more: Any) -> HttpResponse:
         now = clock.now()
         return self.page(
             "panel/driver.html",
             driver=driver,
+            work=AtWork(driver, now),
             day=driver_day.of(driver, _day(self.request.GET.get("day", "")), at=now),
             counts=driver_day.on_time(driver, at=now),
             tiles=maps.tiles(),
@@ -92,17 +93,6 @@ class EndSession(_OfDriver):
         driver_devices.end(device=phone, by=actor(request), at=clock.now())
         messages.success(request, _("%(phone)s is logged out.") % {"phone": phone})
         return redirect("panel:driver", found.pk)
-
-
-def _drivers() -> DriverQuerySet:
-    """Drivers who work for us, with their latest position, route and the phones that are logged in. None simulated."""
-    held = Delivery.objects.filter(route_status__in=lifecycle.HELD)
-    phones = Prefetch("devices", _logged_in(), to_attr="phones")
-    return (
-        Driver.objects.filter(active=True, simulated_for=None)
-        .select_related("latest")
-        .prefetch_related(Prefetch("deliveries", held, to_attr="held"), phones)
-    )
 
 
 def _day(text: str) -> date:

@@ -1,5 +1,6 @@
 """What a shop changes of a stop until the driver has been there, and its answer to a first failure."""
 
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -11,13 +12,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common import clock
+from common.formats import money
 from common.mail import outbox
 from delivery import words
 from delivery.actions import stops
 from delivery.errors import DeliveryError
-from delivery.lifecycle import OnFailure
-from delivery.models import DropoffOptions
+from delivery.lifecycle import Mode, OnFailure
+from delivery.models import Delivery, DropoffOptions
 from delivery.models.stop import LONGEST_INSTRUCTIONS
+from delivery.pricing import percent_of
 from delivery.refusals import refusal
 from panel.views.base import RequestingView
 
@@ -54,10 +57,25 @@ class ChangeForm(forms.Form):
 
 
 class AnswerForm(forms.Form):
-    answer = forms.ChoiceField(
-        label=gettext_lazy("What follows"), choices=[*words.ANSWERS.items()], widget=forms.RadioSelect
-    )
+    answer = forms.ChoiceField(label=gettext_lazy("What follows"), widget=forms.RadioSelect)
     instructions = InstructionsField()
+
+    def __init__(self, delivery: Delivery, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["answer"].choices = _answers(delivery)  # type: ignore[attr-defined]  # of a ChoiceField
+
+
+def _answers(delivery: Delivery) -> list[tuple[str, str]]:
+    """The answers to a first failure, each with what it adds to the price if it adds anything."""
+    again = _("second attempt"), delivery.retry_percent
+    back = _("way back after a failure"), delivery.return_percent if delivery.mode == Mode.DEFAULT else Decimal(0)
+    charges = {OnFailure.RETURN: back, OnFailure.RETRY: again, OnFailure.LEAVE: again}
+    answers = []
+    for answer, name in words.ANSWERS.items():
+        charge, percent = charges[OnFailure(answer)]
+        amount = percent_of(delivery.shipping_value, percent)
+        answers.append((answer, f"{name} ({charge}: {money(amount)})" if amount else str(name)))
+    return answers
 
 
 class Stop(RequestingView):
@@ -71,7 +89,7 @@ class Stop(RequestingView):
         if found.stop_at(point) is None:
             raise Http404
         is_answer = request.POST.get("step") == "answer"
-        form = AnswerForm(request.POST) if is_answer else ChangeForm(request.POST)
+        form = AnswerForm(found, request.POST) if is_answer else ChangeForm(request.POST)
         if not form.is_valid():
             return self._show(delivery, point, **{"answer" if is_answer else "change": form})
         self.account.check_active()
@@ -107,7 +125,7 @@ class Stop(RequestingView):
         }
         forms_shown = {
             "change": ChangeForm(initial=values),
-            "answer": AnswerForm(initial={"answer": options.on_failure}) if stop.tried_at else None,
+            "answer": AnswerForm(found, initial={"answer": options.on_failure}) if stop.tried_at else None,
             **sent,
         }
         return self.page("panel/stop.html", status=422 if sent else 200, delivery=found, stop=stop, **forms_shown)

@@ -27,13 +27,15 @@ def search(client, delivery, **query):
 
 
 def options(content):
-    """The labels of the drivers that are listed."""
+    """The names of the drivers that are listed."""
     return [label.split(" · ")[0] for label in labels(content)]
 
 
 def labels(content):
+    """Names and where they are, with a dot between the parts."""
     found = re.findall(r'value="[0-9a-f-]{36}"[^>]*>\s*<span>(.*?)</span>\s*</label>', content, re.DOTALL)
-    return [re.sub("<.*?>", "", label) for label in found]
+    texts = [[line.strip() for line in re.sub("<.*?>", "\n", label).splitlines()] for label in found]
+    return [" · ".join(filter(None, lines)) for lines in texts]
 
 
 def card(client, delivery):
@@ -61,8 +63,8 @@ class TestTheDialog:
     @pytest.mark.parametrize(
         ("language", "label"),
         [
-            ("en", "Ana · 2.2 km · position 7 s ago · recommended"),
-            ("pt-br", "Ana · 2,2 km · posição há 7 s · recomendado"),
+            ("en", "Ana · recommended · 2.2 km · position 7 s ago"),
+            ("pt-br", "Ana · recomendado · 2,2 km · posição há 7 s"),
         ],
     )
     def test_says_how_far_and_how_old_a_position_is(self, dispatcher, shop, monkeypatch, language, label):
@@ -85,7 +87,24 @@ class TestTheDialog:
     def test_says_that_a_driver_has_no_position(self, dispatcher, shop):
         DriverFactory.create(name="Ana")
 
-        assert "Ana · position unknown" in dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
+        content = dialog(dispatcher, shop.delivery, HTTP_ACCEPT_LANGUAGE="en")
+
+        assert labels(content) == ["Ana · recommended · position unknown"]
+
+    def test_marks_an_old_position(self, dispatcher, shop):
+        DriverFactory.create(name="Seen", at_point=NEAR)
+        DriverFactory.create(name="Lost", at_point=NEARER, at_point__age=3_600)
+
+        seen, lost = (
+            dialog(dispatcher, shop.delivery).split(name)[1].split("</label>")[0] for name in ("Seen", "Lost")
+        )
+
+        assert ("bad-text" in seen, "bad-text" in lost) == (False, True)
+
+    def test_shows_where_the_route_goes(self, dispatcher, shop):
+        content = dialog(dispatcher, shop.delivery)
+
+        assert re.findall(r'<b class="label(?: a)?">(\w)</b>', content) == ["A", "B"]
 
     def test_says_that_nobody_is_eligible_for_a_live_delivery(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
@@ -246,7 +265,7 @@ class TestAssigningSeveral:
         with django_assert_num_queries(8):  # session, user, 2 of permissions; routes, stops, declined offers, drivers
             rows = self.form(dispatcher, second, shop.delivery, taken).context["rows"]
 
-        listed = [(delivery.pk, [key for key, _label in options]) for delivery, options in rows]
+        listed = [(delivery.pk, [key for key, *_texts in options]) for delivery, options in rows]
         unknown = Driver.objects.get(name="Unknown place").pk
         assert listed == [(shop.delivery.pk, [near.pk, far.pk, unknown]), (second.pk, [far.pk, unknown])]
 

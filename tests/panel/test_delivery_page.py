@@ -110,6 +110,35 @@ class TestPage:
         assert "Waiting for a driver" in state
 
 
+class TestNow:
+    """What the page says first."""
+
+    @staticmethod
+    def text(content):
+        state = content.split('id="state"')[1].split("</section>")[0]
+        return " ".join(re.sub(r"<[^>]+>", " ", state.partition(">")[2]).split())
+
+    def test_names_the_next_stop_how_late_it_is_and_the_drivers_phone(self, member, url, shop):
+        day_before = timezone.now() - timedelta(days=1)
+        delivery = DeliveryFactory.create(token=shop.token, collected=True, at=day_before)
+
+        shown = self.text(member.get(url("delivery", delivery.pk)).content.decode())
+
+        assert re.search(r"\d+ h \d+ min late", shown)
+        assert "Next stop B " in shown
+        assert delivery.driver.name in shown
+
+    def test_says_nothing_of_a_next_stop_when_it_has_ended(self, member, url, shop):
+        delivery = DeliveryFactory.create(token=shop.token, at=timezone.now() - timedelta(days=1))
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        shown = self.text(member.get(url("delivery", delivery.pk)).content.decode())
+
+        assert shown.startswith("Cancelled")
+        assert "Next stop" not in shown
+        assert "late" not in shown
+
+
 class TestWays:
     def test_lead_dispatchers_to_the_route_on_the_board_while_it_is_there(self, as_role, url, shop):
         page, board = url("delivery", shop.delivery.pk), f"/panel/board/?environment=live&amp;route={shop.delivery.pk}"

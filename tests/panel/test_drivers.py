@@ -40,7 +40,7 @@ class TestDrivers:
 
         assert re.findall(r"/panel/drivers/[^\"]+/\">([^<]+)", text) == ["Carla", "Bia", "Ana Lima"]
         states = [state.strip() for state in re.findall(r'<span class="badge[^"]*">([^<]+)', text)]
-        assert states == ["On a route", "On duty", "Off duty"]
+        assert states == ["On a route", "Free", "Off duty"]
 
     def test_names_the_next_stop_and_how_late_it_is(self, dispatcher, ana):
         stop = Place(point=Point(*PICKUP), address={"street": "Rua Augusta", "number": "500"})
@@ -54,7 +54,7 @@ class TestDrivers:
 
         assert re.findall(r"/panel/drivers/[^\"]+/\">([^<]+)", text) == ["Carla", "Bia", "Ana Lima"]
         assert f"/panel/deliveries/{route.pk}/" in text
-        assert "<b>B</b>" in text
+        assert '<b class="letter">B</b>' in text
         assert "Rua Augusta, 500" in text
         assert re.search(r"\d+ h \d+ min late", text)
 
@@ -62,7 +62,7 @@ class TestDrivers:
         route = DeliveryFactory.create(collected=True, driver=DriverFactory.create(name="Bia"), stops=1)
         deliveries.deliver_point(delivery=route, point="B", by=BY, at=timezone.now())
 
-        assert re.findall(r'data-label="Routes today">(\d+)<', page(dispatcher)) == ["1", "0"]
+        assert re.findall(r'data-label="Finished today">(\d+)<', page(dispatcher)) == ["1", "0"]
 
     def test_finds_by_name_and_phone(self, dispatcher, ana):
         DriverFactory.create(name="Bia", phone="+55 11 95555-1234")

@@ -115,6 +115,15 @@ class TestAnswer:
         options = DropoffOptions.objects.get(stop__delivery=tried)
         assert (options.on_failure, options.instructions) == (answer, "Gate")
 
+    def test_says_what_each_adds_to_the_price(self, member, tried):
+        Delivery.objects.filter(pk=tried.pk).update(shipping_value=20, retry_percent=50, return_percent=25)
+
+        shown = member.get(page_of(tried)).content.decode()
+
+        assert "Try again (second attempt: R$ 10.00)" in shown
+        assert "Leave it at the door (second attempt: R$ 10.00)" in shown
+        assert "Bring it back (way back after a failure: R$ 5.00)" in shown
+
     @pytest.mark.parametrize("answer", ["", "LATER"])
     def test_is_one_of_three(self, member, tried, answer):
         assert member.post(page_of(tried), {"step": "answer", "answer": answer}).status_code == 422

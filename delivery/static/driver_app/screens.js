@@ -32,8 +32,10 @@ function notices() {
     const values = { move: moveName(move), at: clockTime(move.madeAt), detail: move.refused.detail };
     found.push(part("refused", values, { dismiss: () => actions.dismiss(move) }));
   }
-  if (!isReachable && state) found.push(part("unreachable", { since: clockTime(since) }));
-  if (unsent.length) found.push(part("unsent", { moves: unsent.map(moveName).join(", "), stuck: store.isStuck }, { again: sendAgain }));
+  const moves = unsent.map(moveName).join(", ");
+  const isAway = !isReachable && state;
+  if (isAway) found.push(part("unreachable", { since: clockTime(since), moves: !store.isStuck && moves }));
+  if (moves && (!isAway || store.isStuck)) found.push(part("unsent", { moves, stuck: store.isStuck }, { again: sendAgain }));
   if (ofOthers().length) found.push(part("unsent-others"));
   if ((state?.driver.onDuty || state?.route) && !state.driver.reportsHere) found.push(part("other-phone", {}, { report: actions.onDuty }));
   if (location && !isLoggedOut) found.push(part(`location-${location}`, browser()));
@@ -115,7 +117,8 @@ function statusOf(route, { label, status, wasTried }) {
 }
 
 function pointPart(route, point, next) {
-  const status = statusOf(route, point);
+  const isCollected = point.label === "A" && route.mode !== "REVERSE" && route.status !== "ACCEPTED" && next?.point !== point;
+  const status = isCollected ? text("move.collect") : statusOf(route, point);
   const element = part("point", { label: point.label, address: place(point), status, window: windowOf(point), waiting: point.isWaiting });
   if (next?.point === point) element.setAttribute("aria-current", "step");
   return element;

@@ -99,6 +99,7 @@ const board = {
   view(name) {
     document.getElementById("board").dataset.shown = name;
     for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === name));
+    if (board.chosen) board.reveal(board.chosen);
   },
 
   // JSON of an address of this service, or null if there is none now. Shows whether the connection is there.

@@ -32,23 +32,27 @@
     const place = board.shown().findIndex((route) => route.id === id);
     if (place >= length) length = place + 1;
     await show();
-    document.getElementById(`route-${id}`)?.scrollIntoView({ block: "nearest" });
+    // Beside the map of a phone it is alone, and begins at its top.
+    document.getElementById(`route-${id}`)?.scrollIntoView({ block: document.getElementById("board").dataset.shown === "map" ? "start" : "nearest" });
   };
 
-  let fetching = false;
-  async function fetchMissing(shown) {
+  let fetching = null; // resolves when the cards that are asked for are shown
+  function fetchMissing(shown) {
     const isMissing = (route) => cards.get(route.id)?.version !== route.version;
     const ids = shown.filter(isMissing).slice(0, most).map((route) => route.id);
-    if (!ids.length || fetching) return;
-    fetching = true;
+    if (ids.length) fetching ??= fetchCards(ids);
+    return fetching;
+  }
+  async function fetchCards(ids) {
     const found = await board.read(`${board.words.cards}&ids=${ids.join(",")}`);
-    fetching = false;
+    fetching = null;
     if (!found) return;
     for (const route of found.routes) board.routes.set(route.id, route);
     const alive = new Set(found.routes.map((route) => route.id));
     for (const id of ids) if (!alive.has(id)) board.routes.delete(id);
     board.keep(found.cards);
     board.show();
+    await fetching; // of further ones
   }
 
   function show() {
@@ -99,7 +103,7 @@
       element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
       const due = board.words[`due${route.status[0]}${route.status.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
       const lateness = element.querySelector(".lateness");
-      write(lateness, left < 0 ? board.words.late.replace("%s", board.duration(-left)) : due);
+      write(lateness, left < 0 ? [board.words.late.replace("%s", board.duration(-left)), isChosen && due].filter(Boolean).join(" · ") : due);
       lateness.title = due;
       if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires)));
       for (const place of element.querySelectorAll(".arrives")) {
@@ -109,7 +113,9 @@
       const age = element.querySelector(".age");
       if (age && route.driver) {
         const seconds = Math.max(0, now - route.driver.at);
-        write(age, route.driver.at ? board.words.positionAge.replace("%s", board.duration(seconds)) : board.words.noPosition);
+        const full = route.driver.at ? board.words.positionAge.replace("%s", board.duration(seconds)) : board.words.noPosition;
+        write(age, isChosen || !route.driver.at ? full : board.words.signalAge.replace("%s", board.duration(seconds)));
+        age.title = full;
         age.classList.toggle("old", Boolean(route.driver.at) && seconds > Number(board.words.freshSeconds));
       }
     }

@@ -164,7 +164,11 @@
   });
   // Open the dialog after htmx has attached its listeners: text typed earlier would not trigger the search.
   document.body.addEventListener("htmx:afterSettle", (event) => {
-    if (event.target.id === "move" && event.target.children.length && !dialog.open) dialog.showModal();
+    if (event.target.id === "move" && event.target.children.length && !dialog.open) {
+      dialog.showModal();
+      // A field with the focus would open the keyboard of a phone over the drivers.
+      if (matchMedia("(pointer: coarse)").matches) dialog.querySelector("[name=driver]:checked")?.focus();
+    }
   });
   function ask(content, route) {
     opener = { id: `cancel-${route}`, route };
@@ -176,7 +180,7 @@
     const form = event.target.closest("form[data-holds]");
     if (!form) return;
     event.preventDefault();
-    const driver = form.querySelector("[name=driver]:checked")?.closest("label").innerText.split(" · ")[0];
+    const driver = form.querySelector("[name=driver]:checked")?.closest("label").querySelector(".driver-name").textContent;
     dialog.close(); // which gives the focus back to the button, whose next press undoes
     board.hold(opener.id, { address: form.dataset.holds, fields: new FormData(form), route: opener.route, words: [form.dataset.label, driver].filter(Boolean).join(": ") });
   });
