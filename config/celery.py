@@ -43,7 +43,6 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 _log = logging.getLogger(__name__)
 # Messages in the queue, which would grow while there are no workers. Older ones are dropped: beat repeats them.
 MOST_WAITING = 1000
-_LONGEST_JOINED = 15  # seconds
 _SENT = Counter("rota_beat_tasks_sent", "Periodic tasks that beat has sent", ["task"], registry=metrics.REGISTRY)
 _RUN = Counter("rota_tasks", "Tasks that workers have run", ["task", "state"], registry=metrics.REGISTRY)
 
@@ -178,16 +177,9 @@ def _every(seconds: float, task: str, **options: Any) -> dict[str, Any]:
     return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted), **options}
 
 
-@app.task(name="config.run_together")
-def _run_together(*, names: list[str]) -> None:
-    """Run tasks one after the other, each as if it had come alone: its errors are its own, and it is counted."""
-    for name in names:
-        app.tasks[name].apply()
-
-
 # Without `expires`, which workers would compare with the clocks of their own machines: a task that is run late finds
 # less to do.
-PERIODIC = {
+app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
     # Also at once, so that a start need not wait for the first sign of life.
     "send-due-webhooks": _every(2, "delivery.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)),
@@ -236,22 +228,3 @@ PERIODIC = {
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
     "expire-offers": _every(30, "delivery.expire_offers"),
 }
-
-
-def _joined(entries: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Beat's schedule: one message for all tasks with the same interval of a few seconds.
-
-    Most of the CPU time of an idle installation is for messages.
-    """
-    joined: dict[str, dict[str, Any]] = {}
-    for name, entry in entries.items():
-        seconds = entry["schedule"].seconds
-        if seconds > _LONGEST_JOINED:
-            joined[name] = entry
-            continue
-        together = {**entry, "task": _run_together.name, "kwargs": {"names": []}}
-        joined.setdefault(f"every-{seconds:g}-s", together)["kwargs"]["names"].append(entry["task"])
-    return joined
-
-
-app.conf.beat_schedule = _joined(PERIODIC)

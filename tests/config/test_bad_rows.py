@@ -23,7 +23,7 @@ from common.mail.models import Kind, Message
 from common.models import AttemptCount
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
-from config.celery import PERIODIC, app
+from config.celery import app
 from delivery.actions import alerts, arrivals, proofs
 from delivery.models import (
     AlertPost,
@@ -301,7 +301,7 @@ class Cases:
         return lambda: analysed == [("b_good",)]
 
 
-@pytest.mark.parametrize("name", sorted(PERIODIC))
+@pytest.mark.parametrize("name", sorted(app.conf.beat_schedule))
 def test_a_bad_row_stops_no_other(name, sink, mailbox, settings, photo_folder):
     case = getattr(Cases(sink, mailbox, settings), name.replace("-", "_"))
 

@@ -14,12 +14,12 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
-from common import metrics
 from common.connections import redis
 from config import celery
-from config.celery import PERIODIC
 from config.celery import app as celery_app
 from config.env import BASE_DIR
+
+SCHEDULE = celery_app.conf.beat_schedule
 
 
 class TestConnection:
@@ -50,8 +50,8 @@ class TestSchedule:
     def test_names_tasks_that_workers_know(self):
         """In a process of its own, which has imported nothing but what a worker imports."""
         unknown = (
-            "from config.celery import PERIODIC, app; app.loader.import_default_modules();"
-            "print({entry['task'] for entry in PERIODIC.values()} - set(app.tasks))"
+            "from config.celery import app; app.loader.import_default_modules();"
+            "print({entry['task'] for entry in app.conf.beat_schedule.values()} - set(app.tasks))"
         )
 
         result = subprocess.run(
@@ -64,7 +64,7 @@ class TestSchedule:
         scheduler = Scheduler(celery_app, lazy=True)
         scheduler.setup_schedule()
 
-        entry = scheduler.schedule["every-5-s"]
+        entry = scheduler.schedule["advance-simulations"]
         assert not entry.is_due()[0]
 
         later = time.monotonic() + 5
@@ -73,7 +73,7 @@ class TestSchedule:
             assert entry.is_due()[0]
 
     def test_tells_no_worker_to_compare_clocks(self):
-        assert all("expires" not in entry.get("options", {}) for entry in PERIODIC.values())
+        assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
 
     @pytest.mark.parametrize(
         ("name", "seconds", "sentence"),
@@ -97,39 +97,7 @@ class TestSchedule:
         text = "".join((BASE_DIR / "docs" / page).read_text() for page in ("operations.md", "decisions.md"))
 
         assert sentence in " ".join(text.split())
-        assert PERIODIC[name]["schedule"].seconds == seconds
-
-
-class TestTasksThatRunTogether:
-    NAME = "config.analyze_new_tables"
-
-    def test_are_counted_each_and_run_although_one_before_them_fails(self, monkeypatch, caplog):
-        failures = iter([ValueError("the first of two")])
-
-        def fail_once():
-            for error in failures:
-                raise error
-
-        monkeypatch.setattr(celery.statistics, "analyze_new", fail_once)
-        before = {state: counted(self.NAME, state) for state in ("FAILURE", "SUCCESS")}
-
-        celery_app.tasks["config.run_together"](names=[self.NAME] * 2)
-
-        assert {state: counted(self.NAME, state) - number for state, number in before.items()} == {
-            "FAILURE": 1,
-            "SUCCESS": 1,
-        }
-        assert "the first of two" in caplog.text
-
-    def test_are_those_with_the_same_interval_of_a_few_seconds(self):
-        sent = celery_app.conf.beat_schedule
-
-        assert sent["every-2-s"]["kwargs"] == {"names": ["delivery.webhooks.send_due", "integration.webhooks.send_due"]}
-        assert sent["expire-offers"] == PERIODIC["expire-offers"]
-
-
-def counted(task, state):
-    return metrics.REGISTRY.get_sample_value("rota_tasks_total", {"task": task, "state": state}) or 0
+        assert SCHEDULE[name]["schedule"].seconds == seconds
 
 
 class TestQueue:
