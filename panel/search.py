@@ -28,7 +28,7 @@ from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoi
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
 from integration.models.order import compact_code
 from panel.filters import has_receiver
-from panel.templatetags.panel import first_line, order_names, status_name
+from panel.templatetags.panel import first_line, order_names
 from panel.views.base import user_of
 
 LONGEST = 100  # characters
@@ -186,7 +186,7 @@ class Search:
                     each.pk,
                     is_own=visible is None or each.integrator_id in visible,
                 ),
-                " · ".join([*_receivers(each), each.integrator.name, str(status_name(each.status))]),
+                " · ".join([*_receivers(each), each.integrator.name, each.status_name]),
                 each.environment,
             )
             for each in shown[:_MOST]

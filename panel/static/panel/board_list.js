@@ -97,7 +97,8 @@
       element.classList.toggle("soon", left >= 0 && left < SOON_SECONDS);
       element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
       element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
-      const due = board.words[`due${route.status[0]}${route.status.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
+      const step = route.reverse && route.status === "COLLECTED" ? "ACCEPTED" : route.status;
+      const due = board.words[`due${step[0]}${step.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
       const lateness = element.querySelector(".lateness");
       write(lateness, left < 0 ? board.words.late.replace("%s", board.duration(-left)) : due);
       lateness.title = due;
