@@ -619,6 +619,12 @@ class Delivery(Identified, Located):
         return words.whole(self.status, self.route_status, self.mode, is_cancelled=self.cancelled_at is not None)
 
     @property
+    def route_status_name(self) -> str:
+        """What pages call the status of the route."""
+        is_brought = self.mode == lifecycle.Mode.REVERSE and self.route_status == RouteStatus.RETURNING
+        return gettext("On the way to A") if is_brought else str(words.ROUTE_STATUSES[self.route_status])
+
+    @property
     def way_of_goods(self) -> str:
         """What the driver does with the goods if it is cancelled now; empty where nothing has been collected."""
         if not self.is_held or self.route_status == RouteStatus.ACCEPTED:
