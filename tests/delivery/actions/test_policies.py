@@ -300,7 +300,7 @@ class TestRecall:
     def test_is_offered_at_the_stop_that_failed_only(self, delivery):
         form = MoveForm("recall", Delivery.objects.get(pk=delivery.pk))
 
-        assert [label for label, _name in form.fields["point"].choices] == ["B"]
+        assert [label for label, _name in form.fields["point"].choices] == ["B"]  # type: ignore[attr-defined]  # of ChoiceField
 
 
 class TestChange:
