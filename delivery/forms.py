@@ -70,9 +70,12 @@ def whereabouts(driver: Driver, distance_m: float | None, *, at: datetime) -> li
 
 
 # Texts of `delivery.simulation.steps`, which imports no Django.
-_OF_SIMULATOR = {steps.DRIVER_NAME, steps.FAILURE_REASON}
+_OF_SIMULATOR = {
+    steps.DRIVER_NAME, steps.FAILURE_REASON,
+    gettext_noop("Simulated failure: nobody received the order."),  # of version 0.2.0
+}  # fmt: skip  # texts
 gettext_noop("Simulated driver")
-gettext_noop("Simulated failure: nobody received the order.")
+gettext_noop("Simulated failure: nobody was there.")
 
 
 def text_of_simulator(value: str) -> str:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from django.utils.translation import gettext
 from django_stubs_ext import StrPromise
 
 from delivery import words
-from delivery.lifecycle import OnFailure
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverNote, Stop, StopProof
 from delivery.models.stop import MOST_WRONG_PINS
 
@@ -49,6 +50,20 @@ class StopDetails:
         asked = self.instructions or self.pin or self.needs_photo or self.on_failure != OnFailure.RETURN
         brought = self.received_by or self.photos or self.left_at_door
         return not (asked or brought or self.link or self.arrival or self.note)
+
+    @property
+    def note_label(self) -> str:
+        """Who has written `note`."""
+        return gettext("The sender says") if self._is_pickup else gettext("The receiver says")
+
+    @property
+    def page_label(self) -> str:
+        """Whose page `link` leads to."""
+        return gettext("Sender's page") if self._is_pickup else gettext("Receiver's page")
+
+    @property
+    def _is_pickup(self) -> bool:
+        return self.stop.delivery.mode == Mode.REVERSE
 
     @property
     def policy_name(self) -> StrPromise:

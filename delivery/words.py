@@ -85,13 +85,13 @@ TRIGGERS: dict[str, StrPromise] = {
 }
 FAILURES: dict[str, StrPromise] = {
     FailureCode.ABSENT: _("Nobody there"),
-    FailureCode.REFUSED: _("Refused by the receiver"),
+    FailureCode.REFUSED: _("Refused at the door"),
     FailureCode.ADDRESS_NOT_FOUND: _("Address not found"),
     FailureCode.ADDRESS_INCOMPLETE: _("Address incomplete"),
     FailureCode.CLOSED: _("Place closed"),
     FailureCode.DAMAGED: _("Goods damaged"),
     FailureCode.WRONG_ITEM: _("Wrong item"),
-    FailureCode.UNSAFE: _("Not safe to deliver"),
+    FailureCode.UNSAFE: _("Not a safe place"),
     FailureCode.PAYMENT: _("Problem with the payment"),
     FailureCode.VEHICLE: _("Vehicle broke down"),
     FailureCode.OTHER: _("Another reason"),
@@ -136,6 +136,7 @@ _IN_REVERSE: dict[str, StrPromise] = {
     Trigger.COLLECT: _("Collected at"),
     Trigger.FAIL: _("Not collected at"),
     Trigger.RETURN: _("Delivered at A"),
+    "note": _("Note of the sender at"),
 }
 
 
@@ -143,6 +144,16 @@ def change(trigger: str, point: str, mode: str) -> str:
     """What the history calls a change of a delivery, with the point where it has one."""
     names = {**TRIGGERS, **_IN_REVERSE} if mode == Mode.REVERSE else TRIGGERS
     return f"{names.get(trigger, trigger)} {point}".strip()
+
+
+def whole(status: str, route_status: str, mode: str, *, is_cancelled: bool) -> str:
+    """What pages call the status of a delivery: that its offer comes later, and what its failure was."""
+    if route_status in (RouteStatus.SCHEDULED, RouteStatus.EXPIRED):
+        return str(ROUTE_STATUSES[route_status])
+    if is_cancelled:
+        return str(ROUTE_STATUSES[RouteStatus.CANCELLED])
+    has_failed = status == Status.FAILED and mode == Mode.REVERSE
+    return str(PICKUPS[status] if has_failed else STATUSES[status])
 
 
 def failure(code: str, text: str) -> str:

@@ -202,7 +202,7 @@ class Search:
                 ),
                 " · ".join([*_receivers(each), each.integrator.name]),
                 each.environment,
-                badge(each.status),
+                badge(each.status, each.status_name),
             )
             for each in shown[:_MOST]
         ]

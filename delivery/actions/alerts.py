@@ -210,7 +210,7 @@ def _told(delivery: Any) -> dict[str, Any]:
     arguments = [delivery.integrator_id, delivery.environment, delivery.pk, *page[1:]]
     return {
         "names": _names(delivery, stops),
-        "trouble": Trouble(delivery.trouble).label,
+        "trouble": delivery.status_name if delivery.trouble == Trouble.FAILED else Trouble(delivery.trouble).label,
         "reasons": _reasons(delivery, stops),
         "requested_at": delivery.created_at,
         "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),

@@ -40,6 +40,7 @@ from delivery.errors import (
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Trigger
 from delivery.models import (
     AccountScope,
+    ArrivalEstimate,
     Delivery,
     Driver,
     DropoffOptions,
@@ -340,6 +341,7 @@ def fail_point(
         # A phone reports several at the same time. The sequence of second attempts is that of these moments.
         at = max([at, *(each.tried_at + _NEXT for each in locked.ordered_stops if each.tried_at)])
         stop.tried_at = at
+        ArrivalEstimate.objects.filter(stop=stop).delete()  # that of the visit that has been made
     told = words.failure(code, reason)[:LONGEST_REASON]
     return transitions.apply(locked, after, trigger, point=stop.label, reason=told, by=by, at=at, made_at=made_at)
 

@@ -170,6 +170,7 @@ MOVES: Mapping[str, Move] = {
         in_sandbox=False,
         button=_("Cancel…"),
         question=_("Cancel this delivery?"),
+        in_reverse={"label": _("Cancel the pickups"), "question": _("Cancel the pickups of this route?")},
     ),
 }
 

@@ -35,9 +35,9 @@ _TELLING = {RouteStatus.RETURNING, RouteStatus.CANCELLED, RouteStatus.EXPIRED}
 @admin.display(description=gettext_lazy("status"))
 def state(delivery: Delivery) -> SafeString:
     """The delivery's status, and the route's where it says more."""
-    shown = [pill(delivery.get_status_display(), _STATUS_COLOURS[delivery.status], title=delivery.status)]
+    shown = [pill(delivery.status_name, _STATUS_COLOURS[delivery.status], title=delivery.status)]
     if delivery.route_status in _TELLING:
-        shown.append(pill(delivery.get_route_status_display(), title=delivery.route_status))
+        shown.append(pill(delivery.route_status_name, title=delivery.route_status))
     return format_html_join(" ", "{}", ((each,) for each in shown))
 
 

@@ -22,7 +22,6 @@ from delivery import words
 from delivery.actions import moves
 from delivery.admin.labels import state
 from delivery.forms import MoveForm
-from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, parse_id
 from delivery.models.stop import LABELS
 
@@ -160,11 +159,11 @@ def _facts(delivery: Delivery) -> Iterable[str]:
         return
     if fee := delivery.fee_of_cancelling:
         values = {"fee": money(fee), "price": money(delivery.shipping_value)}
-        yield gettext("Fee %(fee)s; the delivery costs %(price)s.") % values
+        yield gettext("Fee %(fee)s; the route costs %(price)s.") % values
     else:
         yield gettext("Nobody pays a fee: no driver is assigned.")
-    if delivery.is_held and delivery.route_status != RouteStatus.ACCEPTED:
-        yield gettext("The driver takes the goods back to A.")
+    if delivery.way_of_goods:
+        yield delivery.way_of_goods
 
 
 def _terms(delivery: Delivery) -> str:

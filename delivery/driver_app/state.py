@@ -64,13 +64,14 @@ def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
     if delivery is None or delivery.closed_at is None:
         return None
     taken = [each.at for each in delivery.transitions.all() if each.trigger in (Trigger.ACCEPT, Trigger.REASSIGN)]
-    statuses = [stop.status for stop in delivery.ordered_stops]
+    done = [stop.status == Status.DELIVERED or stop.label in _collected(delivery) for stop in delivery.ordered_stops]
     return {
         "deliveryId": str(delivery.pk),
         "share": _shown(delivery.driver_amount),
         "distanceKm": float(delivery.distance_km),
-        "delivered": statuses.count(Status.DELIVERED),
-        "failed": statuses.count(Status.FAILED),
+        "mode": delivery.mode,
+        "delivered": done.count(True),
+        "failed": done.count(False),
         "minutes": round((delivery.closed_at - max(taken)).total_seconds() / 60) if taken else None,
         "onTime": delivery.on_time,  # type: ignore[attr-defined]  # annotated
     }

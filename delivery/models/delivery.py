@@ -30,6 +30,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest, TruncHour
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import fields, log_context
@@ -102,6 +103,7 @@ _SUMMED = [
     "ready_at", "missed_deadline",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
+_PERCENT: dict[str, Any] = {"max_digits": 5, "decimal_places": 2}
 # The columns that `delivery.actions.transitions` writes. A trigger refuses changes of all others.
 TRANSITION_FIELDS = [
     "status",
@@ -350,10 +352,10 @@ class Delivery(Identified, Located):
 
     shipping_value = models.DecimalField(_("price"), **_MONEY)
     distance_km = models.DecimalField(_("distance (km)"), max_digits=8, decimal_places=2)
-    cancel_percent_accepted = models.DecimalField(max_digits=5, decimal_places=2)
-    cancel_percent_collected = models.DecimalField(max_digits=5, decimal_places=2)
-    retry_percent = models.DecimalField(max_digits=5, decimal_places=2, default=0, db_default=0)
-    return_percent = models.DecimalField(max_digits=5, decimal_places=2, default=0, db_default=0)
+    cancel_percent_accepted = models.DecimalField(**_PERCENT)
+    cancel_percent_collected = models.DecimalField(**_PERCENT)
+    retry_percent = models.DecimalField(default=0, db_default=0, **_PERCENT)
+    return_percent = models.DecimalField(default=0, db_default=0, **_PERCENT)
 
     created_at = models.DateTimeField(_("created at"))
     # When the goods are ready, if the request said so and that was later.
@@ -623,6 +625,26 @@ class Delivery(Identified, Located):
     def shown_status(self) -> str:
         """What pages show as the status of the whole: that an offer comes later, and not that it waits for a driver."""
         return self.route_status if self.is_scheduled else self.status
+
+    @property
+    def status_name(self) -> str:
+        """What pages call it."""
+        return words.whole(self.status, self.route_status, self.mode, is_cancelled=self.cancelled_at is not None)
+
+    @property
+    def route_status_name(self) -> str:
+        """What pages call the status of the route."""
+        is_brought = self.mode == lifecycle.Mode.REVERSE and self.route_status == RouteStatus.RETURNING
+        return gettext("On the way to A") if is_brought else str(words.ROUTE_STATUSES[self.route_status])
+
+    @property
+    def way_of_goods(self) -> str:
+        """What the driver does with the goods if it is cancelled now; empty where nothing has been collected."""
+        if not self.is_held or self.route_status == RouteStatus.ACCEPTED:
+            return ""
+        if self.mode == lifecycle.Mode.REVERSE:
+            return gettext("The driver brings what was collected to A.")
+        return gettext("The driver takes the goods back to A.")
 
     @property
     def is_held(self) -> bool:

@@ -8,10 +8,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrPromise
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
-from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal
+from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal, Unit
 from common.row_history import history_of
 from delivery.geo.distance import Point
 from delivery.models.bases import cartesian
@@ -22,8 +23,25 @@ from delivery.models.integrator import Integrator, active_nearby, latitudes
 from delivery.models.token import Requester
 from delivery.pricing import Pay, Terms
 
-_NOT_NEGATIVE = [MinValueValidator(Decimal(0))]
-_PERCENT = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
+_OPTIONAL: dict[str, Any] = {"null": True, "blank": True}
+
+
+def _figure(label: StrPromise, help_text: StrPromise | str = "", *, unit: Unit, **options: Any) -> Any:
+    """A field that is not negative, with the places of its unit."""
+    validators = options.pop("validators", [MinValueValidator(Decimal(0))])
+    return MeasuredDecimal(
+        label, unit=unit, decimal_places=unit.places, validators=validators, help_text=help_text, **options
+    )
+
+
+def _reais(label: StrPromise, help_text: StrPromise | str = "", **options: Any) -> Any:
+    return _figure(label, help_text, unit=REAIS, max_digits=8, **options)
+
+
+def _percent(label: StrPromise, help_text: StrPromise | str = "", **options: Any) -> Any:
+    """A field from 0 to 100."""
+    validators = [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(100))]
+    return _figure(label, help_text, unit=PERCENT, max_digits=5, validators=validators, **options)
 
 
 class TariffQuerySet(models.QuerySet["Tariff"]):
@@ -50,19 +68,11 @@ class Tariff(models.Model):
     # Set by `in_force`.
     circles: list[list[float]]
     driver_m: float | None
-    base_fare = MeasuredDecimal(_("base fare"), unit=REAIS, max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE)
-    included_km = MeasuredDecimal(
-        _("included distance"), unit=KILOMETRES, max_digits=6, decimal_places=2, default=0, validators=_NOT_NEGATIVE
-    )
-    price_per_km = MeasuredDecimal(
-        _("price per km"), unit=REAIS, max_digits=8, decimal_places=2, validators=_NOT_NEGATIVE
-    )
-    price_per_extra_dropoff = MeasuredDecimal(
-        _("price per extra drop-off"), unit=REAIS, max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
-    )
-    minimum_fare = MeasuredDecimal(
-        _("minimum fare"), unit=REAIS, max_digits=8, decimal_places=2, default=0, validators=_NOT_NEGATIVE
-    )
+    base_fare = _reais(_("base fare"))
+    included_km = _figure(_("included distance"), unit=KILOMETRES, max_digits=6, default=0)
+    price_per_km = _reais(_("price per km"))
+    price_per_extra_dropoff = _reais(_("price per extra drop-off"), default=0)
+    minimum_fare = _reais(_("minimum fare"), default=0)
     return_share = MeasuredDecimal(
         _("return share"),
         unit=SHARE,
@@ -72,102 +82,36 @@ class Tariff(models.Model):
         validators=[MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1))],
         help_text=_("Share of the price per km that the way back to A costs, 0 to 1."),
     )
-    maximum_km = MeasuredDecimal(
-        _("maximum distance"), unit=KILOMETRES, max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE
+    maximum_km = _figure(_("maximum distance"), unit=KILOMETRES, max_digits=6)
+    maximum_kg = _figure(_("maximum weight"), unit=KILOGRAMS, max_digits=6)
+    maximum_side_cm = _figure(
+        _("longest side"), _("Of each package. Empty: any."), unit=CENTIMETRES, max_digits=6, **_OPTIONAL
     )
-    maximum_kg = MeasuredDecimal(
-        _("maximum weight"), unit=KILOGRAMS, max_digits=6, decimal_places=2, validators=_NOT_NEGATIVE
+    maximum_litres = _figure(
+        _("maximum volume"), _("Of all packages together. Empty: any."), unit=LITRES, max_digits=8, **_OPTIONAL
     )
-    maximum_side_cm = MeasuredDecimal(
-        _("longest side"),
-        unit=CENTIMETRES,
-        max_digits=6,
-        decimal_places=2,
-        null=True,
-        blank=True,
-        validators=_NOT_NEGATIVE,
-        help_text=_("Of each package. Empty: any."),
+    cancel_percent_accepted = _percent(_("cancellation fee after acceptance"), default=30)
+    cancel_percent_collected = _percent(_("cancellation fee after pickup"), default=100)
+    retry_percent = _percent(
+        _("second attempt"), _("Of the price, for each second attempt at a point."), default=0, db_default=0
     )
-    maximum_litres = MeasuredDecimal(
-        _("maximum volume"),
-        unit=LITRES,
-        max_digits=8,
-        decimal_places=2,
-        null=True,
-        blank=True,
-        validators=_NOT_NEGATIVE,
-        help_text=_("Of all packages together. Empty: any."),
-    )
-    cancel_percent_accepted = MeasuredDecimal(
-        _("cancellation fee after acceptance"),
-        unit=PERCENT,
-        max_digits=5,
-        decimal_places=2,
-        default=30,
-        validators=_PERCENT,
-    )
-    cancel_percent_collected = MeasuredDecimal(
-        _("cancellation fee after pickup"),
-        unit=PERCENT,
-        max_digits=5,
-        decimal_places=2,
-        default=100,
-        validators=_PERCENT,
-    )
-    retry_percent = MeasuredDecimal(
-        _("second attempt"),
-        unit=PERCENT,
-        max_digits=5,
-        decimal_places=2,
-        default=0,
-        db_default=0,
-        validators=_PERCENT,
-        help_text=_("Of the price, for each second attempt at a point."),
-    )
-    return_percent = MeasuredDecimal(
+    return_percent = _percent(
         _("way back after a failure"),
-        unit=PERCENT,
-        max_digits=5,
-        decimal_places=2,
-        default=0,
-        db_default=0,
-        validators=_PERCENT,
-        help_text=_(
+        _(
             "Of the price, if the driver brings goods back to A because a point failed. Not where the price includes "
             "the way back, and not if the cancellation itself turned the driver back."
         ),
+        default=0,
+        db_default=0,
     )
 
-    driver_percent = MeasuredDecimal(
+    driver_percent = _percent(
         _("drivers' share"),
-        unit=PERCENT,
-        max_digits=5,
-        decimal_places=2,
-        null=True,
-        blank=True,
-        validators=_PERCENT,
-        help_text=_("Of the price. Empty, like the next two: the share of the rules of dispatch."),
+        _("Of the price. Empty, like the next two: the share of the rules of dispatch."),
+        **_OPTIONAL,
     )
-    driver_fixed = MeasuredDecimal(
-        _("drivers' fixed amount"),
-        unit=REAIS,
-        max_digits=8,
-        decimal_places=2,
-        null=True,
-        blank=True,
-        validators=_NOT_NEGATIVE,
-        help_text=_("For each route."),
-    )
-    driver_per_km = MeasuredDecimal(
-        _("drivers' amount per km"),
-        unit=REAIS,
-        max_digits=8,
-        decimal_places=2,
-        null=True,
-        blank=True,
-        validators=_NOT_NEGATIVE,
-        help_text=_("For each kilometre of the route."),
-    )
+    driver_fixed = _reais(_("drivers' fixed amount"), _("For each route."), **_OPTIONAL)
+    driver_per_km = _reais(_("drivers' amount per km"), _("For each kilometre of the route."), **_OPTIONAL)
 
     objects = TariffQuerySet.as_manager()
 

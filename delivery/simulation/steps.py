@@ -17,7 +17,7 @@ ACTOR = "sandbox simulator"
 # Stored and answered by the API as they are; pages translate them.
 DRIVER_NAME = "Simulated driver"
 RECEIVER_NAME = "Simulated receiver"
-FAILURE_REASON = "Simulated failure: nobody received the order."
+FAILURE_REASON = "Simulated failure: nobody was there."
 
 _ACCEPT_SECONDS = 10
 _EXPIRE_SECONDS = 15

@@ -178,7 +178,7 @@ class StopState:
             return text_of_simulator(self.stop.failure)
         if self.delivery.route_status == RouteStatus.EXPIRED:
             return _("No driver took it.")
-        return _("The delivery was cancelled.")
+        return _("The pickup was cancelled.") if self.is_reverse else _("The delivery was cancelled.")
 
     @property
     def next_step(self) -> str:

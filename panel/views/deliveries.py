@@ -85,13 +85,13 @@ def _header_of_place(label: str) -> list[str]:
 
 def _row(delivery: models.Delivery) -> list[Cell]:
     row: list[Cell] = [
-        delivery.pk, status_name(delivery.shown_status), delivery.created_at, delivery.closed_at,
+        delivery.pk, delivery.status_name, delivery.created_at, delivery.closed_at,
         delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
         delivery.distance_km, delivery.cancelled_at, delivery.cancel_reason, delivery.cancel_fee, *_place(delivery),
     ]  # fmt: skip  # in the order of the columns
     for stop in delivery.ordered_stops:
-        status = delivery.route_status if delivery.is_scheduled else stop.status
-        row += [stop.external_id, stop.pickup_status or status_name(status), *_place(stop)]
+        name = delivery.status_name if delivery.is_scheduled else stop.pickup_status or status_name(stop.status)
+        row += [stop.external_id, name, *_place(stop)]
     for label in LABELS[len(delivery.ordered_stops) :]:
         row += [None] * len(_header_of_stop(label))
     return [*row, delivery.retry_fee, delivery.return_fee]

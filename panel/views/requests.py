@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from common import clock
 from delivery import models, stop_details
-from delivery.actions import deliveries
+from delivery.actions import deliveries, moves
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.errors import AlreadyFinished, DeliveryError, FeeChanged, InvalidReason, QuoteExpired, QuoteMismatch
 from delivery.lifecycle import Mode, RouteStatus, Trigger
@@ -184,17 +184,17 @@ class Cancel(RequestingView):
         except AlreadyFinished as error:
             messages.error(request, refusal(error))
         else:
-            text = _("The delivery is cancelled.")
-            if cancelled.is_held:
-                text += " " + _("The driver takes the goods back to A.")
-            messages.success(request, text)
+            is_reverse = cancelled.mode == Mode.REVERSE
+            text = _("The pickups are cancelled.") if is_reverse else _("The delivery is cancelled.")
+            messages.success(request, f"{text} {cancelled.way_of_goods}".strip())
         return redirect(self.url("delivery", found.pk))
 
     def _found(self, delivery: UUID) -> models.Delivery:
         return get_object_or_404(self.deliveries.with_parts(), pk=delivery)
 
     def _ask(self, delivery: models.Delivery, form: CancelForm, *, status: int = 200) -> HttpResponse:
-        return self.page("panel/cancel.html", delivery=delivery, form=form, status=status)
+        words = moves.described(Trigger.CANCEL, delivery)
+        return self.page("panel/cancel.html", delivery=delivery, form=form, cancel=words, status=status)
 
 
 def _amount(text: str) -> Decimal | None:

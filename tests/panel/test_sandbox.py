@@ -113,9 +113,9 @@ class TestThePageOfASandboxDelivery:
         english, portuguese = text_of(member, delivery), text_of(member, delivery, HTTP_ACCEPT_LANGUAGE="pt-BR")
 
         assert "Simulated driver" in english
-        assert english.count("Simulated failure: nobody received the order.") == 2  # of the point, and in the history
+        assert english.count("Simulated failure: nobody was there.") == 2  # of the point, and in the history
         assert "Entregador simulado" in portuguese
-        assert portuguese.count("Falha simulada: ninguém recebeu o pedido.") == 2
+        assert portuguese.count("Falha simulada: não havia ninguém no local.") == 2
         assert "Simulated" not in portuguese
 
     def test_has_no_moves_once_the_delivery_has_ended(self, member, token):

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.urls import reverse
-from django.utils import translation
+from django.utils import timezone, translation
 
+from delivery.actions.moves import perform
+from delivery.lifecycle import Mode
 from delivery.models import FAILING, STATE_NAMES, EventState, WebhookEvent, WebhookQueueItem
-from tests.factories import DeliveryFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory
 
 _GLOSSARY = (Path(settings.BASE_DIR) / "docs" / "glossary.md").read_text()
 
@@ -68,3 +70,41 @@ def test_the_filters_of_panel_and_admin_find_the_same_events(as_role, url, event
 
     assert events[state].pk in in_panel
     assert {event.pk for event in in_admin} == in_panel
+
+
+class TestStatusOfTheWhole:
+    """What pages call a delivery that did not end as it should."""
+
+    @pytest.mark.parametrize(
+        ("mode", "moves", "name"),
+        [
+            (Mode.DEFAULT, "cancel", "Cancelled"),
+            (Mode.DEFAULT, "accept, collect, fail B, return", "Not delivered"),
+            (Mode.REVERSE, "accept, fail B", "Not collected"),
+            (Mode.REVERSE, "accept, collect B, cancel", "Cancelled"),
+            (Mode.REVERSE, "accept, collect B, return", "Delivered"),
+        ],
+    )
+    def test_follows_its_mode_and_its_end(self, member, url, shop, mode, moves, name):
+        delivery = DeliveryFactory.create(token=shop.token, stops=1, mode=mode, driver=DriverFactory.create())
+
+        for move in moves.split(", "):
+            verb, _space, point = move.partition(" ")
+            fields = {"point": point, "code": "ABSENT"}
+            perform(verb, delivery=delivery, fields=fields, by=BY, at=timezone.now())
+
+        for page in (url("delivery", delivery.pk), url("receipt", delivery.pk), url("deliveries")):
+            assert f">{name}</span>" in member.get(page).content.decode()
+
+    @pytest.mark.parametrize(("mode", "text"), [(Mode.DEFAULT, "this delivery"), (Mode.REVERSE, "the pickups")])
+    def test_is_asked_about_in_the_words_of_the_mode(self, member, url, shop, mode, text):
+        moves = [("accept", ""), ("collect", "B" if mode == Mode.REVERSE else "")]
+        delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=mode, driver=DriverFactory.create())
+        for verb, point in moves:
+            perform(verb, delivery=delivery, fields={"point": point}, by=BY, at=timezone.now())
+
+        asked = words_of(member.get(url("cancel", delivery.pk)))
+
+        assert f"Cancel {text}" in asked
+        assert ("takes the goods back to A" in asked) is (mode == Mode.DEFAULT)
+        assert ("brings what was collected to A" in asked) is (mode == Mode.REVERSE)

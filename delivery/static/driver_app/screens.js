@@ -72,8 +72,9 @@ function offerPart(offer) {
 
 const offerCount = (count) => (count === 1 ? text("offers.one") : text("offers.many", count));
 
-function finishedPart({ share, distanceKm, delivered, failed, minutes, onTime }) {
-  const values = { share: money(share), distance: km(distanceKm), delivered, failed, isLate: !onTime, onTime };
+function finishedPart({ share, distanceKm, mode, delivered, failed, minutes, onTime }) {
+  const isPickup = mode === "REVERSE";
+  const values = { share: money(share), distance: km(distanceKm), isPickup, delivered, failed, isLate: !onTime, onTime };
   values.minutes = minutes === null ? "" : text("time.minutes", minutes);
   return part("summary", values);
 }

@@ -6,6 +6,8 @@
   const routes = document.getElementById("routes");
   const most = Number(board.words.mostCards);
   const cards = new Map(); // id -> {element, version}
+  // The status whose words fit what is due of a route on which the driver collects at the stops.
+  const IN_REVERSE = { COLLECTED: "ACCEPTED", RETURNING: "COLLECTED" };
   const SOON_SECONDS = 15 * 60;
   let length = most; // how many routes the list shows; more when it is scrolled to its end
 
@@ -101,7 +103,8 @@
       element.classList.toggle("soon", left >= 0 && left < SOON_SECONDS);
       element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
       element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
-      const due = board.words[`due${route.status[0]}${route.status.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
+      const step = (route.reverse && IN_REVERSE[route.status]) || route.status;
+      const due = board.words[`due${step[0]}${step.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
       const lateness = element.querySelector(".lateness");
       write(lateness, left < 0 ? [board.words.late.replace("%s", board.duration(-left)), isChosen && due].filter(Boolean).join(" · ") : due);
       lateness.title = due;

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, moves, proofs, stops
+from delivery.actions import arrivals, deliveries, moves, proofs, stops
 from delivery.actions.proofs import Proof
 from delivery.errors import (
     LeavingNotAllowed,
@@ -19,7 +19,17 @@ from delivery.errors import (
 )
 from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, OnFailure
-from delivery.models import AuditEntry, Delivery, Driver, DropoffOptions, ProofPhoto, Stop, StopChange, StopProof
+from delivery.models import (
+    ArrivalEstimate,
+    AuditEntry,
+    Delivery,
+    Driver,
+    DropoffOptions,
+    ProofPhoto,
+    Stop,
+    StopChange,
+    StopProof,
+)
 from delivery.models.stop import LABELS
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
@@ -85,6 +95,15 @@ class TestRetry:
         assert ahead(delivery) == ["D", "C", "B"]
         history, state = delivery.transitions.filter(trigger="attempt"), Delivery.objects.get(pk=delivery.pk).state
         assert [change.point for change in history] == [LABELS[index] for index in state.tried]
+
+    def test_ends_the_estimate_of_the_first_visit(self, delivery):
+        arrivals.renew(at=timezone.now())
+        fail(delivery)
+
+        assert set(ArrivalEstimate.objects.values_list("stop__index", flat=True)) == {1, 2}
+        arrivals.renew(at=timezone.now())
+        at = dict(ArrivalEstimate.objects.values_list("stop__index", "arrives_at"))
+        assert at[1] < at[2] < at[0]
 
     def test_fails_the_order_the_second_time(self, delivery):
         fail(delivery)
@@ -281,7 +300,7 @@ class TestRecall:
     def test_is_offered_at_the_stop_that_failed_only(self, delivery):
         form = MoveForm("recall", Delivery.objects.get(pk=delivery.pk))
 
-        assert [label for label, _name in form.fields["point"].choices] == ["B"]
+        assert [label for label, _name in form.fields["point"].choices] == ["B"]  # type: ignore[attr-defined]  # of ChoiceField
 
 
 class TestChange:

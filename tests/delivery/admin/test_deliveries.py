@@ -227,7 +227,7 @@ class TestCancelling:
         page = dispatcher.post(LIST, chosen("cancel", *deliveries)).content.decode()
 
         assert fee > 0
-        assert f"Fee {money(fee)}; the delivery costs {money(price)}." in page
+        assert f"Fee {money(fee)}; the route costs {money(price)}." in page
         assert "Nobody pays a fee" in page
         assert f"Cancel, fee {money(fee)}" in page
         assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "PENDING"]

@@ -120,7 +120,7 @@ class TestFailByHand:
     @pytest.mark.parametrize(
         ("body", "told"),
         [
-            ({}, ("OTHER", "Simulated failure: nobody received the order.")),
+            ({}, ("OTHER", "Simulated failure: nobody was there.")),
             ({"code": "CLOSED"}, ("CLOSED", "Place closed")),
             ({"code": "CLOSED", "reason": "Gate"}, ("CLOSED", "Place closed: Gate")),
             ({"code": None, "reason": "Rain"}, ("OTHER", "Rain")),

@@ -168,10 +168,10 @@ class TestMoves:
     @pytest.mark.parametrize(
         ("body", "reason"),
         [
-            (None, "Simulated failure: nobody received the order."),
-            ({}, "Simulated failure: nobody received the order."),
-            ({"reason": None}, "Simulated failure: nobody received the order."),
-            ({"reason": "  "}, "Simulated failure: nobody received the order."),
+            (None, "Simulated failure: nobody was there."),
+            ({}, "Simulated failure: nobody was there."),
+            ({"reason": None}, "Simulated failure: nobody was there."),
+            ({"reason": "  "}, "Simulated failure: nobody was there."),
             ({"reason": " closed "}, "closed"),
         ],
     )

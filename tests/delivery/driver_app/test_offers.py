@@ -12,6 +12,7 @@ from common.page_updates import STREAM
 from delivery.actions import deliveries, moves
 from delivery.driver_app import state
 from delivery.geo.distance import Point
+from delivery.lifecycle import Mode
 from delivery.models import DeclinedOffer, Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
 from delivery.windows import Window
@@ -189,6 +190,18 @@ class TestRouteThatIsGone:
         summary = answer["finished"]
         assert (summary["delivered"], summary["failed"], summary["minutes"], summary["onTime"]) == (0, 1, 12, True)
         assert summary["share"] == round(float(delivery.shipping_value) / 2, 2)
+
+    @pytest.mark.parametrize("last", ["collect", "cancel"])
+    def test_counts_what_was_collected_in_mode_reverse_also_before_a_cancellation(self, ana, last):
+        delivery = DeliveryFactory.create(stops=2, mode=Mode.REVERSE, accepted=True, driver=ana.driver)
+        for name, point in (("collect", "B"), (last, "C"), ("return", "")):
+            moves.perform(name, delivery=delivery, fields={"point": point}, by=BY, at=timezone.now())
+
+        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+
+        collected = 2 if last == "collect" else 1
+        summary = answer["finished"]
+        assert (summary["mode"], summary["delivered"], summary["failed"]) == ("REVERSE", collected, 2 - collected)
 
     @pytest.mark.parametrize(
         ("names", "why"),

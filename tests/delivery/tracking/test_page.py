@@ -440,7 +440,7 @@ class TestReverse:
         move("cancel", found, reason="")
 
         assert "What you sent goes to the shop." in read(found)
-        assert "The delivery was cancelled." in read(found)
+        assert "The pickup was cancelled." in read(found)
         assert "It was not collected." in read(found, 1)
         move("return_", found)
         assert "What you sent has arrived at the shop." in read(found)
