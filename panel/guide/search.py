@@ -1,5 +1,6 @@
 """The search of the documentation: an index of its sections, made once for each process and language."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,8 +47,9 @@ class Result:
 def find(query: str, language: str) -> list[Result]:
     """The entries that have every word of the query, whatever the case and accents.
 
-    Those with most words in their titles come first, of these the ones whose title begins with the first word.
-    Of the query the first LONGEST_QUERY characters are read.
+    Those with most words in their titles come first, of these the ones whose title begins with the first word. Of those
+    with none in their titles the first has most words that begin like those of the query. Of the query the first
+    LONGEST_QUERY characters are read.
     """
     words = _folded(unicodedata.normalize("NFC", query[:LONGEST_QUERY])).split()
     if not words:
@@ -58,8 +60,12 @@ def find(query: str, language: str) -> list[Result]:
         if all(word in entry.folded_title or word in entry.folded_text for word in words)
     ]
 
-    def rank(entry: Entry) -> tuple[int, bool]:
-        return sum(word not in entry.folded_title for word in words), not entry.folded_title.startswith(words[0])
+    begins = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})")
+
+    def rank(entry: Entry) -> tuple[int, bool, int]:
+        missing = sum(word not in entry.folded_title for word in words)
+        told = len(begins.findall(entry.folded_text)) if missing == len(words) else 0
+        return missing, not entry.folded_title.startswith(words[0]), -told
 
     return [_result(entry, words) for entry in sorted(found, key=rank)[:_MOST_RESULTS]]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import get_language, gettext, gettext_lazy, gettext_noop
+from django.utils.translation import get_language, gettext, gettext_lazy, gettext_noop, pgettext
 from django.views import View
 from django.views.decorators.cache import cache_control
 from django.views.decorators.gzip import gzip_page
@@ -83,7 +83,7 @@ _WORDS_OF_REFERENCE = [
     gettext_noop("Cancel"), gettext_noop("Try it out"), gettext_noop("Reset"), gettext_noop("Code"),
     gettext_noop("Details"), gettext_noop("Description"), gettext_noop("Name"), gettext_noop("Links"),
     gettext_noop("No links"), gettext_noop("Media type"), gettext_noop("Example Value"), gettext_noop("Schema"),
-    gettext_noop("Schemas"), gettext_noop("Examples"), gettext_noop("Download"), gettext_noop("required"),
+    gettext_noop("Schemas"), gettext_noop("Examples"), gettext_noop("Download"),
     gettext_noop("Snippets"), gettext_noop("Webhooks"), gettext_noop("Edit Value"), gettext_noop("Examples:"),
     gettext_noop("Headers:"), gettext_noop("Type"),
     # Tags of the description, which has them in English in each language: generators make names of them.
@@ -97,6 +97,7 @@ class ReferenceView(View):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         words = {word: gettext(word) for word in _WORDS_OF_REFERENCE}
+        words["required"] = pgettext("of a parameter", "required")
         return _page(request, "documentation/reference.html", words=json.dumps(words, ensure_ascii=False))
 
 

@@ -1,10 +1,11 @@
-// The API reference: Swagger UI with the service's own description. Calls with a live token are not sent from here.
+// The API reference: Swagger UI with the service's own description. Calls with a live credential are not sent from here.
 "use strict";
 
 const holder = document.getElementById("reference");
 
 // Its own words, and the names of its groups, in the language of the page, which the description has already. Code stays.
 const words = JSON.parse(holder.dataset.words);
+holder.style.setProperty("--required", JSON.stringify(words.required)); // a text of its style sheet
 
 function translate(node) {
   const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
@@ -22,7 +23,22 @@ new MutationObserver((changes) => {
   }
 }).observe(holder, { childList: true, subtree: true, characterData: true });
 
-SwaggerUIBundle({
+// Of `Authorization: Bearer <token>` or `Basic <base64 of key and colon>`. A carrier's key is always live.
+function isLive(authorization) {
+  const [scheme, sent = ""] = authorization.split(" ");
+  return /rota_(live|key|carrierkey)_/.test(scheme === "Basic" ? atob(sent) : sent);
+}
+
+// Open the call that the address names. Swagger UI does it when it begins only, and the search of this page leads to others.
+function openCall() {
+  const hash = decodeURIComponent(location.hash);
+  const [, tag = "", operation] = hash.split("/");
+  if (!operation) return;
+  reference.layoutActions.parseDeepLinkHash(hash);
+  document.getElementById(`operations-${tag.replaceAll(" ", "_")}-${operation}`)?.scrollIntoView();
+}
+
+const reference = SwaggerUIBundle({
   domNode: holder,
   url: holder.dataset.description,
   deepLinking: true,
@@ -34,10 +50,12 @@ SwaggerUIBundle({
   tryItOutEnabled: true,
   validatorUrl: "none",
   requestInterceptor(request) {
-    if ((request.headers.Authorization || "").includes("rota_live_")) {
+    if (isLive(request.headers.Authorization || "")) {
       // In place of fetch(), so that the answer's place shows why. An exception here would end the page's script.
       request.userFetch = () => Promise.reject(new Error(holder.dataset.liveRefused));
     }
     return request;
   },
 });
+
+addEventListener("hashchange", openCall);

@@ -32,6 +32,9 @@ class TestFind:
             ("pickup_not_linked", "en", "/docs/errors/pickup_not_linked"),
             ("/api/cancel-delivery", "en", "/docs/reference#/Immediate%20delivery/cancel-delivery"),
             ("vector test", "en", "/docs/webhooks#a-test-vector"),
+            ("LEAVE", "en", "/docs/statuses#a-failed-drop-off"),
+            ("agendar", "pt-br", "/docs/deliveries#scheduled-deliveries-and-windows"),
+            ("logística reversa", "pt-br", "/docs/statuses#what-changes-a-delivery-in-mode-reverse"),
             ("localizar o entregador", "pt-br", "/docs/reference#/Immediate%20delivery/location-delivery"),
         ],
     )
