@@ -10,6 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -270,6 +271,11 @@ class StateFilter(admin.SimpleListFilter):
         return queryset.in_state(state) if (state := self.value()) else queryset
 
 
+def _page_of(endpoint: Endpoint) -> str:
+    opts = endpoint._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[endpoint.pk])
+
+
 class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
     """Base class: events of an area, found by exact values."""
 
@@ -334,6 +340,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
                 "outcome": event_state(event),
                 "failure": last if last and event.state != EventState.SENT and not last.succeeded else None,
                 "may_replay": self.has_replay_permission(request),
+                "endpoint_page": _page_of(event.endpoint),
             }
         return super().render_change_form(request, context, *args, **kwargs)
 

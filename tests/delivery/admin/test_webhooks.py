@@ -25,6 +25,12 @@ def post(client, url, action, *chosen):
     return [str(message) for message in answer.context["messages"]] if answer.context else [str(answer.status_code)]
 
 
+def section(client, event):
+    """What the page of the event says about its outcome."""
+    content = client.get(reverse("admin:delivery_webhookevent_change", args=[event.pk])).content.decode()
+    return content.partition('id="outcome"')[2].partition("</section>")[0]
+
+
 @pytest.fixture
 def endpoint(db):
     endpoint = TokenFactory.create().integrator.endpoints.get(environment="live")
@@ -56,6 +62,28 @@ class TestEvents:
         dead.refresh_from_db()
         assert (dead.state, dead.queue_item.tries) == (EventState.PENDING, 0)
 
+    def test_say_on_their_page_what_was_answered_and_are_sent_again_there(self, admin_client, dead):
+        page = reverse("admin:delivery_webhookevent_change", args=[dead.pk])
+
+        outcome = section(admin_client, dead)
+        answer = admin_client.post(
+            EVENTS, {"action": "replay", "_selected_action": dead.pk, "from_page": "yes", "confirmed": "yes"}
+        )
+
+        assert "503 Service Unavailable" in outcome
+        assert 'name="action" value="replay"' in outcome
+        assert answer.headers["Location"] == page
+        dead.refresh_from_db()
+        assert dead.state == EventState.PENDING
+
+    def test_lead_to_the_endpoint_where_no_url_is_set(self, admin_client, dead, endpoint):
+        endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
+
+        outcome = section(admin_client, dead)
+
+        assert "replay" not in outcome
+        assert reverse("admin:delivery_webhookendpoint_change", args=[endpoint.pk]) in outcome
+
     def test_are_not_sent_again_without_a_url(self, admin_client, dead, endpoint):
         endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
 
@@ -70,6 +98,7 @@ class TestEvents:
         post(client, EVENTS, "replay", dead)
 
         assert not WebhookQueueItem.objects.exists()
+        assert "replay" not in section(client, dead)
 
 
 class TestEndpoint:
