@@ -3,11 +3,11 @@
 from datetime import datetime
 
 from django.template.defaultfilters import date
-from django.utils.formats import get_format
 from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
+from common.formats import day_and_month
 from delivery.hours import Day, Span, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.pricing import Charge
@@ -167,9 +167,7 @@ def failure(code: str, text: str) -> str:
 
 def week_of(timetable: Timetable, *, at: datetime, days: int) -> list[tuple[str, str]]:
     """Name and hours of so many days from that of `at` on."""
-    return [
-        (date(day, f"D {get_format('SHORT_DATE_FORMAT')}"), _hours_of(hours)) for day, hours in timetable.days(at, days)
-    ]
+    return [(f"{date(day, 'D')} {day_and_month(day)}", _hours_of(hours)) for day, hours in timetable.days(at, days)]
 
 
 def _span(span: Span) -> str:

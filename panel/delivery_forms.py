@@ -378,19 +378,12 @@ class DeliveryForm:
         places = all(place.is_valid() or place.has_price for place in (self.pickup, *self.dropoffs))
         return places and all(part.is_valid() for part in (self.trip, self.windows, *self.packages))
 
-    @property
-    def places(self) -> list[PlaceForm]:
-        """A and the drop-offs, each with what is valid of it."""
-        return [each for each in (self.pickup, *self.used) if each.is_valid() or each.is_bound]
-
-    @property
-    def derived(self) -> dict[str, str]:
-        """What each place derives."""
-        return {field: value for each in self.places for field, value in each.derived.items()}
-
-    @property
-    def doubts(self) -> list[str]:
-        return [each.doubt for each in self.places if each.doubt]
+    def checked(self) -> list[PlaceForm]:
+        """A and the drop-offs of a form that was sent, each with what is valid of it."""
+        places = [self.pickup, *self.used]
+        for each in places:
+            each.full_clean()
+        return places
 
     @property
     def to_locate(self) -> dict[int, dict[str, str]]:

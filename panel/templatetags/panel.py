@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
 
 from django import template
@@ -218,11 +217,12 @@ def marked(text: str, wanted: str) -> SafeString | str:
     plain, part = folded(text), folded(wanted.strip())
     if not part or len(plain) != len(text):
         return text
-    cuts = [0, *(at for found in re.finditer(re.escape(part), plain) for at in found.span()), len(text)]
-    parts = [text[first:last] for first, last in pairwise(cuts)]
-    return format_html_join(
-        "", "{}", ((format_html("<mark>{}</mark>", each) if n % 2 else each,) for n, each in enumerate(parts))
-    )
+    shown, at = SafeString(), 0
+    while (found := plain.find(part, at)) >= 0:
+        end = found + len(part)
+        shown += format_html("{}<mark>{}</mark>", text[at:found], text[found:end])
+        at = end
+    return shown + format_html("{}", text[at:])
 
 
 @register.filter

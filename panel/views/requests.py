@@ -137,8 +137,12 @@ class Price(FormView):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = self.form(request.POST)
-        price = self.price(form)
-        return self.page("panel/request_price.html", derived=form.derived, doubts=form.doubts, **price)
+        places = form.checked()
+        context = {
+            "derived": {field: value for each in places for field, value in each.derived.items()},
+            "doubts": [each.doubt for each in places if each.doubt],
+        }
+        return self.page("panel/request_price.html", **context, **self.price(form))
 
 
 class CancelForm(forms.Form):
