@@ -208,7 +208,7 @@ class TestWithoutUse:
     def test_is_told_and_ends_with_the_next_position_that_can_be_true(self, open_phone):
         ana = open_phone(on_duty=True, script=QUICK)
         positions(ana, 1)
-        notice = ana.page.get_by_text("The service cannot use what this phone tells")
+        notice = ana.page.get_by_text("Nobody sees where you are.")
 
         for metres in (20, 40, 60):
             with ana.page.expect_response(partial(tells_of, north(metres))):  # a report for each
