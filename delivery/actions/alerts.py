@@ -61,7 +61,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.models.alert import LATE_MINUTES, LEAST_MINUTES, UNTAKEN_MINUTES
-from delivery.models.delivery import OFFERED_AT
+from delivery.models.delivery import OFFERED_AT, DeliveryQuerySet
 from delivery.models.stop import LABELS
 
 _log = logging.getLogger(__name__)
@@ -90,7 +90,9 @@ def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any]
 def report_trouble(*, at: datetime) -> int:
     """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
     accounts: dict[Any, list[Delivery]] = {}
-    troubled = (first_failures(), untaken_or_late(at=at), failed_since(at - _FAILED_LATELY, at=at))
+    # To build the query for these takes most of the time of this task, and an installation without calls has none.
+    watched = [untaken_or_late(at=at)] if _to_watch(at=at).exists() else []
+    troubled = (first_failures(), *watched, failed_since(at - _FAILED_LATELY, at=at))
     for delivery in chain(*(_unreported(rows)[:_MOST_TROUBLED] for rows in troubled)):
         accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
     return sum(each(accounts.values(), partial(_report_trouble, at=at), doing="report the troubled deliveries"))
@@ -100,6 +102,11 @@ def failing_or_off() -> QuerySet[WebhookEndpoint]:
     """Endpoints that events wait for: their breaker is open, or they are switched off."""
     is_down = Q(enabled=False) | Q(failures__gte=breaker.OPENS_AFTER)
     return WebhookEndpoint.objects.present().filter(is_down).exclude(url="")
+
+
+def _to_watch(*, at: datetime) -> DeliveryQuerySet:
+    """Deliveries that can be untaken or late."""
+    return Delivery.objects.to_watch(at=at).filter(created_at__lt=at - _LEAST_AGE)
 
 
 def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
@@ -123,11 +130,10 @@ def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
         When(~is_offered & Q(due_at__lt=Value(at) - late), then=Value(Trouble.LATE.value)),
         output_field=CharField(),
     )
-    deliveries = Delivery.objects.to_watch(at=at).filter(created_at__lt=at - _LEAST_AGE)
     troubled_at = Case(
         When(is_offered, then=F("offered") + untaken), default=F("due_at") + late, output_field=DateTimeField()
     )
-    deliveries = deliveries.with_due().alias(offered=OFFERED_AT)
+    deliveries = _to_watch(at=at).with_due().alias(offered=OFFERED_AT)
     found = deliveries.annotate(trouble=trouble, troubled_at=troubled_at, troubled_point=Value(""))
     return found.filter(trouble__isnull=False)
 
