@@ -1,6 +1,7 @@
 """Every URL of the resolver with every role, and the actions within pages that only some roles may use."""
 
 import re
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from http.cookies import SimpleCookie
 from itertools import groupby
@@ -9,6 +10,7 @@ import pytest
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.template.base import Template
 from django.test import Client, RequestFactory
 from django.urls import get_resolver
 from psycopg import sql
@@ -26,6 +28,8 @@ SENT = {
     },
     ("POST", "delete/"): {"post": "yes"},
 }  # fmt: skip  # a table
+# Each takes a long part of a minute, and the workers of pytest-xdist share them. A test makes a world of its own.
+_LARGE = ("admin/delivery/", "admin/integration/", "panel/accounts/", "panel/sellers/")
 # Tables that any request may write to.
 # Attempts: the tries of log-in links are counted before a link is looked up.
 _UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations", "common_attemptcount"}
@@ -44,9 +48,9 @@ def routes(resolver, prefix=""):
 
 
 def group(route):
-    """The routes that one test asks for: those of an app, and in the admin those of a model."""
+    """The routes that one test asks for: those of an app; of the two large ones those below one name."""
     parts = route.split("/")
-    return "/".join(parts[:3]) if parts[0] == "admin" and len(parts) > 3 else parts[0]
+    return "/".join(parts[:2]) if route.startswith(_LARGE) else parts[0]
 
 
 GROUPS = {name: list(found) for name, found in groupby(sorted(ROUTES, key=group), key=group)}
@@ -94,6 +98,14 @@ def state():
         return dict(cursor.fetchall())
 
 
+@contextmanager
+def nothing_rendered():
+    """Answer with empty pages: what a refusal or a form with mistakes shows is the same for every role."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, "_render", lambda _template, _context: "")
+        yield
+
+
 def test_every_url_is_in_the_table():
     assert sorted(routes(get_resolver())) == sorted(ROUTES)
 
@@ -103,7 +115,8 @@ def test_depot_staff_see_no_other_page(world, browser, as_role):
     session = as_role("depot staff").cookies.output(attrs=[], header="")
     pages = [route for route in ROUTES if route.startswith(("panel/", "admin/"))]
 
-    found = {route: ask_route(browser, session, "GET", route, world) for route in pages}
+    with nothing_rendered():
+        found = {route: ask_route(browser, session, "GET", route, world) for route in pages}
 
     nobody = ROLES.index("nobody")
     differing = {route for route in pages if found[route] != ROUTES[route][0][nobody]}
@@ -122,15 +135,17 @@ def test_urls(name, world, browser, sessions):
     every = [(*call, role) for call, row in expected.items() for role in row]
     before = state()
 
-    for method, route, role in every:
-        if expected[method, route][role] != "+":
-            found[method, route][role] = ask_route(browser, sessions[role], method, route, world)
+    with nothing_rendered():
+        for method, route, role in every:
+            if expected[method, route][role] != "+":
+                found[method, route][role] = ask_route(browser, sessions[role], method, route, world)
     assert state() == before, "a refused call changed something"
     for method, route, role in every:
         if expected[method, route][role] == "+":
             # No `atomic` block of the test's own: within one a durable block of production code is refused.
             savepoint = transaction.savepoint()
-            found[method, route][role] = ask_route(browser, sessions[role], method, route, world)
+            with nothing_rendered() if method == "POST" else nullcontext():
+                found[method, route][role] = ask_route(browser, sessions[role], method, route, world)
             transaction.savepoint_rollback(savepoint)
 
     assert found == expected
@@ -158,8 +173,9 @@ def test_actions_of_lists(world, browser, sessions):
         chosen = MODELS[label]._default_manager.values_list("pk", flat=True).first()
         for name, allowed in actions.items():
             sent = {"action": name, "_selected_action": [chosen], "post": "yes", "confirmed": "yes"}
-            for role in (*ROLES[:4], *(role for role, answer in zip(STAFF, allowed, strict=True) if answer == "F")):
-                ask(browser, sessions[role], "POST", path, sent)
+            with nothing_rendered():
+                for role in (*ROLES[:4], *(role for role, answer in zip(STAFF, allowed, strict=True) if answer == "F")):
+                    ask(browser, sessions[role], "POST", path, sent)
         assert state() == before, f"an action of {label} changed something although it was refused"
 
 
