@@ -138,7 +138,7 @@ class Price(FormView):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = self.form(request.POST)
         places = form.checked()
-        context = {
+        context: dict[str, Any] = {
             "derived": {field: value for each in places for field, value in each.derived.items()},
             "doubts": [each.doubt for each in places if each.doubt],
         }

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -76,7 +77,7 @@ class TestPage:
             days_off="2026-12-24 08:00-12:00, 13:00-14:00 Eve\n2026-12-25 25 years",
         )
         before = [getattr(hours, name) for name in (*WEEK, "days_off")]
-        page = document_fromstring(admin_client.get(change(hours)).content.decode())
+        page: Any = document_fromstring(admin_client.get(change(hours)).content.decode())
         typed = dict(page.get_element_by_id("servicehours_form").form_values())
 
         response = admin_client.post(change(hours), typed)
@@ -104,10 +105,10 @@ class TestPage:
     def test_keeps_what_it_refuses_beside_its_day(self, admin_client, typed, field):
         response = admin_client.post(ADD, {**form(monday=""), **typed})
 
-        page = document_fromstring(response.content.decode()).get_element_by_id("servicehours_form")
+        page: Any = document_fromstring(response.content.decode())
         kept = {text[:60] for name, text in typed.items() if text != "at noon"}
         assert [*response.context["adminform"].form.errors] == [field]
-        assert kept <= {value for _name, value in page.form_values()}
+        assert kept <= {value for _name, value in page.get_element_by_id("servicehours_form").form_values()}
         assert not ServiceHours.objects.exists()
 
     def test_shows_the_week_of_now_and_who_changed_it(self, admin_client):
