@@ -38,13 +38,13 @@ class TestBoundedCalls:
         assert called == []
 
     def test_waits_for_several_calls_within_one_deadline(self, release):
-        calls = BoundedCalls(most=3, seconds=0.5)
+        calls = BoundedCalls(most=3, seconds=1.5)
         began = time.monotonic()
 
         with pytest.raises(DeadlinePassed):
             calls.run_all([lambda: True, release.wait, release.wait])
 
-        assert time.monotonic() - began < 0.95
+        assert time.monotonic() - began < 2.9
 
     def test_returns_the_results_of_several_calls_in_their_order(self):
         calls, may_end = BoundedCalls(most=2, seconds=5), threading.Event()

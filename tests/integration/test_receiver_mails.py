@@ -11,7 +11,7 @@ from common.mail import sending
 from common.mail.models import Kind, Message
 from integration.actions import forgetting, orders, receiver_mails, sellers
 from integration.lifecycle import Status
-from integration.models import Company, ReceiverMail, Seller
+from integration.models import Company, Order, ReceiverMail, Seller
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, order_body
 from tests.smtp import body_of
 
@@ -230,11 +230,24 @@ class TestCosts:
             move(order, Status.COLLECTED)
 
     def test_of_the_limits_are_indexes(self, order):
-        at = timezone.now()
+        same = {field.attname: getattr(order, field.attname) for field in Order._meta.concrete_fields}
+        orders_of_others = Order.objects.bulk_create(  # with few rows other plans are as cheap
+            Order(**{**same, "id": None, "code": f"C-{n}", "tracking_code": f"T-{n}"}) for n in range(1000)
+        )
+        now, at = timezone.now(), timezone.now() - timedelta(hours=500)
+        moments = [now - timedelta(hours=n) for n in range(1000)]
+        ReceiverMail.objects.bulk_create(
+            ReceiverMail(seller=order.seller, order=other, status=Status.COLLECTED, message=1, created_at=moment)
+            for other, moment in zip(orders_of_others, moments, strict=True)
+        )
+        Message.objects.bulk_create(
+            Message(kind=Kind.ORDER, recipient=f"{n}@example.com", created_at=moment, expires_at=moment, due_at=moment)
+            for n, moment in enumerate(moments)
+        )
         mails = ReceiverMail.objects.filter(seller=order.seller, created_at__gt=at).order_by("-created_at")
-        messages = Message.objects.filter(recipient=MARIA, created_at__gt=at, kind=Kind.ORDER)
+        messages = Message.objects.filter(recipient="7@example.com", created_at__gt=at, kind=Kind.ORDER)
 
         with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off")
+            cursor.execute("ANALYZE integration_receivermail, mail_message")
         for rows, index in ((mails, "receiver_mail_newest"), (messages.order_by(), "message_to")):
             assert index in rows[:1].explain()

@@ -193,12 +193,12 @@ class TestDay:
 
         assert day.day == timezone.localdate()
 
-    def test_takes_as_many_queries_for_any_number_of_routes(self, dispatcher):
+    def test_takes_as_many_queries_for_any_number_of_routes(self, now, dispatcher):
         ana = DriverFactory.create()
         counts = []
         for number in (1, 3):
             for minutes in range(number):
-                finished(ana, timezone.now() - timedelta(minutes=10 * number + minutes + 1), minutes=0)
+                finished(ana, now - timedelta(minutes=10 * number + minutes + 1), minutes=0)
             with CaptureQueriesContext(connection) as queries:
                 dispatcher.get(f"/panel/drivers/{ana.pk}/")
             counts.append(len(queries))

@@ -12,7 +12,7 @@ from delivery.payload import Options
 from tests.browser.waiting import until
 from tests.delivery.proofs import asking_for, first_stop, pin_of, wrong_pin_of
 
-CAMERA = (3200, 2400)
+CAMERA = (2000, 1500)  # larger than what is kept
 
 
 def photo_file(size):

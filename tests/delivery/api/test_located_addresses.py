@@ -58,13 +58,13 @@ class TestADropoffWithoutCoordinates:
         assert len(geocoder.queries) == 2
 
     def test_is_located_at_the_same_time_as_the_others(self, api, geocoder):
-        geocoder.pause = 0.6
+        geocoder.pause = 0.8
         began = time.monotonic()
 
         response = api.post(QUOTE, body(*({**ADDRESS, "complement": "", "district": each} for each in "abc")))
 
         assert response["Rota-Located"] == "b=rooftop, c=rooftop, d=rooftop"
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 2.3  # one after the other would be 2.4 s
 
     @pytest.mark.parametrize("name", ["latitude", "longitude"])
     def test_has_neither_of_the_two(self, api, geocoder, name):
@@ -227,7 +227,7 @@ class TestWithoutTheGeocoder:
 
         problem = assert_problem(response, 503, "geocoder_unavailable")
         assert (problem["retryable"], response["Retry-After"]) == (True, "10")
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
         assert_nothing_written()
         assert not LocatedAddress.objects.exists()
 

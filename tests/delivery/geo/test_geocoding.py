@@ -163,16 +163,16 @@ class TestSearch:
         with pytest.raises(GeocodingFailed):
             search(geocoder)
 
-        assert 1.5 < time.monotonic() - began < 3
+        assert 1.5 < time.monotonic() - began < 10
 
     def test_asks_for_several_places_at_the_same_time(self, geocoder):
-        geocoder.pause, geocoder.answers = 0.5, {"two": [], "three": [STREET]}
+        geocoder.pause, geocoder.answers = 0.8, {"two": [], "three": [STREET]}
         began = time.monotonic()
 
         found = geocoding.search_all(geocoder.url, ["one", "", "two", "three"], language="en")
 
         assert [len(places) for places in found] == [1, 0, 0, 1]
-        assert time.monotonic() - began < 1.2
+        assert time.monotonic() - began < 2.3  # one after the other would be 2.4 s
 
     def test_refuses_calls_over_the_number_that_may_hang(self, geocoder, monkeypatch):
         monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=2, seconds=2))

@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 from config.env import BASE_DIR
 from delivery.geo.distance import Point
+from tests.ports import free_port
 
 FOLDER = BASE_DIR / ".venv" / "valhalla"
 SOUTH_WEST, STEP = Point(-23.580, -46.672), 0.002  # degrees
@@ -57,8 +58,7 @@ def _configure(folder: Path) -> tuple[Path, str]:
     script = FOLDER / "valhalla" / "valhalla_build_config.py"
     text = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True).stdout
     values = json.loads(text)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     values["mjolnir"] |= {"tile_dir": str(folder / "tiles"), "tile_extract": "", "traffic_extract": ""}
     for part in ("loki", "thor", "odin", "meili"):
         values[part]["service"]["proxy"] = f"ipc://{folder}/{part}"

@@ -100,6 +100,7 @@ class TestTheIndexes:
         assert hot_updates() == before + 1
 
     def test_find_the_events_of_a_page_and_those_without_a_position(self, token):
+        renew(WebhookEvent)
         pattern = DeliveryFactory.create(token=token).events.get()
         copies(pattern, 3000)
         page(token)
