@@ -327,6 +327,7 @@ class ReasonMissing(DeliveryError):
     meaning = "The failure's code is OTHER, which needs a text (sandbox)."
     remedy = "Send a reason, or another code."
     example = "Say why the point failed; people read it in the delivery's history."
+    fields = ("reason",)
 
 
 class InvalidFailureCode(DeliveryError):

@@ -57,6 +57,7 @@ class InvalidWebhookUrl(DomainError):
     meaning = "The webhook URL is malformed, not https, or leads to a port or an address that is not allowed."
     remedy = "Correct what the answer names: https, a public host, port 443 or 8443. An empty text removes the URL."
     example = "The URL must begin with https://."
+    fields: tuple[str, ...] = ("url",)
 
 
 class WebhookHostUnresolved(InvalidWebhookUrl):
@@ -75,6 +76,7 @@ class LookUpsBusy(InvalidWebhookUrl):
     code = "look_ups_busy"
     title = "Too many host names are being looked up"
     status = 503
+    fields = ()
     retryable = True
     retry_after = 60
     meaning = "Too many host names of webhook URLs are being looked up. Nothing was changed."

@@ -178,6 +178,8 @@ def refusal(path: str, error: DomainError) -> Response:
     if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
     body = _problem(path, error.status, error.code, error.title, str(error), retryable=error.retryable)
+    if error.fields:
+        body["errors"] = [{"pointer": f"#/{name}", "code": error.code, "detail": str(error)} for name in error.fields]
     if isinstance(error, ExternalIdInUse):
         body["deliveryId"] = str(error.delivery_id)
     if isinstance(error, Closed):

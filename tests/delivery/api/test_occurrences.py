@@ -137,7 +137,8 @@ class TestFailByHand:
         delivery = request_of(None, moves=UNDER_WAY)
 
         assert_field_refused(api.post(MOVE.format(delivery, "fail/B"), {"code": "LATE"}), "#/code")
-        assert_problem(api.post(MOVE.format(delivery, "fail/B"), {"code": "OTHER"}), 422, "reason_missing")
+        missing = assert_problem(api.post(MOVE.format(delivery, "fail/B"), {"code": "OTHER"}), 422, "reason_missing")
+        assert [error["pointer"] for error in missing["errors"]] == ["#/reason"]
         assert Delivery.objects.get().transitions.count() == 3
 
 

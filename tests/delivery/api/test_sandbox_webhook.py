@@ -69,8 +69,9 @@ class TestSandboxWebhook:
     def test_is_refused_by_the_rules_of_the_panel(self, api, url, why):
         answer = put(api, url=url)
 
-        assert_problem(answer, 422, "invalid_webhook_url")
-        assert why in answer.json()["detail"]
+        problem = assert_problem(answer, 422, "invalid_webhook_url")
+        assert why in problem["detail"]
+        assert problem["errors"] == [{"pointer": "#/url", "code": problem["code"], "detail": problem["detail"]}]
         assert urls() == set()
         assert not AuditEntry.objects.filter(action="secret_shown").exists()
 

@@ -44,6 +44,7 @@ class TestSandboxWebhook:
 
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_webhook_url")
         assert answer.json()["message"] == "Informe um host, não um endereço IP."
+        assert answer.json()["errors"] == {"url": [answer.json()["message"]]}
         assert not WebhookEndpoint.objects.exclude(url="").exists()
 
     @pytest.mark.parametrize("body", [{}, {"url": None}, {"url": 7}, {"url": "x" * 2001}])
