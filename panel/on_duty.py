@@ -35,8 +35,7 @@ class AtWork:
     @property
     def late_by(self) -> timedelta | None:
         """How long the next step has been due; None if it is not late."""
-        due_at = self.route.due_at if self.route else self.at  # type: ignore[attr-defined]  # annotated
-        return self.at - due_at if due_at < self.at else None
+        return late_by(self.route, at=self.at) if self.route else None
 
     @property
     def is_old(self) -> bool:
@@ -52,6 +51,12 @@ class AtWork:
     @property
     def next_place(self) -> Delivery | Stop | None:
         return (self.route.stop_at(self.next_label) or self.route) if self.route else None
+
+
+def late_by(delivery: Delivery, *, at: datetime) -> timedelta | None:
+    """How long the next step of a delivery of `with_due` has been due; None if it is not late, or has ended."""
+    due_at: datetime = delivery.due_at  # type: ignore[attr-defined]  # annotated
+    return at - due_at if due_at < at and not delivery.is_closed else None
 
 
 def with_work(drivers: DriverQuerySet, *, at: datetime) -> DriverQuerySet:

@@ -34,6 +34,7 @@ from delivery.stop_details import StopDetails
 from panel import maps
 from panel.board import Card
 from panel.filters import DeliveryFilter, all_rows, listed
+from panel.on_duty import late_by
 from panel.templatetags.panel import status_name
 from panel.views.base import AccountView, LoggedInView
 from panel.views.reports import header_of_extras
@@ -159,7 +160,7 @@ class Delivery(AccountView):
             tiles=maps.tiles(),
             position=position,
             stops=stops,
-            late_by=now - found.due_at if found.due_at < now and not found.is_closed else None,
+            late_by=late_by(found, at=now),
             **_next(found, stops),
             steps=steps,
             requested_by=steps[-1].change.by,

@@ -69,7 +69,7 @@ class TestDeliveryPage:
 
         deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
 
-        page.locator("#summary").get_by_text("Ana Souza").wait_for()
+        page.locator("#state").get_by_text("Ana Souza").wait_for()
         assert page.locator("#history li:not(.day)").count() == 2
         marker = page.locator(".leaflet-marker-icon.driver")
         before = marker.bounding_box()

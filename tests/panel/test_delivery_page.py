@@ -134,7 +134,7 @@ class TestNow:
 
         shown = self.text(member.get(url("delivery", delivery.pk)).content.decode())
 
-        assert shown.startswith("Cancelled")
+        assert shown.startswith("Not delivered Cancelled ")
         assert "Next stop" not in shown
         assert "late" not in shown
 

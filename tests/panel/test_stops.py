@@ -1,13 +1,26 @@
 """The page of a stop: what the shop changes until the driver has been there, and its answer to a first failure."""
 
+from decimal import Decimal
+from html import unescape
+
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
 from delivery.actions import deliveries, stops
 from delivery.lifecycle import Mode, OnFailure
-from delivery.models import AuditEntry, Delivery, DropoffOptions, Integrator, IntegratorMembership, Stop, StopChange
+from delivery.models import (
+    AuditEntry,
+    Delivery,
+    DropoffOptions,
+    Integrator,
+    IntegratorMembership,
+    Stop,
+    StopChange,
+    Tariff,
+)
 from delivery.payload import Options
+from delivery.pricing import percent_of
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory
 
@@ -15,11 +28,15 @@ pytestmark = pytest.mark.django_db
 CHANGE = {"step": "change", "contact_name": "Bia", "contact_phone": "+55 11 2222-0000", "instructions": "Knock"}
 
 
-@pytest.fixture
-def tried(shop):
+def try_at_b(shop):
     """A delivery with an open second attempt."""
     delivery = asking_for(Options(on_failure=OnFailure.RETRY), token=shop.token, collected=True)
     return deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="Rang", by=BY, at=timezone.now())
+
+
+@pytest.fixture
+def tried(shop):
+    return try_at_b(shop)
 
 
 def page_of(delivery, point="B"):
@@ -115,14 +132,16 @@ class TestAnswer:
         options = DropoffOptions.objects.get(stop__delivery=tried)
         assert (options.on_failure, options.instructions) == (answer, "Gate")
 
-    def test_says_what_each_adds_to_the_price(self, member, tried):
-        Delivery.objects.filter(pk=tried.pk).update(shipping_value=20, retry_percent=50, return_percent=25)
+    def test_says_what_each_adds_to_the_price(self, member, shop):
+        Tariff.objects.update(retry_percent=100, return_percent=50)
+        delivery = try_at_b(shop)
 
-        shown = member.get(page_of(tried)).content.decode()
+        shown = unescape(member.get(page_of(delivery), HTTP_ACCEPT_LANGUAGE="en").content.decode())
 
-        assert "Try again (second attempt: R$ 10.00)" in shown
-        assert "Leave it at the door (second attempt: R$ 10.00)" in shown
-        assert "Bring it back (way back after a failure: R$ 5.00)" in shown
+        price, half = delivery.shipping_value, percent_of(delivery.shipping_value, Decimal(50))
+        assert f"Try again (second attempt: R$ {price})" in shown
+        assert f"Leave it at the door (second attempt: R$ {price})" in shown
+        assert f"Bring it back (way back after a failure: R$ {half})" in shown
 
     @pytest.mark.parametrize("answer", ["", "LATER"])
     def test_is_one_of_three(self, member, tried, answer):

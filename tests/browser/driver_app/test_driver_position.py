@@ -230,7 +230,7 @@ class TestWithoutUse:
         ana.page.route("**/driver/positions/", fail)
         ana.go_on_duty()
 
-        ana.page.get_by_text("The service cannot use what this phone tells").wait_for()
+        ana.page.get_by_text("Nobody sees where you are.").wait_for()
 
         assert len(tries) == 6
 
