@@ -1,6 +1,5 @@
 """The search of the documentation: an index of its sections, made once for each process and language."""
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -60,11 +59,9 @@ def find(query: str, language: str) -> list[Result]:
         if all(word in entry.folded_title or word in entry.folded_text for word in words)
     ]
 
-    begins = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})")
-
     def rank(entry: Entry) -> tuple[int, bool, int]:
         missing = sum(word not in entry.folded_title for word in words)
-        told = len(begins.findall(entry.folded_text)) if missing == len(words) else 0
+        told = sum(entry.folded_text.count(f" {word}") for word in words) if missing == len(words) else 0
         return missing, not entry.folded_title.startswith(words[0]), -told
 
     return [_result(entry, words) for entry in sorted(found, key=rank)[:_MOST_RESULTS]]

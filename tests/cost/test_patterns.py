@@ -156,6 +156,9 @@ TABLE = {
         "linear: the last quantifier takes the rest", LINEAR, "#2 x"
     ),
     ("panel/urls.py", "live|sandbox"): Bound("linear: no quantifier", LINEAR, "live"),
+    ("panel/guide/description.py", "( ?`(?:'|'.join(CODES))`: )"): Bound(
+        "the project's own description", 10_000, "`'`: "
+    ),
     ("panel/guide/pages.py", r"^\| \[[^]]+\]\((\S+)\.md\)[^|]* \| (.+) \|$"): Bound(
         "the guide's own list of pages", 2000, "| [Quickstart](quickstart.md) | the first webhook |"
     ),
