@@ -218,7 +218,7 @@ class ApiKey(Credential):
         constraints = [one_of("api_key_environment", "environment", Environment.values)]
 
     # Grams, the maximum of a shipment. Only a key that `find` has found has it. Read with the key, because a statement
-    # of its own takes 7 % of the time in which an order is created.
+    # of its own takes a twentieth of the time in which an order is created.
     heaviest_g: int
 
     @property
