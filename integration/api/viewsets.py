@@ -270,7 +270,7 @@ class OrderViewSet(SellerViewSet):
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
         key, speed = self.key, self._speed(request)
-        context = {"environment": key.environment, "heaviest_g": key.heaviest_g}
+        context = {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
         serializer = self.read_body(OrderSerializer(data=request.data, context=context))
         payload, at = serializer.payload, clock.now()
 

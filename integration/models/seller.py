@@ -217,10 +217,6 @@ class ApiKey(Credential):
         ordering = ["-created_at"]
         constraints = [one_of("api_key_environment", "environment", Environment.values)]
 
-    # Grams, the maximum of a shipment. Only a key that `find` has found has it. Read with the key, because a statement
-    # of its own takes a twentieth of the time in which an order is created.
-    heaviest_g: int
-
     @property
     def title(self) -> str:
         """Its name with the hint, or the hint alone."""
@@ -236,7 +232,7 @@ class ApiKey(Credential):
 
     @staticmethod
     def find(text: str) -> "ApiKey | None":
-        """The key with this clear text, revoked or not, with its seller; or None."""
+        """The key with this clear text, revoked or not, with its seller and `heaviest_g`; or None."""
         return _BY_DIGEST.first(digest=credentials.digest(text))
 
 
@@ -250,6 +246,7 @@ _BY_DIGEST = CompiledQuery(
         ApiKey.objects.filter(digest=Parameter("digest"))
         .select_related("seller")
         .only(*_NEEDED)
+        # The maximum of a shipment. A statement of its own takes a twentieth of the time in which an order is created.
         .annotate(heaviest_g=FreightParameters.heaviest_g())
         .order_by()[:1]
     )
