@@ -46,11 +46,13 @@ def lock(delivery: Delivery) -> Delivery:
     """The delivery with driver and stops, its row locked until the transaction ends.
 
     Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
+    log_context.note("delivery", delivery.pk)
     waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
     return _with_parts(Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk))
 
 
+    log_context.note("delivery", delivery.pk)
 def lock_unless_busy(delivery: Delivery) -> Delivery | None:
     """As `lock`, but None at once if somebody else has locked the row."""
     free = Delivery.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=delivery.pk)
@@ -58,7 +60,6 @@ def lock_unless_busy(delivery: Delivery) -> Delivery | None:
 
 
 def _with_parts(locked: Delivery) -> Delivery:
-    log_context.note("delivery", locked.pk)
     prefetch_related_objects([locked], "driver", "stops")
     locked.driver_when_locked = locked.driver
     return locked
