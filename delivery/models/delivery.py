@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import reduce
-from operator import add
+from operator import add, or_
 from typing import Any, Self, cast
 from uuid import UUID
 
@@ -509,6 +509,19 @@ class Delivery(Identified, Located):
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Q(old__offer_at__df=pgtrigger.F("new__offer_at"))
                 & ~pgtrigger.Q(old__route_status=RouteStatus.SCHEDULED.value),
+            ),
+            # Every move that sets one of them is an event.
+            pgtrigger.Protect(
+                name="delivery_amounts_change_by_moves",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__last_sequence=pgtrigger.F("new__last_sequence"))
+                & reduce(
+                    or_,
+                    (
+                        pgtrigger.Q(**{f"old__{column}__df": pgtrigger.F(f"new__{column}")})
+                        for column in ("cancel_fee", "retry_fee", "return_fee", "driver_amount")
+                    ),
+                ),
             ),
             pgtrigger.Protect(
                 name="delivery_closed_stays_so",
