@@ -42,7 +42,10 @@ REVIEWED = {
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
     },
     "integration/freight.py": {"parameters.max_weight_g / _KILOGRAM"},  # in the text of an error
-    "panel/views/reports.py": {"round(percent)"},  # of deliveries on time
+    "panel/plots.py": {  # by how much a figure of a report has changed
+        "100 * (now - before) / before",
+        "round(100 * (now - before) / before if is_share else now - before, 0 if is_share else 1)",
+    },
     "panel/views/seller_orders.py": {  # what a form begins with
         "(package.weight_g or 0) / 1000", "package.declared_centavos / 100",
     },
