@@ -24,6 +24,7 @@ from common.pagination import InvalidCursor, Page, page_in_order, page_matching
 from common.phones import ends_with
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
+from delivery.models import delivery as deliveries
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
 from integration import words
@@ -43,8 +44,9 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # How many of the newest rows are searched for parts of texts, which no index finds.
 NEWEST = 10_000
 _LONGEST_TEXT = 255
-# Beside the statuses: deliveries that are not closed, and those of them whose next step is overdue.
-UNDER_WAY, LATE = "under-way", "late"
+# Beside the statuses: deliveries that are not closed, those of them whose next step is overdue, and those that were
+# cancelled or that nobody took.
+UNDER_WAY, LATE, CALLED_OFF = "under-way", "late", "called-off"
 PERIODS = {
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
@@ -171,6 +173,7 @@ class DeliveryFilter(PeriodFilter):
         choices=[
             (RouteStatus.SCHEDULED.value, status_name(RouteStatus.SCHEDULED)),
             *((s.value, status_name(s)) for s in Status),
+            (CALLED_OFF, pgettext_lazy("delivery", "Cancelled or expired")),
             (UNDER_WAY, _("Under way")),
             (LATE, pgettext_lazy("deliveries", "Late")),
         ],
@@ -187,6 +190,8 @@ class DeliveryFilter(PeriodFilter):
             waits = queryset.filter(status=Status.PENDING)
             is_scheduled = Q(route_status=RouteStatus.SCHEDULED)
             return waits.filter(is_scheduled if value == RouteStatus.SCHEDULED else ~is_scheduled)
+        if value in (CALLED_OFF, Status.FAILED):
+            return queryset.filter(deliveries.CALLED_OFF if value == CALLED_OFF else deliveries.NOT_DELIVERED)
         return queryset.filter(status=value)
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:

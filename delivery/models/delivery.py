@@ -63,6 +63,9 @@ _ENDING = Case(
     output_field=CharField(),
 )
 _IS_CANCELLED = Q(cancelled_at__isnull=False)
+# Of those whose status is FAILED: the ones that were cancelled or that nobody took, and those that a driver failed at.
+CALLED_OFF = Q(status=Status.FAILED) & (_IS_CANCELLED | Q(route_status=RouteStatus.EXPIRED))
+NOT_DELIVERED = Q(status=Status.FAILED, cancelled_at=None) & ~Q(route_status=RouteStatus.EXPIRED)
 _REAIS: DecimalField[Any, Any] = DecimalField(max_digits=12, decimal_places=2)
 # Which deliveries owe what, and how many percent of the price that is.
 _CHARGES: dict[Charge, tuple[Q, str, Any]] = {
@@ -246,9 +249,15 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.under_way().with_due().aggregate(under_way=Count("pk"), late=late)
 
     def by_hour(self, *, since: datetime) -> Any:
-        """For each hour of requests and status: `hour`, `status` and `count`."""
+        """For each hour of requests: `hour`, how many were `requested`, and what has become of them."""
         requested = self.filter(created_at__gte=since).order_by().annotate(hour=TruncHour("created_at"))
-        return requested.values("hour", "status").annotate(count=Count("pk"))
+        return requested.values("hour").annotate(
+            requested=Count("pk"),
+            delivered=Count("pk", filter=Q(status=Status.DELIVERED)),
+            failed=Count("pk", filter=NOT_DELIVERED),
+            called_off=Count("pk", filter=CALLED_OFF),
+            scheduled=Count("pk", filter=Q(route_status=RouteStatus.SCHEDULED)),
+        )
 
     def arrivals_due(self, *, at: datetime, moves_only: bool) -> Self:
         """Deliveries under way whose arrival times are missing or were computed before the latest move of the route.

@@ -1,8 +1,7 @@
 """Pages of an account: its overview, examples of calls with its own values, and its audit log."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,12 +17,12 @@ from common import clock
 from common.page_updates import stream
 from common.replica import may_be_old
 from delivery import page_updates, reports
-from delivery.lifecycle import OPEN, Status
+from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
 from delivery.reports import Period
 from delivery.webhooks.outbox import OUTBOX
 from panel import attention, hours
-from panel.filters import LATE, UNDER_WAY, ActivityFilter, listed
+from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
 from panel.plots import Chart, Series
 from panel.views.base import AccountView, origin
 
@@ -42,7 +41,7 @@ class Overview(AccountView):
         now = clock.now()
         midnight, since = clock.midnight(now), _first_hour(now)
         by_hour = list(self.deliveries.by_hour(since=min(midnight, since)))
-        today = _counts(row for row in by_hour if row["hour"] >= midnight)
+        today = [row for row in by_hour if row["hour"] >= midnight]
         points = list(self.account.pickup_points.active()[:_MOST_PICKUP_POINTS])
         return self.page(
             "panel/overview.html",
@@ -116,47 +115,49 @@ class Tile:
         return f"?{urlencode(self.query)}"
 
 
-def _tiles(today: Mapping[str, int], progress: Mapping[str, int], *, midnight: datetime) -> list[Tile]:
-    """`today`: numbers of today's requests by status; `progress`: see `DeliveryQuerySet.progress`."""
+def _tiles(today: Sequence[Mapping[str, int]], progress: Mapping[str, int], *, midnight: datetime) -> list[Tile]:
+    """`today`: rows of `DeliveryQuerySet.by_hour`; `progress`: see there too."""
     since = {"since": f"{midnight:%Y-%m-%dT%H:%M}"}
     late = progress["late"]
-    delivered, failed = today.get(Status.DELIVERED, 0), today.get(Status.FAILED, 0)
+    requested, delivered, failed, called_off = (
+        sum(row[name] for row in today) for name in ("requested", "delivered", "failed", "called_off")
+    )
     return [
-        Tile(sum(today.values()), _("Requested today"), "", since),
+        Tile(requested, _("Requested today"), "", since),
         Tile(progress["under_way"], _("Under way"), "info", {"status": UNDER_WAY}),
         Tile(late, pgettext("deliveries", "Late"), "warn" if late else "", {"status": LATE}),
         Tile(delivered, _("Delivered today"), "good", {**since, "status": Status.DELIVERED}),
         Tile(failed, _("Not delivered today"), "bad" if failed else "", {**since, "status": Status.FAILED}),
+        Tile(called_off, _("Cancelled or expired today"), "", {**since, "status": CALLED_OFF}),
     ]
 
 
-def _counts(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many deliveries there are by status."""
-    found: dict[str, int] = defaultdict(int)
-    for row in rows:
-        found[row["status"]] += row["count"]
-    return found
-
-
-def _chart_of_deliveries(rows: Iterable[Mapping[str, Any]], *, since: datetime) -> Chart:
-    found: dict[datetime, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row["hour"]].append(row)
-    rows_of_chart = []
-    for hour in _hours(since):
-        counts = _counts(found[hour])
-        under_way = sum(counts[status] for status in OPEN)
-        rows_of_chart.append((_name(hour), [counts[Status.DELIVERED], under_way, counts[Status.FAILED]]))
+def _chart_of_deliveries(rows: Sequence[Mapping[str, Any]], *, since: datetime) -> Chart:
+    found = {row["hour"]: row for row in rows}
+    rows_of_chart = [(_name(hour), _outcomes(found.get(hour))) for hour in _hours(since)]
     return Chart.of(
         _("Deliveries of the last 24 hours, by the hour of the request"),
         heading=_("Hour"),
         series=[
             Series(npgettext("deliveries", "Delivered", "Delivered", 2), "good"),
             Series(_("Under way"), "info"),
+            Series(pgettext("deliveries", "Scheduled"), "warn"),
             Series(npgettext("deliveries", "Not delivered", "Not delivered", 2), "bad"),
+            Series(_("Cancelled or expired"), "none"),
         ],
         rows=rows_of_chart,
     )
+
+
+def _outcomes(row: Mapping[str, Any] | None) -> list[int]:
+    """What has become of the requests of an hour, in the order of the chart's series."""
+    if row is None:
+        return [0] * 5
+    delivered, scheduled, failed, called_off = (
+        row[name] for name in ("delivered", "scheduled", "failed", "called_off")
+    )
+    under_way = row["requested"] - delivered - scheduled - failed - called_off
+    return [delivered, under_way, scheduled, failed, called_off]
 
 
 def _first_hour(at: datetime) -> datetime:

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from access.rights import accounts_of, is_of_depot, sellers_of
 from common import clock
-from delivery.lifecycle import Status
 from delivery.models import Delivery, Environment, WebhookEndpoint
+from delivery.models.delivery import NOT_DELIVERED
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Order
 from panel.filters import HomeFilter, shown
@@ -131,7 +131,7 @@ def _rows(found: QuerySet[Any], numbers_of: Callable[[Any], Numbers], *, order: 
 
 def _of_accounts(accounts: Any, *, at: datetime) -> Numbers:
     live = Delivery.objects.filter(integrator__in=accounts, environment=Environment.LIVE).order_by()
-    failed, late = Count("pk", filter=Q(status=Status.FAILED)), Count("pk", filter=Q(due_at__lt=at))
+    failed, late = Count("pk", filter=NOT_DELIVERED), Count("pk", filter=Q(due_at__lt=at))
     requested = live.filter(created_at__gte=clock.midnight(at)).values_list("integrator")
     found: Numbers = defaultdict(dict)
     for key, count, not_delivered in requested.annotate(Count("pk"), failed=failed):

@@ -6,14 +6,18 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from common import clock
-from delivery.models import Environment, Integrator, WebhookEndpoint
+from delivery.lifecycle import Ending
+from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
 from integration.models import Seller
+from panel.filters import DeliveryFilter
 from tests.delivery.ended import Ended, insert
+from tests.delivery.scheduled import scheduled
 from tests.factories import DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
 from tests.integration.factories import create_order
 from tests.moments import at_each_midnight
@@ -38,7 +42,7 @@ class TestDeliveries:
         page = admin_client.get(reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE]))
 
         today = 2 + (clock.midnight(now) <= now - timedelta(hours=12))
-        assert [tile.count for tile in page.context["tiles"]] == [today, 3, 1, 0, 0]
+        assert [tile.count for tile in page.context["tiles"]] == [today, 3, 1, 0, 0, 0]
         assert page.context["chart"].totals[1][1] == "3"
 
     def test_have_links_to_lists_of_as_many_rows(self, admin_client):
@@ -51,7 +55,26 @@ class TestDeliveries:
         tiles = admin_client.get(path).context["tiles"]
         rows = [len(admin_client.get(deliveries + tile.address).context["rows"]) for tile in tiles]
 
-        assert rows == [tile.count for tile in tiles] == [1, 2, 1, 0, 0]
+        assert rows == [tile.count for tile in tiles] == [1, 2, 1, 0, 0, 0]
+
+    def test_name_those_apart_that_no_driver_failed_at_and_those_that_are_scheduled(self, admin_client):
+        token, now = TokenFactory.create(), timezone.now()
+        pattern = DeliveryFactory.create(token=token)
+        endings = [Ending.NOT_DELIVERED, Ending.CANCELLED, Ending.CANCELLED, Ending.EXPIRED]
+        insert(pattern, *(Ended(now, ending) for ending in endings), driver=DriverFactory.create())
+        scheduled(timedelta(hours=3), at=now, token=token)
+
+        page = admin_client.get(reverse("panel:overview", args=[token.integrator.pk, Environment.LIVE]))
+        failed, called_off = page.context["tiles"][-2:]
+        queries = [QueryDict(tile.address[1:]) for tile in (failed, called_off)]
+        lists = [DeliveryFilter(query, queryset=Delivery.objects.all()).qs for query in queries]
+        (shop,) = admin_client.get(reverse("panel:home")).context["shops"]
+
+        assert [(tile.count, tile.look) for tile in (failed, called_off)] == [(1, "bad"), (3, "")]
+        assert [len(rows) for rows in lists] == [1, 3]
+        assert [total for _series, total in page.context["chart"].totals] == ["0", "1", "1", "1", "3"]
+        assert page.context["tiles"][1].count == 1
+        assert shop.failed == 1
 
 
 class TestMoney:
