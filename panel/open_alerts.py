@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from delivery.actions import alerts
 from delivery.forms import text_of_simulator
 from delivery.models import Environment, Integrator, Trouble, WebhookEndpoint
+from delivery.models.alert import LATE_MINUTES, UNTAKEN_MINUTES
 
 # Of each kind, the newest.
 MOST = 200
@@ -34,12 +35,16 @@ class OpenAlert:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of alert with its name, its colour and how many there are, at most `MOST`."""
+    """A kind of alert with its name, its colour and how many there are, at most `MOST`.
+
+    `minutes`: after how many it is one where the account has chosen no other time; 0 for at once.
+    """
 
     value: str
     name: Any
     look: str
     count: int
+    minutes: int = 0
 
     @property
     def is_full(self) -> bool:
@@ -57,6 +62,9 @@ KINDS: dict[str, tuple[Any, str]] = {
 }
 
 
+_MINUTES: dict[str, int] = {Trouble.UNTAKEN: UNTAKEN_MINUTES, Trouble.LATE: LATE_MINUTES}
+
+
 def of_all_accounts(*, at: datetime) -> list[OpenAlert]:
     """The open alerts of the live environments, the newest first."""
     found = [*_of_webhooks(), *_of_deliveries(at=at)]
@@ -66,7 +74,13 @@ def of_all_accounts(*, at: datetime) -> list[OpenAlert]:
 def counted(found: list[OpenAlert]) -> list[Kind]:
     """Each kind with its number."""
     return [
-        Kind(value, name, look if (count := sum(each.kind == value for each in found)) else "", count)
+        Kind(
+            value,
+            name,
+            look if (count := sum(each.kind == value for each in found)) else "",
+            count,
+            _MINUTES.get(value, 0),
+        )
         for value, (name, look) in KINDS.items()
     ]
 

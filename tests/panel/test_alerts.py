@@ -141,6 +141,11 @@ class TestOfAllAccounts:
         assert "B: Nobody there" in content
         assert "C: " not in content
 
+    def test_say_after_how_long_a_delivery_is_one(self, staff):
+        content = " ".join(staff.get(reverse("panel:all_alerts")).content.decode().split())
+
+        assert re.findall(r"after (\d+) min, or the account", content) == ["10", "15"]
+
     def test_are_narrowed_to_one_kind(self, page, trouble):
         assert page(kind="late") == [trouble[2]]
         assert page(kind="made-up") == trouble[::-1]
