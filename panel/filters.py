@@ -1,6 +1,6 @@
 """Filters, order and pagination of the panel's lists, and periods to choose from. Every look-up has an index."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
@@ -327,16 +327,18 @@ def listed(
     queryset: QuerySet[Any],
     *,
     without: Sequence[str] = (),
+    annotations: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """What `panel/list.html` shows: `rows`, `older`, the cursor of the next page or None, and what `shown` has.
 
     `searched_until` is the last row that was looked at for a part of a text, if there are further ones. The rows are
-    read without related objects and without the columns `without`. Each order is that of one column, which is never
-    NULL and never changes. Invalid filters select nothing; an invalid cursor counts as none. `options`: of the filter.
+    read with `annotations`, without related objects and without the columns `without`. Each order is that of one
+    column, which is never NULL and never changes. Invalid filters select nothing; an invalid cursor counts as none.
+    `options`: of the filter.
     """
     filters = filter_class(query, queryset=queryset, **options)
-    page, searched_until = _page(filters, query.get("before", ""), PER_PAGE, without=without)
+    page, searched_until = _page(filters, query.get("before", ""), PER_PAGE, without=without, annotations=annotations)
     return {**shown(filters), "rows": page.rows, "older": page.next_cursor, "searched_until": searched_until}
 
 
@@ -384,7 +386,14 @@ def all_rows(
             return
 
 
-def _page(filters: ListFilter, cursor: str, limit: int, *, without: Sequence[str]) -> tuple[Page[Any], Any]:
+def _page(
+    filters: ListFilter,
+    cursor: str,
+    limit: int,
+    *,
+    without: Sequence[str],
+    annotations: Mapping[str, Any] | None = None,
+) -> tuple[Page[Any], Any]:
     """A page, and what `listed` calls `searched_until`."""
     if not filters.is_valid():
         return Page([], None), None
@@ -392,11 +401,20 @@ def _page(filters: ListFilter, cursor: str, limit: int, *, without: Sequence[str
     scope = ["panel", queryset.model._meta.label, order]
     try:
         if not part:
-            page = page_in_order(queryset, limit=limit, cursor=cursor, scope=scope, order=order, without=without)
+            page = page_in_order(
+                queryset,
+                limit=limit,
+                cursor=cursor,
+                scope=scope,
+                order=order,
+                without=without,
+                annotations=annotations,
+            )
             return page, None
+        rows = queryset.model._default_manager.annotate(**annotations or {})
         return page_matching(
             queryset,
-            lambda keys: queryset.model._default_manager.filter(Stop.of_some_with(keys, text=part)),
+            lambda keys: rows.filter(Stop.of_some_with(keys, text=part)),
             limit=limit,
             scanned=_SCANNED,
             cursor=cursor,
@@ -404,7 +422,7 @@ def _page(filters: ListFilter, cursor: str, limit: int, *, without: Sequence[str
             order=order,
         )
     except InvalidCursor:
-        return _page(filters, "", limit, without=without)
+        return _page(filters, "", limit, without=without, annotations=annotations)
 
 
 def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> QuerySet[Order]:

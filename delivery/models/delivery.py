@@ -190,40 +190,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return offers.filter(distance_m__lte=radius_m)
 
     def with_due(self) -> Self:
-        """Annotates `due_at`: when the route's next step is due.
-
-        Without a driver this is the acceptance, counted from the offer; then the pickup and the end of the route, the
-        return included, counted from the request or from when the goods are ready. What follows the pickup is counted
-        from when the last of the stops is ready, if that is later. The deadlines of the request come before these
-        rules: of the pickup, the earliest of the open stops, and on the way back to A the latest of the stops, with
-        that way. In mode REVERSE the pickup is that at the next stop. A scheduled route is due when the goods are
-        ready.
-        """
-        rules = DispatchRules.current()
-        is_reverse = Q(mode=lifecycle.Mode.REVERSE)
-        begins, per_km = Coalesce("scheduled_for", "created_at"), Value(rules.late_per_km, DurationField())
-        by_km = ExpressionWrapper(F("distance_km") * per_km, DurationField())
-        late_pickup = Value(rules.late_pickup, DurationField())
-        pickup = Coalesce("pickup_deadline_at", _moment(begins + late_pickup))
-        # GREATEST ignores NULL.
-        at_next_stop = Coalesce(
-            "pickup_deadline_at", _of_next("deadline_at"), _moment(Greatest(begins, _of_next("ready_at")) + late_pickup)
-        )
-        end = _moment(Greatest(pickup, F("ready_at")) + by_km)
-        due = Case(
-            When(route_status=RouteStatus.SCHEDULED, then=F("scheduled_for")),
-            When(
-                route_status=RouteStatus.AVAILABLE,
-                then=_moment(OFFERED_AT + Value(rules.late_without_driver, DurationField())),
-            ),
-            When(is_reverse, route_status=RouteStatus.ACCEPTED, then=at_next_stop),
-            When(route_status=RouteStatus.ACCEPTED, then=pickup),
-            When(deadline_at=None, then=end),
-            When(route_status=RouteStatus.COLLECTED, then=Coalesce(_earliest_deadline(), end)),
-            default=_moment(F("deadline_at") + by_km),
-            output_field=DateTimeField(),
-        )
-        return self.annotate(due_at=due)
+        return self.annotate(due_at=due_at())
 
     def scheduled(self, *, until: datetime) -> Self:
         """Those that are not offered yet and ready at `until` or before, in this sequence."""
@@ -287,6 +254,42 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def with_amounts(self) -> Self:
         """Annotates deliveries that have ended with `ending`, and `amount`: what the account owes for them in reais."""
         return self.annotate(**ENDED)
+
+
+def due_at() -> Case:
+    """When the next step of a route is due.
+
+    Without a driver this is the acceptance, counted from the offer; then the pickup and the end of the route, the
+    return included, counted from the request or from when the goods are ready. What follows the pickup is counted
+    from when the last of the stops is ready, if that is later. The deadlines of the request come before these
+    rules: of the pickup, the earliest of the open stops, and on the way back to A the latest of the stops, with
+    that way. In mode REVERSE the pickup is that at the next stop. A scheduled route is due when the goods are
+    ready.
+    """
+    rules = DispatchRules.current()
+    is_reverse = Q(mode=lifecycle.Mode.REVERSE)
+    begins, per_km = Coalesce("scheduled_for", "created_at"), Value(rules.late_per_km, DurationField())
+    by_km = ExpressionWrapper(F("distance_km") * per_km, DurationField())
+    late_pickup = Value(rules.late_pickup, DurationField())
+    pickup = Coalesce("pickup_deadline_at", _moment(begins + late_pickup))
+    # GREATEST ignores NULL.
+    at_next_stop = Coalesce(
+        "pickup_deadline_at", _of_next("deadline_at"), _moment(Greatest(begins, _of_next("ready_at")) + late_pickup)
+    )
+    end = _moment(Greatest(pickup, F("ready_at")) + by_km)
+    return Case(
+        When(route_status=RouteStatus.SCHEDULED, then=F("scheduled_for")),
+        When(
+            route_status=RouteStatus.AVAILABLE,
+            then=_moment(OFFERED_AT + Value(rules.late_without_driver, DurationField())),
+        ),
+        When(is_reverse, route_status=RouteStatus.ACCEPTED, then=at_next_stop),
+        When(route_status=RouteStatus.ACCEPTED, then=pickup),
+        When(deadline_at=None, then=end),
+        When(route_status=RouteStatus.COLLECTED, then=Coalesce(_earliest_deadline(), end)),
+        default=_moment(F("deadline_at") + by_km),
+        output_field=DateTimeField(),
+    )
 
 
 def _moment(expression: Any) -> ExpressionWrapper[Any]:
@@ -583,6 +586,12 @@ class Delivery(Identified, Located):
         found.ordered_stops = [loaded(Stop, _STOP_COLUMNS, row) for row in found.stop_rows]
         found.driver_position = _position(*found.position_row) if found.position_row else None
         return cast("Delivery", found)
+
+    def order_names(self, most: int | None = None) -> str:
+        """The externalIds of the stops, by which people know it, at most so many; empty if it has none."""
+        names = [stop.external_id for stop in self.ordered_stops if stop.external_id]
+        more = f" +{len(names) - most}" if most and len(names) > most else ""
+        return ", ".join(names[:most]) + more
 
     @property
     def places(self) -> "list[Delivery | Stop]":

@@ -167,10 +167,9 @@ def coordinate(value: float) -> str:
 
 
 @register.filter
-def order_names(delivery: Delivery) -> str:
-    """The externalIds of the drop-offs, by which people know a delivery; its short id if it has none."""
-    names = [stop.external_id for stop in delivery.ordered_stops if stop.external_id]
-    return ", ".join(names) or formats.short_id(delivery.pk)
+def order_names(delivery: Delivery, most: int | None = None) -> str:
+    """What people call a delivery, with the names of at most so many orders; its short id if it has none."""
+    return delivery.order_names(most) or formats.short_id(delivery.pk)
 
 
 @register.filter

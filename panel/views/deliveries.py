@@ -27,6 +27,7 @@ from delivery.errors import DeliveryError
 from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
+from delivery.models.delivery import due_at
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
@@ -48,8 +49,11 @@ _LABELS = {"accept": gettext_lazy("Accept"), "expire": gettext_lazy("Let the off
 class Deliveries(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(DeliveryFilter, request.GET, self.deliveries)
+        shown = listed(DeliveryFilter, request.GET, self.deliveries, annotations={"due_at": due_at()})
         prefetch_related_objects(shown["rows"], "driver", "stops")
+        now = clock.now()
+        for row in shown["rows"]:
+            row.late_by = late_by(row, at=now)
         return self.page("panel/deliveries.html", **shown)
 
 

@@ -1,5 +1,6 @@
 """Windows of deliveries on pages: the fields of a form, the board, the list and the receiver's page."""
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,7 +13,7 @@ from panel import board
 from panel.delivery_forms import WindowsForm
 from tests.delivery.scheduled import scheduled
 from tests.delivery.tracking.links import path_of, text_of
-from tests.factories import BY
+from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db
 HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
@@ -113,6 +114,16 @@ class TestList:
         assert {status: [link in page for link in links] for status, page in pages.items()} == {
             "SCHEDULED": [True, False], "PENDING": [False, True], "": [True, True]
         }  # fmt: skip  # a table
+
+    def test_says_how_late_each_is_and_names_two_of_its_orders(self, member, url, shop):
+        late = DeliveryFactory.create(token=shop.token, accepted=True, at=timezone.now() - 42 * MINUTE)
+        DeliveryFactory.create(token=shop.token, at=timezone.now())
+
+        for query in ({}, {"q": "order-"}):  # by the index of the list, and by a part of a name
+            page = " ".join(member.get(url("deliveries"), query).content.decode().split())
+
+            assert re.findall(r"([\d\s]+min) late", page) == [" 12 min"]
+            assert f'href="{url("delivery", late.pk)}">order-1, order-2 +1</a>' in page
 
 
 class TestDelivery:
