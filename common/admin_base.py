@@ -246,12 +246,21 @@ def copy_button(value: str, text: Any) -> SafeString:
     return format_html('<button type="button" class="rota-button is-secondary" data-copy="{}">{}</button>', value, text)
 
 
+def named(row: Model, name: str) -> SafeString:
+    """A row's name as a link to the row's page, and the end of its id with a button that copies all of it."""
+    return format_html('<a class="rota-link" href="{}">{}</a> {}', _page_of(row), name, short(row.pk))
+
+
+def _page_of(row: Model) -> str:
+    opts = row._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
+
+
 def linked(row: Model) -> SafeString:
     """The end of a row's id as a link to the row's page, with a button that copies the id."""
-    opts = row._meta
     return format_html(
         '<span class="rota-id"><a class="rota-link" href="{url}" title="{pk}">{end}</a>{button}</span>',
-        url=reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk]),
+        url=_page_of(row),
         pk=row.pk,
         end=formats.short_id(row.pk),
         button=_copy(row.pk),

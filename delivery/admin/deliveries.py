@@ -26,6 +26,7 @@ from common.admin_base import (
     asks,
     column,
     linked,
+    named,
     pill,
     short,
 )
@@ -188,10 +189,12 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         columns = [*_FACTS, *(_CANCELLATION if is_cancelled else []), *_IDS]
         return [(_("All columns"), {"classes": ["rota-facts", "collapse"], "fields": columns})]
 
-    @admin.display(description=gettext_lazy("id"))
+    @admin.display(description=gettext_lazy("order"))
     def identity(self, delivery: Delivery) -> SafeString:
+        names = delivery.order_names(1)
+        shown = named(delivery, names) if names else linked(delivery)
         is_live = delivery.environment == Environment.LIVE
-        return linked(delivery) if is_live else format_html("{} {}", linked(delivery), pill(_("Sandbox"), "warn"))
+        return shown if is_live else format_html("{} {}", shown, pill(_("Sandbox"), "warn"))
 
     @admin.display(description=gettext_lazy("to"))
     def destination(self, delivery: Delivery) -> str:

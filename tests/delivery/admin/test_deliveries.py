@@ -14,6 +14,7 @@ from common.formats import money, short_id
 from delivery import lifecycle
 from delivery.actions import deliveries, moves, proofs, receivers, stops
 from delivery.actions.proofs import Proof
+from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery
 from delivery.payload import Options, Place
@@ -154,6 +155,17 @@ class TestList:
         response = dispatcher.get(LIST, {"q": find(delivery)})
 
         assert [row.pk for row in response.context["cl"].result_list] == [delivery.pk]
+
+    def test_are_called_by_the_numbers_of_their_orders_and_else_by_their_ids(self, dispatcher):
+        place = Place(point=Point(*PICKUP), address={})
+        with_names = DeliveryFactory.create()
+        without = DeliveryFactory.create(payload=validated_payload(dropoffs=[place]))
+
+        page = dispatcher.get(LIST).content.decode()
+
+        links = {each.pk: reverse("admin:delivery_delivery_change", args=[each.pk]) for each in (with_names, without)}
+        assert f'href="{links[with_names.pk]}">order-1 +2</a>' in page
+        assert f'href="{links[without.pk]}" title="{without.pk}">{short_id(without.pk)}</a>' in page
 
 
 class TestReasons:
