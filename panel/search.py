@@ -35,8 +35,9 @@ from panel.views.base import user_of
 
 LONGEST = 100  # characters
 _SHORTEST = 2
-# Results of each kind.
+# Results of each kind that are shown. One more is looked for, which tells whether there are further ones.
 _MOST = 6
+_LOOKED_FOR = _MOST + 1
 # Rows that are looked at for a part of a text, which a member's accounts share.
 _NEWEST = 5_000
 # Accounts and sellers of a member in which parts are looked for.
@@ -117,14 +118,23 @@ class Result:
 
 @dataclass(frozen=True)
 class Group:
+    """`has_more`: whether there are further results, which are not shown."""
+
     title: str
     results: list[Result]
+    has_more: bool = False
+
+    def first(self, most: int, text: str) -> "Group":
+        """At most so many of its results: what the text names best comes first, of these what is live."""
+        ranked = sorted(self.results, key=lambda each: (each.rank(text), each.environment == Environment.SANDBOX))
+        return Group(self.title, ranked[:most], len(ranked) > most)
 
 
 class Search:
     """One search. `groups` has what was found, without empty groups; nothing for less than two characters.
 
-    What the text names comes first, of the groups and in them; else they keep their order, of rows the newest first.
+    What the text names comes first, of the groups and in them, then what is live; else they keep their order, of rows
+    the newest first.
     """
 
     def __init__(self, request: HttpRequest, text: str) -> None:
@@ -140,14 +150,14 @@ class Search:
             Group(_("Orders"), self._orders()),
             Group(_("Invoices"), self._invoices()),
             Group(_("Drivers"), self._drivers()),
-            Group(_("Accounts"), [*self._accounts(), *self._sellers()]),
+            Group(_("Accounts"), [*self._accounts()]),
+            Group(_("Sellers"), [*self._sellers()]),
             Group(_("Pickup points"), [*self._pickup_points()]),
             Group(_("Pages"), self._pages()),
         ]
         text = folded(self._text)
-        for group in found:
-            group.results.sort(key=lambda result: result.rank(text))
-        return sorted((group for group in found if group.results), key=lambda group: group.results[0].rank(text))
+        shown = [group.first(_MOST, text) for group in found if group.results]
+        return sorted(shown, key=lambda group: group.results[0].rank(text))
 
     @cached_property
     def _own_accounts(self) -> list[Integrator]:
@@ -180,7 +190,7 @@ class Search:
         key = parse_id(self._text)
         found = deliveries.filter(Q(pk=key) if key else Stop.refers_to("pk", external_id=self._text))
         shown = list(_with_names(found))
-        if len(shown) < _MOST and key is None:
+        if len(shown) < _LOOKED_FOR and key is None:
             word = self._text.lower()
             recent = deliveries.filter(any_of("pk", ArraySubquery(newest))).alias(id_text=Cast("pk", CharField()))
             of_stops = Stop.of_some_with(ArraySubquery(newest), text=self._text)
@@ -204,7 +214,7 @@ class Search:
                 each.environment,
                 badge(each.status, each.status_name),
             )
-            for each in shown[:_MOST]
+            for each in shown[:_LOOKED_FOR]
         ]
 
     def _orders(self) -> list[Result]:
@@ -217,16 +227,17 @@ class Search:
         keys: list[int] = []
         if code := self._text.translate(_SIGNS).upper():
             codes = SearchCode.objects.alias(compact=compact_code("value")).filter(**scope, compact=code)
-            keys += codes.values_list("order", flat=True)[:_MOST]
+            keys += codes.values_list("order", flat=True)[:_LOOKED_FOR]
         if document := compact_document(self._text):
             by_document = Order.objects.filter(**scope, receiver_document=document)
-            keys += by_document.values_list("pk", flat=True).order_by("-pk")[:_MOST]
-        whole = list(orders.filter(pk__in=keys).select_related("seller"))
+            keys += by_document.values_list("pk", flat=True).order_by("environment", "-pk")[:_LOOKED_FOR]
+        whole = list(orders.filter(pk__in=keys).select_related("seller").order_by("environment", "-pk"))
         contains = has_receiver(self._text) | Q(code__icontains=self._text) | Q(tracking_code__icontains=self._text)
-        if len(whole) < _MOST:
+        if len(whole) < _LOOKED_FOR:
             known = {order.pk for order in whole}
-            recent = orders.filter(contains, any_of("pk", ArraySubquery(newest))).select_related("seller")[:_MOST]
-            whole += [order for order in recent if order.pk not in known]
+            recent = orders.filter(contains, any_of("pk", ArraySubquery(newest))).select_related("seller")
+            first = recent.order_by("environment", "-pk")[:_LOOKED_FOR]
+            whole += [order for order in first if order.pk not in known]
         return [
             Result(
                 order.code,
@@ -242,7 +253,7 @@ class Search:
                 order.environment,
                 order_status(order.status),
             )
-            for order in whole[:_MOST]
+            for order in whole[:_LOOKED_FOR]
         ]
 
     def _invoices(self) -> list[Result]:
@@ -254,7 +265,12 @@ class Search:
         if self._may_view_in_admin(Invoice):
             sellers = Seller.objects
         by_key = Q(seller__in=sellers.order_by().values("pk"), environment__in=Environment.values, access_key=key)
-        found = invoices.filter(by_key | Q(number=self._text)).select_related("seller").defer("raw")[:_MOST]
+        found = (
+            invoices.filter(by_key | Q(number=self._text))
+            .select_related("seller")
+            .defer("raw")
+            .order_by("environment", "-pk")[:_LOOKED_FOR]
+        )
         return [
             Result(
                 str(invoice),
@@ -296,7 +312,7 @@ class Search:
     def _drivers(self) -> list[Result]:
         if not self._user.has_perm("delivery.dispatch_delivery"):
             return []
-        found = Driver.objects.filter(active=True, simulated_for=None).matching(self._text)[:_MOST]
+        found = Driver.objects.filter(active=True, simulated_for=None).matching(self._text)[:_LOOKED_FOR]
         return [
             Result(
                 driver.name,
@@ -308,25 +324,25 @@ class Search:
         ]
 
     def _accounts(self) -> Iterable[Result]:
-        for account in accounts_of(self._user).filter(name__icontains=self._text)[:_MOST]:
+        for account in accounts_of(self._user).filter(name__icontains=self._text)[:_LOOKED_FOR]:
             address = reverse("panel:overview", args=[account.pk, Environment.LIVE])
             yield Result(account.name, address, _("Account"))
 
     def _sellers(self) -> Iterable[Result]:
         named = Q(name__icontains=self._text) | Q(reference__iexact=self._text)
-        for seller in sellers_of(self._user).filter(named)[:_MOST]:
+        for seller in sellers_of(self._user).filter(named)[:_LOOKED_FOR]:
             address = reverse("panel:seller_orders", args=[seller.pk, Environment.LIVE])
             yield Result(seller.name, address, f"{_('Seller')} · {seller.reference}")
 
     def _pickup_points(self) -> Iterable[Result]:
         own = PickupPoint.objects.active().filter(integrator__in=accounts_of(self._user), name__icontains=self._text)
-        for point in own.select_related("integrator")[:_MOST]:
+        for point in own.select_related("integrator")[:_LOOKED_FOR]:
             address = reverse("panel:overview", args=[point.integrator_id, Environment.LIVE])
             yield Result(point.name, f"{address}#pickups", f"{_('Pickup point')} · {point.integrator.name}")
 
     def _pages(self) -> list[Result]:
         word = folded(self._text)
-        return [page for page in pages_of(self._request, self._user) if word in folded(page.text)][: 2 * _MOST]
+        return [page for page in pages_of(self._request, self._user) if word in folded(page.text)]
 
 
 def _newest_of_each(accounts: Sequence[Integrator]) -> QuerySet[Any]:
@@ -357,7 +373,11 @@ def _receiver(order: Order) -> list[str]:
 
 
 def _with_names(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    return deliveries.select_related("integrator").prefetch_related("stops").order_by("-created_at")[:_MOST]
+    return (
+        deliveries.select_related("integrator")
+        .prefetch_related("stops")
+        .order_by("environment", "-created_at")[:_LOOKED_FOR]
+    )
 
 
 def pages_of(request: HttpRequest, user: User) -> Iterable[Result]:

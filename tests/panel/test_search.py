@@ -16,7 +16,7 @@ from delivery.models import Delivery, Integrator, PickupPoint
 from delivery.payload import Place
 from integration.actions.forgetting import forget_orders_of
 from integration.models import Order
-from tests.factories import BY, PICKUP, DriverFactory, validated_payload
+from tests.factories import BY, PICKUP, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, order_body, send_invoice
 from tests.panel.seller_pages import plans_of
 
@@ -201,6 +201,22 @@ class TestReceivers:
         assert forget_orders_of(phone="11966667788", until=later, at=later) == 1
 
         assert addresses(member, "zelia") == addresses(member, "7788") == []
+
+    def test_are_those_of_live_deliveries_first_and_of_further_ones_it_is_said(self, member, received, shop):
+        token = TokenFactory.create(integrator=shop.integrator, environment="sandbox")
+        stop = Place(point=Point(*PICKUP), address={}, contact_name="Zélia Lima", contact_phone="")
+        more = "There are more."
+        for _number in range(5):
+            payload = validated_payload(dropoffs=[stop])
+            deliveries.request(token=token, payload=payload, by=BY, at=timezone.now())
+        whole = member.get(SEARCH, {"q": "zelia"}).content.decode()
+        deliveries.request(token=token, payload=validated_payload(dropoffs=[stop]), by=BY, at=timezone.now())
+        cut = member.get(SEARCH, {"q": "zelia"}).content.decode()
+
+        assert more not in whole
+        assert more in cut
+        assert HREF.findall(cut)[0] == received[0]
+        assert len(HREF.findall(cut)) == len(HREF.findall(whole)) == 7
 
     def test_stand_beside_what_was_found(self, member, received):
         page = member.get(SEARCH, {"q": "zelia"}).content.decode()
