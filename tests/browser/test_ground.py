@@ -144,7 +144,10 @@ def test_what_was_typed_stays_when_streets_are_switched_on(tab, people, tile_ser
     page = browser.go("/panel/accounts/new/")
     page.fill("#id_name", "Padaria Sol")
 
-    page.get_by_role("button", name="Show streets from openstreetmap.org").click()
+    page.get_by_role("button", name="Show streets from openstreetmap.org…").click()
+    dialog = page.get_by_role("dialog", name="Show streets from openstreetmap.org?")
+    expect(dialog).to_contain_text("everybody of this installation")
+    dialog.get_by_role("button", name="Show them to everybody").click()
     page.get_by_text("Streets are on.").wait_for()
     typed = page.input_value("#id_name")
     page.reload()
@@ -154,7 +157,7 @@ def test_what_was_typed_stays_when_streets_are_switched_on(tab, people, tile_ser
     assert browser.complaints == []
 
 
-def test_streets_of_openstreetmap_are_shown_everywhere_after_one_click(tab, people, tile_server, site):
+def test_streets_of_openstreetmap_are_shown_everywhere_once_confirmed(tab, people, tile_server, site):
     people("sofia", superuser=True)
     found = on_the_way(collected=True)
     browser = tab()
@@ -165,7 +168,10 @@ def test_streets_of_openstreetmap_are_shown_everywhere_after_one_click(tab, peop
     page.locator(".route").wait_for()
     assert tile_server.asked == []
 
-    page.get_by_role("button", name="Show streets from openstreetmap.org").click()
+    page.get_by_role("button", name="Show streets from openstreetmap.org…").click()
+    dialog = page.get_by_role("dialog", name="Show streets from openstreetmap.org?")
+    expect(dialog).to_contain_text("everybody of this installation")
+    dialog.get_by_role("button", name="Show them to everybody").click()
     page.locator("img.leaflet-tile-loaded").first.wait_for()
     page.locator(".route").wait_for()
     link = page.locator(".leaflet-control-attribution a")

@@ -57,9 +57,8 @@ window.rota = Object.assign(window.rota || {}, {
     };
     grid.addTo(map);
     if (!template) return;
-    const notice = template.content.firstElementChild.cloneNode(true);
-    notice.querySelector("button")?.addEventListener("click", rota.showStreets);
-    map.getContainer().after(notice);
+    document.querySelector("[data-streets]")?.addEventListener("click", rota.showStreets);
+    map.getContainer().after(template.content.cloneNode(true));
   },
 
   // For everybody from the next page on. This one is loaded again unless that would lose what was entered.
