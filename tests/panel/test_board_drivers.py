@@ -105,7 +105,7 @@ class TestTheDialog:
     def test_shows_where_the_route_goes(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
 
-        assert re.findall(r'<b\s+class="label(?: a)?"\s*>(\w)</b>', content) == ["A", "B"]
+        assert re.findall(r'<b\s+class="label(?: a)?"\s*>(\w)</b>', content) == ["A", "B", "C"]
 
     def test_says_that_nobody_is_eligible_for_a_live_delivery(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
