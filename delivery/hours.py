@@ -22,6 +22,7 @@ _MINUTES = 1440  # of a day
 _LONGEST_TIME = len("00:00")
 _LONGEST_SPANS = 200
 _LONGEST_NAME = 60
+_CUT_DATE = len("2026-12-24") + 1  # a longer text is no date, which this much of it tells
 
 
 class InvalidSpan(ValueError):
@@ -173,7 +174,7 @@ def parse_days_off(text: str) -> dict[date, Day]:
 def _date(text: str, line: str) -> date:
     for form in ("%Y-%m-%d", "%d/%m/%Y"):
         try:
-            return datetime.strptime(text[:10], form).date()  # noqa: DTZ007  # a date
+            return datetime.strptime(text[:_CUT_DATE], form).date()  # noqa: DTZ007  # a date
         except ValueError:
             continue
     raise InvalidDayOff(line[:_LONGEST_NAME])

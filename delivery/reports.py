@@ -322,8 +322,7 @@ class _Median(Aggregate):
 class Service:
     """How deliveries that a driver took went. `of` is what it is about: a day or month, a driver, or an account.
 
-    `on_time`: how many of the delivered ended before they were due, each stop by its own deadline, or else by the times
-    of the dispatch rules. `waited`: the median from the offer to the first acceptance.
+    `on_time`: how many of the delivered were `ON_TIME`. `waited`: the median from the offer to the first acceptance.
     """
 
     of: Any

@@ -97,7 +97,7 @@ def _routes(deliveries: list[Delivery]) -> list[Route]:
 
 
 def on_time(driver: Driver, *, at: datetime) -> dict[str, int]:
-    """How many routes the driver has finished in the last 30 days (`finished`), and how many before they were due."""
+    """How many routes the driver has finished in the last 30 days (`finished`), and how many on time."""
     finished = driver.deliveries.filter(
         closed_at__gte=at - _COUNTED_DAYS * _DAY, route_status=lifecycle.RouteStatus.FINISHED, cancelled_at=None
     )

@@ -38,7 +38,7 @@ FAMILIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "rota_routes_in_progress": ("Routes that are offered or held", ("route_status", "environment")),
     "rota_offers_late": ("Live offers without a driver for longer than the rule late_without_driver_minutes", ()),
     "rota_offer_oldest_seconds": ("Age of the oldest live offer without a driver", ()),
-    "rota_scheduled_overdue": ("Scheduled routes that were not offered a minute after the moment that was planned", ()),
+    "rota_scheduled_overdue": ("Live scheduled routes that were not offered a minute after the planned moment", ()),
     "rota_drivers": ("Live drivers on duty, with an open route (busy) or without (free)", ("state",)),
     "rota_webhook_queue_items": (
         f"Queue items, counted up to {MOST_COUNTED}: due, due later, or claimed by a worker", ("state",)
@@ -73,6 +73,7 @@ UNION ALL SELECT 'rota_offer_oldest_seconds', '{}', coalesce(EXTRACT(EPOCH FROM 
 FROM offers
 UNION ALL SELECT 'rota_scheduled_overdue', '{}', count(*) FROM delivery_delivery
 WHERE route_status IN ('SCHEDULED') AND scheduled_for <= %(near)s AND offer_at < %(overdue_since)s
+      AND environment = 'live'
 UNION ALL SELECT 'rota_drivers', ARRAY[CASE WHEN held.driver_id IS NULL THEN 'free' ELSE 'busy' END], count(*)
 FROM delivery_driver d
 LEFT JOIN delivery_delivery held ON held.driver_id = d.id AND held.route_status = ANY(%(held)s)

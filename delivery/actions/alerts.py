@@ -43,7 +43,7 @@ from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
 from delivery import words
-from delivery.lifecycle import FailureCode, RouteStatus, Status
+from delivery.lifecycle import FailureCode, Mode, RouteStatus, Status
 from delivery.models import (
     AlertChoice,
     AlertKind,
@@ -90,7 +90,7 @@ def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any]
 def report_trouble(*, at: datetime) -> int:
     """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
     accounts: dict[Any, list[Delivery]] = {}
-    # To build the query for these takes most of the time of this task, and an installation without calls has none.
+    # Where no delivery can be untaken or late, the query for those that are is not even built.
     watched = [untaken_or_late(at=at)] if _to_watch(at=at).exists() else []
     troubled = (first_failures(), *watched, failed_since(at - _FAILED_LATELY, at=at))
     for delivery in chain(*(_unreported(rows)[:_MOST_TROUBLED] for rows in troubled)):
@@ -216,12 +216,19 @@ def _told(delivery: Any) -> dict[str, Any]:
     arguments = [delivery.integrator_id, delivery.environment, delivery.pk, *page[1:]]
     return {
         "names": _names(delivery, stops),
-        "trouble": delivery.status_name if delivery.trouble == Trouble.FAILED else Trouble(delivery.trouble).label,
+        "trouble": _trouble(delivery),
         "reasons": _reasons(delivery, stops),
         "requested_at": delivery.created_at,
         "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),
         "can_answer": bool(delivery.troubled_point),
     }
+
+
+def _trouble(delivery: Any) -> StrPromise:
+    """What is wrong with it, which is translated where it is shown."""
+    if delivery.trouble == Trouble.FAILED and delivery.mode == Mode.REVERSE:
+        return words.PICKUPS[Status.FAILED]
+    return Trouble(delivery.trouble).label
 
 
 def _names(delivery: Delivery, stops: list[Stop]) -> str:

@@ -353,7 +353,11 @@ def recall(*, delivery: Delivery, point: str, by: str, at: datetime) -> Delivery
     Raises StopNotFound, StopNotOpen, NothingToDecide without a first failure, or MoveRefused.
     """
     locked = transitions.lock(delivery)
-    stop = stop_at(locked, point)
+    return recall_locked(locked, stop_at(locked, point), by=by, at=at)
+
+
+def recall_locked(locked: Delivery, stop: Stop, *, by: str, at: datetime) -> Delivery:
+    """`recall` at a stop of a delivery that the caller has locked. Raises all of its errors but StopNotFound."""
     after = lifecycle.move(locked.state, Trigger.RECALL, index=stop.index)
     return transitions.apply(locked, after, Trigger.RECALL, point=stop.label, by=by, at=at)
 

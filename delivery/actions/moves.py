@@ -39,11 +39,10 @@ class Move:
     is_step: bool = False  # it brings the route on; of these one is allowed at a time, for each point
     is_danger: bool = False
     in_sandbox: bool = True  # integrators may make it there
+    is_of_tried: bool = False  # it is made at stops that failed once and are tried again
     button: StrPromise | None = None  # on a card of the board, where it is not the label
     question: StrPromise | None = None  # of the board before the move; None: it is made when its button is held
     in_reverse: Mapping[str, StrPromise] = field(default_factory=dict)  # its texts in mode REVERSE, where they differ
-
-    is_of_tried: bool = False  # it is made at stops that failed once and are tried again
 
     def is_at_stop(self, delivery: Delivery) -> bool:
         """Whether it is made at one of the delivery's stops, and so needs a point."""

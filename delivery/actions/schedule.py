@@ -31,7 +31,9 @@ class _Planned(NamedTuple):
 def offer_due(*, at: datetime) -> int:
     """As `plan`, if one of the offers is expected by now. One statement otherwise.
 
-    So an offer is made seconds after its moment, although drivers are looked for only once a minute before.
+    So an offer is made seconds after its moment, although drivers are looked for only once a minute before. A route
+    whose driver has come nearer by less than `_LEAST_CHANGE` keeps its moment, and from then on all are planned at each
+    call until it is offered.
     """
     is_due = _near(at).filter(offer_at__lte=at).exists()
     return plan(at=at) if is_due else 0

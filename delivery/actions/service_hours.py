@@ -15,12 +15,17 @@ from delivery.simulation.steps import CLOSED_PREFIX
 def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
     """Raise Closed if nothing is picked up at A at `at`, or when the driver can begin if that is later.
 
-    The sandbox is open at every hour, but from the next full hour on for deliveries that ask to be refused.
+    The sandbox is open at every hour. Deliveries that ask to be refused are, unless they are ready at the next full
+    hour or later; or at the beginning of this one, which a call before it was told.
     """
-    begins_at = max(at, payload.ready[0] or at)
+    ready_at = payload.ready[0]
+    begins_at = max(at, ready_at or at)
     if token.environment == Environment.SANDBOX:
-        is_refused = payload.dropoffs[0].external_id.startswith(CLOSED_PREFIX)
-        opens_at: datetime | None = max(begins_at, _next_full_hour(at)) if is_refused else begins_at
+        this_hour = at.replace(minute=0, second=0, microsecond=0)
+        next_hour = this_hour + timedelta(hours=1)
+        asks = payload.dropoffs[0].external_id.startswith(CLOSED_PREFIX)
+        is_told = ready_at is not None and (ready_at == this_hour or ready_at >= next_hour)
+        opens_at: datetime | None = next_hour if asks and not is_told else begins_at
     else:
         opens_at = ServiceHours.in_force().opens_at(token.integrator_id, payload.pickup.point, at=begins_at)
     if opens_at is None:
@@ -28,11 +33,6 @@ def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
     if opens_at != begins_at:
         opens = timezone.localtime(opens_at)
         raise Closed("Nothing is picked up there at this hour. It opens %(opens)s.", opens=opens)
-
-
-def _next_full_hour(at: datetime) -> datetime:
-    # Not an hour after `at`: a second call, for the moment that the first one was told, would be too early again.
-    return at.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
 
 
 @transaction.atomic

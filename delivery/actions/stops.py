@@ -75,7 +75,7 @@ def instruct(
     if changed or (told and (latest is None or latest.answer != told)):
         _record(locked, StopChange(stop=stop, instructions=bool(changed), answer=told, by=by, at=at))
     if answer is OnFailure.RETURN:
-        return deliveries.recall(delivery=locked, point=stop.label, by=by, at=at)
+        return deliveries.recall_locked(locked, stop, by=by, at=at)
     return locked
 
 

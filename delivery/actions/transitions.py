@@ -27,8 +27,6 @@ _MOVES = Counter(
 
 # Of one stop, whose code the event's header tells.
 _FAILURES = (Trigger.FAIL, Trigger.ATTEMPT, Trigger.RECALL)
-# With which the driver has been at a stop for the last time.
-_VISITS = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL)
 
 
 class Details(TypedDict, total=False):
@@ -48,17 +46,18 @@ def lock(delivery: Delivery) -> Delivery:
     Driver and stops are read after the lock is held: joined to the locking query, they would be those from before it
     waited. NO KEY, because inserts of rows that refer to the delivery, such as queue items, must not wait.
     """
+    log_context.note("delivery", delivery.pk)
     return _with_parts(Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk))
 
 
 def lock_unless_busy(delivery: Delivery) -> Delivery | None:
     """As `lock`, but None at once if somebody else has locked the row."""
+    log_context.note("delivery", delivery.pk)
     free = Delivery.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=delivery.pk)
     return next(map(_with_parts, free), None)
 
 
 def _with_parts(locked: Delivery) -> Delivery:
-    log_context.note("delivery", locked.pk)
     prefetch_related_objects([locked], "driver", "stops")
     locked.driver_when_locked = locked.driver
     return locked
@@ -87,8 +86,9 @@ def apply(
     """
     named = delivery.stop_at(details.get("point", ""))
     _charge(delivery, after, trigger, named)
-    if named is not None and named.deadline_at is not None and trigger in _VISITS:
-        delivery.missed_deadline |= (details.get("made_at") or at) > named.deadline_at
+    visited_at = details.get("made_at") or at
+    for stop in _judged(delivery, after, trigger, named):
+        delivery.missed_deadline |= stop.deadline_at is not None and stop.deadline_at < visited_at
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
         if stop.status != status or stop is named:
@@ -134,6 +134,16 @@ def _charge(delivery: Delivery, after: lifecycle.State, trigger: Trigger, stop: 
     turns_back = delivery.route_status == RouteStatus.COLLECTED and after.route is RouteStatus.RETURNING
     if turns_back and trigger is not Trigger.CANCEL and after.mode is Mode.DEFAULT:
         delivery.return_fee = percent_of(delivery.shipping_value, delivery.return_percent)
+
+
+def _judged(delivery: Delivery, after: lifecycle.State, trigger: Trigger, named: Stop | None) -> list[Stop]:
+    """The stops that the driver has visited for the first time with this transition, or need not visit any more.
+
+    A second visit is not judged: the first one was by the stop's deadline or not.
+    """
+    ended = set(delivery.state.ahead).difference(after.ahead)
+    untried = [stop for stop in delivery.ordered_stops if stop.index in ended and stop.tried_at is None]
+    return [named] if named is not None and trigger is Trigger.ATTEMPT else untried
 
 
 def history(delivery: Delivery, trigger: str, *, by: str, at: datetime, **details: Unpack[Details]) -> Transition:

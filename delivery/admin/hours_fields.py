@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import ProhibitNullCharactersValidator
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, pgettext_lazy
@@ -158,6 +159,7 @@ class DaysOffField(forms.Field):
     """The text of the days off, typed as rows."""
 
     widget = DaysOffWidget
+    default_validators = [ProhibitNullCharactersValidator()]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

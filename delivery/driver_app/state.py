@@ -64,7 +64,8 @@ def _finished(driver: Driver, shown: UUID) -> dict[str, Any] | None:
     if delivery is None or delivery.closed_at is None:
         return None
     taken = [each.at for each in delivery.transitions.all() if each.trigger in (Trigger.ACCEPT, Trigger.REASSIGN)]
-    done = [stop.status == Status.DELIVERED or stop.label in _collected(delivery) for stop in delivery.ordered_stops]
+    collected = _collected(delivery)
+    done = [stop.status == Status.DELIVERED or stop.label in collected for stop in delivery.ordered_stops]
     return {
         "deliveryId": str(delivery.pk),
         "share": _shown(delivery.driver_amount),
@@ -149,7 +150,7 @@ def _collected(delivery: Delivery) -> set[str]:
     """The points at which goods were collected on a route that was cancelled, whose statuses do not tell it."""
     if delivery.mode != lifecycle.Mode.REVERSE or delivery.cancelled_at is None:
         return set()
-    return set(delivery.transitions.filter(trigger=Trigger.COLLECT).values_list("point", flat=True))
+    return {change.point for change in delivery.transitions.all() if change.trigger == Trigger.COLLECT}
 
 
 def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:

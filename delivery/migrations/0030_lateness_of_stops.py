@@ -1,7 +1,7 @@
 """When the last stop of a delivery is ready, and whether a stop was visited after its own deadline.
 
-In a transaction, so that its locks are waited for a second at most. Deliveries that are requested before have neither;
-they are late and on time as before. The next migration has the index of reports include both columns.
+In a transaction, so that its locks are waited for a second at most. Of deliveries that were requested before neither
+is known. The next migration has the index of reports include both columns.
 """
 # ruff: noqa: E501  # generated triggers
 import pgtrigger.compiler

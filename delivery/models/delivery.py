@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import reduce
-from operator import add
+from operator import add, or_
 from typing import Any, Self, cast
 from uuid import UUID
 
@@ -93,9 +93,9 @@ _AMOUNT = ExpressionWrapper(reduce(add, OWED.values()), output_field=_REAIS)
 ENDED = {"ending": _ENDING, "amount": _AMOUNT}
 # Since when a route has been offered: what it waits for is counted from then.
 OFFERED_AT = Coalesce("offer_at", "created_at")
-# Which of those that have ended, `with_due`, were on time: the route ended before it was due, and the driver was at
-# each stop before that stop's own deadline.
-ON_TIME = Q(closed_at__lte=F("due_at"), missed_deadline=False)
+# Which of those that have ended, `with_due`, were on time: the driver was at each stop before that stop's own deadline;
+# where no stop has one, the route ended before it was due.
+ON_TIME = Q(deadline_at__isnull=False, missed_deadline=False) | Q(deadline_at=None, closed_at__lte=F("due_at"))
 _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
     "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
@@ -192,9 +192,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         Without a driver this is the acceptance, counted from the offer; then the pickup and the end of the route, the
         return included, counted from the request or from when the goods are ready. What follows the pickup is counted
         from when the last of the stops is ready, if that is later. The deadlines of the request come before these
-        rules: of the pickup, of the next of the open stops, and at the end the latest of the stops, with the way back
-        where the route ends at A. In mode REVERSE the pickup is that at the next stop. A scheduled route is due when
-        the goods are ready.
+        rules: of the pickup, the earliest of the open stops, and on the way back to A the latest of the stops, with
+        that way. In mode REVERSE the pickup is that at the next stop. A scheduled route is due when the goods are
+        ready.
         """
         rules = DispatchRules.current()
         is_reverse = Q(mode=lifecycle.Mode.REVERSE)
@@ -204,11 +204,9 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         pickup = Coalesce("pickup_deadline_at", _moment(begins + late_pickup))
         # GREATEST ignores NULL.
         at_next_stop = Coalesce(
-            "pickup_deadline_at", _next_deadline(), _moment(Greatest(begins, _next_ready()) + late_pickup)
+            "pickup_deadline_at", _of_next("deadline_at"), _moment(Greatest(begins, _of_next("ready_at")) + late_pickup)
         )
         end = _moment(Greatest(pickup, F("ready_at")) + by_km)
-        ends_at_a = Q(route_status=RouteStatus.RETURNING) | ~Q(mode=lifecycle.Mode.DEFAULT)
-        ends_at_a |= Q(return_fee__isnull=False) | Q(cancelled_at__isnull=False)  # also after the return
         due = Case(
             When(route_status=RouteStatus.SCHEDULED, then=F("scheduled_for")),
             When(
@@ -218,9 +216,8 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
             When(is_reverse, route_status=RouteStatus.ACCEPTED, then=at_next_stop),
             When(route_status=RouteStatus.ACCEPTED, then=pickup),
             When(deadline_at=None, then=end),
-            When(route_status=RouteStatus.COLLECTED, then=Coalesce(_next_deadline(), end)),
-            When(ends_at_a, then=_moment(F("deadline_at") + by_km)),
-            default=F("deadline_at"),
+            When(route_status=RouteStatus.COLLECTED, then=Coalesce(_earliest_deadline(), end)),
+            default=_moment(F("deadline_at") + by_km),
             output_field=DateTimeField(),
         )
         return self.annotate(due_at=due)
@@ -287,15 +284,15 @@ def _moment(expression: Any) -> ExpressionWrapper[Any]:
     return ExpressionWrapper(expression, output_field=DateTimeField())
 
 
-def _next_deadline() -> Subquery:
+def _earliest_deadline() -> Subquery:
     """The earliest deadline of the stops to which the driver has still to go."""
     with_deadline = _stops_ahead().filter(deadline_at__isnull=False)
     return Subquery(with_deadline.order_by("deadline_at").values("deadline_at")[:1])
 
 
-def _next_ready() -> Subquery:
-    """When the first of the stops to which the driver has still to go is ready; NULL: at once."""
-    return Subquery(_stops_ahead().order_by("index").values("ready_at")[:1])
+def _of_next(column: str) -> Subquery:
+    """That of the next stop of a route without second attempts."""
+    return Subquery(_stops_ahead().order_by("index").values(column)[:1])
 
 
 def _stops_ahead() -> models.QuerySet[Stop]:
@@ -364,7 +361,8 @@ class Delivery(Identified, Located):
     # The latest of those of the stops.
     ready_at = models.DateTimeField(_("ready at"), null=True, editable=False)
     deadline_at = models.DateTimeField(_("deadline"), null=True, editable=False)
-    # Whether the driver was at a stop after that stop's own deadline.
+    # Whether the driver's first visit to a stop was after that stop's own deadline, or had not been made by then when
+    # the stop was cancelled.
     missed_deadline = models.BooleanField(default=False, db_default=False, editable=False)
     # When the route is offered, as far as that is known, and once it is: since when. None: since the request.
     offer_at = models.DateTimeField(_("offered at"), null=True, editable=False)
@@ -511,6 +509,19 @@ class Delivery(Identified, Located):
                 operation=pgtrigger.Update,
                 condition=pgtrigger.Q(old__offer_at__df=pgtrigger.F("new__offer_at"))
                 & ~pgtrigger.Q(old__route_status=RouteStatus.SCHEDULED.value),
+            ),
+            # Every move that sets one of them is an event.
+            pgtrigger.Protect(
+                name="delivery_amounts_change_by_moves",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Q(old__last_sequence=pgtrigger.F("new__last_sequence"))
+                & reduce(
+                    or_,
+                    (
+                        pgtrigger.Q(**{f"old__{column}__df": pgtrigger.F(f"new__{column}")})
+                        for column in ("cancel_fee", "retry_fee", "return_fee", "driver_amount")
+                    ),
+                ),
             ),
             pgtrigger.Protect(
                 name="delivery_closed_stays_so",

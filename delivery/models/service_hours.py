@@ -68,6 +68,17 @@ class AreaField(PlainInMigrations, models.JSONField):
         return ngettext("%(count)s point", "%(count)s points", count) % {"count": count}
 
 
+class _CheckedByDatabaseAlone(models.CheckConstraint):
+    """Not by `full_clean`: for a value Django passes one parameter, and the template of the condition repeats it."""
+
+    def validate(self, *_of_instance: Any, **_options: Any) -> None:
+        pass
+
+    def deconstruct(self) -> Any:
+        _path, arguments, options = super().deconstruct()
+        return "django.db.models.CheckConstraint", arguments, options
+
+
 def _of_weekday(name: Any) -> Any:
     return models.CharField(name, max_length=100, blank=True, default=ALWAYS)
 
@@ -148,7 +159,7 @@ class ServiceHours(models.Model):
                 condition=~Q(**dict.fromkeys(WEEKDAYS, "")),
                 violation_error_message=_("Fill in the hours of at least one day."),
             ),
-            models.CheckConstraint(
+            _CheckedByDatabaseAlone(
                 name="service_hours_area",
                 condition=Q(area__isnull=True)
                 | Q(Func(F("area"), template=_IS_AREA, output_field=models.BooleanField())),

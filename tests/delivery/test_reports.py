@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from delivery import reports
 from delivery.actions import deliveries, moves
-from delivery.lifecycle import Ending
+from delivery.lifecycle import Ending, OnFailure
 from delivery.models import Delivery, Tariff
 from delivery.pricing import Charge
 from delivery.reports import Period
@@ -277,6 +277,17 @@ class TestOnTime:
 
     BY_B, BY_C = NOON + 60 * MINUTE, NOON + 120 * MINUTE
 
+    def made(self, shop, windows, *steps):
+        """A delivery with these windows of its stops, of which these moves are made at these points and moments."""
+        delivery = scheduled(pickup=Window(), dropoffs=windows, at=NOON, token=shop, moves=("accept", "collect"))
+        for name, point, moment in steps:
+            moves.perform(name, delivery=delivery, fields={"point": point, "code": "ABSENT"}, by=BY, at=moment)
+
+    def judged(self, shop):
+        """How many routes there were, and how many on time."""
+        (work,) = reports.work(of(shop).ended(NOVEMBER.start, NOVEMBER.end), by="driver").values()
+        return work.routes, work.on_time
+
     def on_time(self, shop, **at):
         """How many of the deliveries and of the routes, of which stops are delivered at these moments, were on time."""
         stops = [Window(None, self.BY_B), Window(None, self.BY_C)]
@@ -294,18 +305,40 @@ class TestOnTime:
         assert self.on_time(shop, B=(self.BY_B + TICK, None), C=(self.BY_C, None)) == (0, 0)
 
     def test_counts_the_moment_at_which_the_driver_was_there(self, shop):
-        assert self.on_time(shop, B=(self.BY_C, self.BY_B), C=(self.BY_C, None)) == (1, 1)
+        later = self.BY_C + MINUTE
+        assert self.on_time(shop, B=(self.BY_C, self.BY_B), C=(later, self.BY_C)) == (1, 1)
+
+    def test_asks_for_nothing_of_a_stop_without_a_deadline(self, shop):
+        self.made(shop, [Window(None, self.BY_B), Window()], ("deliver", "B", self.BY_B), ("deliver", "C", self.BY_C))
+
+        assert self.judged(shop) == (1, 1)
+
+    @pytest.mark.parametrize(
+        ("first", "second", "on_time"), [(-MINUTE, 20 * MINUTE, 1), (TICK, MINUTE, 0), (-3 * MINUTE, -MINUTE, 1)]
+    )
+    @pytest.mark.parametrize("move", ["deliver", "fail", "recall"])
+    def test_judges_the_first_visit(self, shop, first, second, on_time, move):
+        shop.integrator.on_failure = OnFailure.RETRY
+        end = self.BY_B + second
+        back = [] if move == "deliver" else [("return", "", end)]
+
+        self.made(shop, [Window(None, self.BY_B)], ("fail", "B", self.BY_B + first), (move, "B", end), *back)
+
+        assert self.judged(shop) == (1, on_time)
+
+    @pytest.mark.parametrize(("ago", "on_time"), [(-MINUTE, 0), (MINUTE, 1)])
+    def test_judges_a_stop_that_was_cancelled_at_that_moment(self, shop, ago, on_time):
+        moment = self.BY_B - ago
+        self.made(shop, [Window(None, self.BY_B)], ("cancel", "", moment), ("return", "", moment + ONE / 24))
+
+        assert self.judged(shop) == (1, on_time)
 
     def test_is_no_stop_at_which_the_driver_failed_too_late(self, shop):
-        delivery = scheduled(
-            pickup=Window(), dropoffs=[Window(None, self.BY_B)], at=NOON, token=shop, moves=("accept", "collect")
-        )
         late = self.BY_B + MINUTE
-        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=late)
-        deliveries.return_(delivery=delivery, by=BY, at=late)
 
-        (work,) = reports.work(of(shop).ended(NOVEMBER.start, NOVEMBER.end), by="driver").values()
-        assert (work.routes, work.on_time) == (1, 0)
+        self.made(shop, [Window(None, self.BY_B)], ("fail", "B", late), ("return", "", late))
+
+        assert self.judged(shop) == (1, 0)
 
     def test_without_deadlines_counts_from_when_the_last_stop_is_ready(self, shop):
         ready = NOON + 110 * MINUTE

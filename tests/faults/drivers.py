@@ -86,8 +86,10 @@ class _Phone:
             case "ACCEPTED":
                 move["trigger"] = "collect"
             case "COLLECTED":
-                point = next(point for point in route["points"][1:] if point["status"] == "COLLECTED")
-                move |= {"trigger": "deliver", "point": point["label"], "receivedBy": "Ana"}
+                ahead = [point["label"] for point in route["points"][1:] if point["status"] == "COLLECTED"]
+                if not ahead:  # a cancellation was committed between two statements of the answer; the next one has it
+                    return
+                move |= {"trigger": "deliver", "point": ahead[0], "receivedBy": "Ana"}
             case _returning:
                 move["trigger"] = "return"
         (outcome,) = self._call("POST", "moves/", {"moves": [move]})["outcomes"]

@@ -56,6 +56,7 @@ NOT_CALLED = {
     "delivery.reports.reasons": "of the deliveries it is given; test_routes.py",
     "delivery.reports.service": "of the deliveries it is given; test_routes.py",
     "delivery.reports.service_of_dates": "of the deliveries it is given; test_routes.py",
+    "delivery.reports.service_of_period": "of the deliveries it is given; test_routes.py",
     "delivery.reports.service_of_drivers": "of the deliveries it is given; test_routes.py",
     "delivery.reports.of_all_accounts": "staff sees every account; test_routes.py",
     "delivery.reports.of_days": "of the deliveries it is given; test_routes.py",

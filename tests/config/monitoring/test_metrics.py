@@ -18,7 +18,7 @@ from tests.common.webhooks.conftest import _send_due
 from tests.delivery.driver_app.phones import now, phone
 from tests.delivery.scheduled import scheduled
 from tests.endpoints import ENDPOINTS
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 
 class TestAccess:
@@ -148,6 +148,8 @@ class TestDeliveries:
         for ago in (90, 30, -90):
             ahead = before + lead - timedelta(seconds=ago)
             scheduled(ahead, at=timezone.now() - before, token=token)
+        ahead = before + timedelta(minutes=8)
+        scheduled(ahead, at=timezone.now() - before, token=TokenFactory.create(sandbox=True))
 
         assert scrape()["rota_scheduled_overdue",] == 1
 

@@ -15,7 +15,7 @@ from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
 from delivery.actions import alerts, deliveries, integrators, stops
 from delivery.errors import AccountSuspended
-from delivery.lifecycle import OnFailure
+from delivery.lifecycle import Mode, OnFailure
 from delivery.models import (
     CHOSEN,
     AlertKind,
@@ -473,6 +473,25 @@ class TestReportTrouble:
         assert "order-1: Not delivered, B: Place closed, requested" in body
         assert f"{settings.SITE_URL}/panel/accounts/{failed.integrator_id}/live/deliveries/{failed.pk}/" in body
         assert "you can say there" not in body
+
+    @pytest.mark.parametrize(("mode", "name"), [(Mode.DEFAULT, "Não entregue"), (Mode.REVERSE, "Não coletado")])
+    def test_names_a_failure_in_the_language_that_was_chosen(self, request_at, channel, mode, name):
+        EndpointAlerts.objects.update(language="pt-br")
+        now = NOW()
+        failed = request_at(now, mode=mode, **{"accepted" if mode == Mode.REVERSE else "collected": True})
+        deliveries.fail_point(delivery=failed, point="B", code="ABSENT", reason="", by=BY, at=now)
+
+        alerts.report_trouble(at=now + timedelta(seconds=1))
+
+        assert f"order-1: {name}, B: Ninguém" in AlertPost.objects.get().text
+
+    def test_says_of_an_expired_offer_what_became_of_it_and_why(self, request_at, channel):
+        now = NOW()
+        deliveries.expire(delivery=request_at(now - timedelta(hours=1)), by=BY, at=now)
+
+        alerts.report_trouble(at=now + timedelta(seconds=1))
+
+        assert "order-1: Not delivered, Offer expired, requested" in AlertPost.objects.get().text
 
     def test_has_nothing_that_a_driver_wrote(self, request_at, channel):
         now = NOW()

@@ -1,6 +1,7 @@
 """Moves of a delivery: which are allowed, what each leaves in the database, and what refuses it."""
 
 import json
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -14,8 +15,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone, translation
 
+from common import log_context
 from delivery import lifecycle
-from delivery.actions import deliveries, moves
+from delivery.actions import deliveries, moves, transitions
 from delivery.errors import (
     AlreadyFinished,
     DriverHasOpenRoute,
@@ -407,6 +409,19 @@ class TestReassign:
             do(deliveries.reassign, delivery, driver=None)
 
         assert (driver_of(delivery), writes()) == (delivery.driver, before)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("lock", [transitions.lock, transitions.lock_unless_busy])
+def test_the_log_names_a_delivery_whose_lock_was_not_got(lock):
+    gone, scope = Delivery(), log_context.begin()
+    try:
+        with suppress(Delivery.DoesNotExist):
+            lock(gone)
+
+        assert log_context.noted() == {"delivery": str(gone.pk)}
+    finally:
+        log_context.end(scope)
 
 
 @pytest.mark.django_db(transaction=True)

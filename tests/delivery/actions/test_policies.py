@@ -4,6 +4,8 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from delivery.actions import arrivals, deliveries, moves, proofs, stops
@@ -349,7 +351,9 @@ class TestChange:
             do(stops.instruct, delivery, point="B", answer=OnFailure.LEAVE, instructions=None)
 
         assert (StopChange.objects.count(), DropoffOptions.objects.get().on_failure) == (50, "RETRY")
-        do(stops.instruct, delivery, point="B", answer=OnFailure.RETURN, instructions=None)
+        with CaptureQueriesContext(connection) as captured:
+            do(stops.instruct, delivery, point="B", answer=OnFailure.RETURN, instructions=None)
+        assert sum("FOR NO KEY UPDATE" in each["sql"] for each in captured) == 1
         assert told(delivery)[2] == ["FAILED"]
 
     @pytest.mark.parametrize("end", ["delivered", "failed", "cancelled", "expired", "collected"])

@@ -11,6 +11,7 @@ from common.row_history import compare
 from delivery.actions import service_hours
 from delivery.errors import Closed
 from delivery.models import Environment, ServiceHours, ServiceHoursChange
+from delivery.windows import Window
 from tests.factories import BY, TokenFactory, validated_payload
 from tests.service_hours import make, row
 
@@ -18,14 +19,15 @@ pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 24, 15, tzinfo=UTC)  # in São Paulo
 
 
-def named(external_id):
+def named(external_id, ready_at=None):
     payload = validated_payload(stops=1)
+    payload = replace(payload, pickup=replace(payload.pickup, window=Window(ready_at)))
     return replace(payload, dropoffs=[replace(payload.dropoffs[0], external_id=external_id)])
 
 
 class TestCheck:
-    def check(self, token, *, external_id="", at=NOON):
-        return service_hours.check(token=token, payload=named(external_id), at=at)
+    def check(self, token, *, external_id="", at=NOON, ready_at=None):
+        return service_hours.check(token=token, payload=named(external_id, ready_at), at=at)
 
     def test_asks_the_moment_of_the_pickup(self, token):
         make("13:00-18:00", integrator=token.integrator)
@@ -57,6 +59,18 @@ class TestCheck:
         self.check(token, external_id="sim-closed-1", at=NOON + timedelta(hours=1))
 
         assert refused.value.opens_at == NOON + timedelta(hours=1)
+
+    def test_of_the_sandbox_accepts_the_moment_that_it_told_also_after_it(self, token):
+        sandbox = TokenFactory.create(integrator=token.integrator, environment=Environment.SANDBOX)
+        minute, hour = timedelta(minutes=1), timedelta(hours=1)
+        asked = {"external_id": "sim-closed-1", "at": NOON + minute}
+
+        for told in (NOON, NOON + hour, NOON + hour + minute):
+            self.check(sandbox, ready_at=told, **asked)
+        for ready_at in (None, NOON - hour, NOON + minute, NOON + hour - minute):
+            with pytest.raises(Closed) as refused:
+                self.check(sandbox, ready_at=ready_at, **asked)
+            assert refused.value.opens_at == NOON + hour
 
 
 class TestSave:

@@ -197,8 +197,10 @@ class TestRouteThatIsGone:
         for name, point in (("collect", "B"), (last, "C"), ("return", "")):
             moves.perform(name, delivery=delivery, fields={"point": point}, by=BY, at=timezone.now())
 
-        answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
+        with CaptureQueriesContext(connection) as captured:
+            answer = ana.client.get("/driver/state/", headers={"rota-route": str(delivery.pk)}).json()
 
+        assert sum('FROM "delivery_transition"' in each["sql"] for each in captured) == 1
         collected = 2 if last == "collect" else 1
         summary = answer["finished"]
         assert (summary["mode"], summary["delivered"], summary["failed"]) == ("REVERSE", collected, 2 - collected)

@@ -61,6 +61,15 @@ class TestDelivery:
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             Delivery.objects.filter(pk=accepted.pk).update(driver=None, route_status="CANCELLED", status="FAILED")
 
+    @pytest.mark.parametrize("column", ["cancel_fee", "retry_fee", "return_fee", "driver_amount"])
+    def test_keeps_its_amounts_between_moves(self, column):
+        delivery = DeliveryFactory.create(accepted=True)
+
+        with refused(ProgrammingError, "Cannot update"), transaction.atomic():
+            Delivery.objects.filter(pk=delivery.pk).update(**{column: Decimal("0.01")})
+
+        assert getattr(Delivery.objects.get(pk=delivery.pk), column) == getattr(delivery, column)
+
     def test_keeps_its_first_acceptance(self):
         delivery = DeliveryFactory.create(accepted=True)
 
@@ -96,7 +105,7 @@ class TestDelivery:
             ({"route_status": "ACCEPTED", "status": "ACCEPT"}, "delivery_driver_fits_route"),
             ({"route_status": "EXPIRED", "status": "FAILED"}, "delivery_closed_has_its_time"),
             ({"cancelled_at": timezone.now()}, "delivery_cancellation_whole"),
-            ({"return_fee": -1}, "delivery_fees_not_negative"),
+            ({"return_fee": -1, "last_sequence": 2}, "delivery_fees_not_negative"),
         ],
     )
     def test_has_no_contradictory_state(self, change, constraint):

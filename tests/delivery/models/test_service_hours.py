@@ -101,6 +101,11 @@ class TestClean:
 
         assert refused.value.message_dict == faults
 
+    def test_logs_nothing(self, caplog):
+        row(city="Santos", area=CENTRE).full_clean()
+
+        assert caplog.messages == []
+
     def test_refuses_a_second_one_of_a_scope(self):
         make()
 
