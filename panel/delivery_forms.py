@@ -101,15 +101,25 @@ class PlaceForm(forms.Form):
         return region_of(self.cleaned_data.get("zipcode") or "")
 
     @property
-    def derived(self) -> dict[str, str]:
-        """What the CEP and a pasted link tell of other fields, by their ids. An empty city is one that is not known."""
-        found: dict[str, str] = {}
+    def derived(self) -> list[dict[str, Any]]:
+        """What the CEP and a pasted link tell: the id and the text of each, and what they say of `fields`, by ids.
+
+        An empty city is one that is not known.
+        """
+        found: dict[str, dict[str, str]] = {}
         if region := self.region:
-            found = {"state": region.state, "city": region.name if region.kind == Kind.CAPITAL else ""}
+            found["zipcode"] = {"state": region.state, "city": region.name if region.kind == Kind.CAPITAL else ""}
         point, text = self.cleaned_data.get("position"), self["position"].value() or ""
         if isinstance(point, Point) and ":" in text:
-            found["position"] = f"{point.latitude:.6f}, {point.longitude:.6f}"
-        return {self[name].id_for_label: value for name, value in found.items()}
+            found["position"] = {"position": f"{point.latitude:.6f}, {point.longitude:.6f}"}
+        return [
+            {
+                "id": self[name].id_for_label,
+                "text": self[name].value(),
+                "fields": {self[other].id_for_label: value for other, value in fields.items()},
+            }
+            for name, fields in found.items()
+        ]
 
     @property
     def doubt(self) -> str:

@@ -60,7 +60,7 @@ _PAGES_OF_ACCOUNT = {
 }
 # For those who may request deliveries.
 _PAGES_OF_REQUESTS = {
-    "request": gettext_lazy("Request a delivery"),
+    "request": pgettext_lazy("page", "Request a delivery"),
     "pickup_points": gettext_lazy("Pickup points"),
 }
 _PAGES_OF_SELLER = {
@@ -212,7 +212,7 @@ class Search:
                 ),
                 " · ".join([*_receivers(each), each.integrator.name]),
                 each.environment,
-                badge(each.status, each.status_name),
+                badge(each.shown_status, each.status_name),
             )
             for each in shown[:_LOOKED_FOR]
         ]

@@ -149,8 +149,9 @@ class DaysOffWidget(_Widget):
         for number in range(1, MOST_DAYS_OFF + 1):
             own = f"{name}-{number}"
             called, on = (" ".join(str(data.get(f"{own}-{part}", ""))[:_LONGEST].split()) for part in ("name", "date"))
-            if called or on:
-                found.append(DayOff(on, day.value_from_datadict(data, files, f"{own}-hours") or "", called))
+            spans = day.value_from_datadict(data, files, f"{own}-hours") or ""
+            if called or on or (spans and f"{own}-hours" in data):  # one without a date that is open is not left out
+                found.append(DayOff(on, spans, called))
         return found
 
 

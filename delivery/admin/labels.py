@@ -28,15 +28,13 @@ _STATUS_COLOURS: dict[str, str] = {
     Status.DELIVERED: "good",
     Status.FAILED: "bad",
 }
-# Statuses of a route that say something about the delivery which its own status does not.
-_TELLING = {RouteStatus.RETURNING, RouteStatus.CANCELLED, RouteStatus.EXPIRED}
 
 
 @admin.display(description=gettext_lazy("status"))
 def state(delivery: Delivery) -> SafeString:
-    """The delivery's status, and the route's where it says more."""
+    """The delivery's status, which names the end of a route too, and that the driver is on the way back."""
     shown = [pill(delivery.status_name, _STATUS_COLOURS[delivery.status], title=delivery.status)]
-    if delivery.route_status in _TELLING:
+    if delivery.route_status == RouteStatus.RETURNING:
         shown.append(pill(delivery.route_status_name, title=delivery.route_status))
     return format_html_join(" ", "{}", ((each,) for each in shown))
 

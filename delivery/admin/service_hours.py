@@ -133,7 +133,8 @@ class ServiceHoursAdmin(RecordedAdmin):
         if db_field.name in WEEKDAYS:
             return db_field.formfield(form_class=SpansField)
         if db_field.name == "days_off":
-            return DaysOffField(label=capfirst(db_field.verbose_name), required=False)
+            removing = _("To remove a day off, empty its date and its name and choose “Closed”.")
+            return DaysOffField(label=capfirst(db_field.verbose_name), help_text=removing, required=False)
         return super().formfield_for_dbfield(db_field, request, **kwargs)
 
     def changeform_view(self, *args: Any, **kwargs: Any) -> Any:

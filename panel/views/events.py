@@ -171,10 +171,10 @@ class Event(EventsView):
 
 
 def _runs(attempts: Iterable[Attempt]) -> list[list[Attempt]]:
-    """The attempts, newest first, those in a row with the same answer together."""
+    """The attempts, newest first, those in a row with the same answer of the same URL together."""
 
     def answer(attempt: Attempt) -> Any:
-        return attempt.status_code, attempt.error, attempt.response_start
+        return attempt.status_code, attempt.error, attempt.response_start, attempt.url
 
     return [list(run) for _answer, run in groupby(sorted(attempts, key=lambda each: -each.number), key=answer)]
 

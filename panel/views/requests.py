@@ -139,7 +139,7 @@ class Price(FormView):
         form = self.form(request.POST)
         places = form.checked()
         context: dict[str, Any] = {
-            "derived": {field: value for each in places for field, value in each.derived.items()},
+            "derived": [each for place in places for each in place.derived],
             "doubts": [each.doubt for each in places if each.doubt],
         }
         return self.page("panel/request_price.html", **context, **self.price(form))

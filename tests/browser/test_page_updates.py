@@ -95,7 +95,7 @@ class TestEventPages:
 
         recover(one.page, sink, WebhookEvent.objects.filter(pk=event.pk))
 
-        one.page.locator("#attempts-made .card-head").get_by_text("Received").wait_for()
+        one.page.locator("#state").get_by_text("Received").wait_for()
         log.page.locator("#list tbody").get_by_text("Received").wait_for()
         state.page.locator("#webhook-state dd").nth(1).get_by_text("0", exact=True).wait_for()
         assert [browser.complaints for browser in (one, log, state)] == [[], [], []]

@@ -46,7 +46,7 @@ def test_a_table_stays_scrolled_when_the_list_is_loaded_again_and_a_pressed_link
     narrow.evaluate("document.querySelector('#list .scroll').scrollLeft = 60")
     WebhookEvent.objects.update(attempts_made=7)
     narrow.evaluate("htmx.trigger('[data-live]', 'live')")
-    narrow.locator("#list td", has_text="7").first.wait_for()
+    narrow.locator("#list td", has_text="7 attempts").first.wait_for()
     assert narrow.evaluate("document.querySelector('#list .scroll').scrollLeft") == 60
 
     narrow.locator("#list tbody a").first.hover()

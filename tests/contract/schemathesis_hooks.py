@@ -59,7 +59,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The key was used with another body": (422, "idempotency_key_reused", (REQUEST, CREATE)),
     "Webhooks are sent to hosts of the internet": (
         422,
-        "invalid_webhook_url|webhook_host_unresolved",
+        "(invalid_webhook_url|webhook_host_unresolved)( #/url)?",  # without a pointer in order integration
         SET_WEBHOOKS,
     ),
     "The account has deliveries": (404, "delivery_not_found", (CANCEL, CHANGE, INSTRUCT, *SANDBOX, *READ)),
@@ -77,7 +77,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         f"({_OF_WINDOWS}) #/(pickup|dropoffs/./)([Rr]eady|[Dd]eadline)At",
         (QUOTE, REQUEST),
     ),
-    "Another reason has a text": (422, "reason_missing", SANDBOX),
+    "Another reason has a text": (422, "reason_missing #/reason", SANDBOX),
     "The delivery has a state": (422, _OF_STATES, (CANCEL, *SANDBOX)),
     "A route has so many drop-offs": (422, "stop_not_found", SANDBOX),
     "A cursor is one of an answer": (422, "invalid_cursor", (FIND, FEED)),

@@ -1,5 +1,6 @@
 """What pages say about attempts: the request that was sent, the answer in words, why an endpoint fails."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -44,6 +45,17 @@ class TestRuns:
             fail(with_url.event, number=number, status_code=500, response_start=text)
 
         assert [len(run) for run in member.get(url("event", with_url.event.pk)).context["runs"]] == [1, 1]
+
+    def test_have_the_url_that_they_were_sent_to(self, member, url, with_url):
+        for number, path in enumerate(("old", "old", "new", "new"), start=1):
+            fail(with_url.event, number=number, status_code=500, url=f"https://example.com/{path}")
+
+        content = member.get(url("event", with_url.event.pk)).content.decode()
+
+        section = content.partition('id="attempts-made"')[2].partition("</section>")[0]
+        assert re.findall(r"<b>POST</b> <code>(.*?)</code>|(2 × 500)", section) == [
+            ("", "2 × 500"), ("https://example.com/new", ""), ("", "2 × 500"), ("https://example.com/old", ""),
+        ]  # fmt: skip  # in pairs
 
 
 class TestGist:

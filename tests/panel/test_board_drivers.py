@@ -100,11 +100,12 @@ class TestTheDialog:
         )
 
         assert ("bad-text" in seen, "bad-text" in lost) == (False, True)
+        assert (", old" in " ".join(seen.split()), ", old" in " ".join(lost.split())) == (False, True)
 
     def test_shows_where_the_route_goes(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
 
-        assert re.findall(r'<b\s+class="label(?: a)?"\s*>(\w)</b>', content) == ["A", "B"]
+        assert re.findall(r'<b\s+class="label(?: a)?"\s*>(\w)</b>', content) == ["A", "B", "C"]
 
     def test_says_that_nobody_is_eligible_for_a_live_delivery(self, dispatcher, shop):
         content = dialog(dispatcher, shop.delivery)
@@ -240,6 +241,14 @@ class TestOnDuty:
         assert [entry.next_label for entry in response.context["drivers"]] == ["", "B", "B"]
         assert f'data-driver="{free.pk}"' in content
         assert content.count("1 route today") == 1
+
+    def test_says_which_position_is_old(self, dispatcher):
+        DriverFactory.create(name="Seen", at_point=NEAR)
+        DriverFactory.create(name="Lost", at_point=NEARER, at_point__age=3_600)
+
+        for page in ("panel:board_on_duty", "panel:drivers"):
+            content = " ".join(re.sub("<.*?>", " ", dispatcher.get(reverse(page)).content.decode()).split())
+            assert len(re.findall(r"ago ?, old", content)) == 1, page
 
     def test_searches_names_and_phones(self, dispatcher):
         DriverFactory.create(name="Ana Lima")

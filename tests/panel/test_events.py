@@ -6,13 +6,22 @@ from uuid import uuid4
 
 import pgtrigger
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from common.accounts import Role
 from common.formats import moment
 from delivery.actions import deliveries
-from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.models import (
+    EventState,
+    IntegratorMembership,
+    WebhookAttempt,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookQueueItem,
+)
 from tests.factories import BY, DeliveryFactory
 
 
@@ -93,6 +102,16 @@ class TestOne:
             assert f'href="{url("webhook")}">Set the URL' in " ".join(content.split()).replace("> ", ">")
             assert "Send again" not in content
             assert "Recover failed events" not in content
+
+    def test_without_a_url_leads_nobody_there_who_may_not_set_one(self, member, url, shop):
+        shop.integrator.memberships.create(user=User.objects.create_user("boss"), role=Role.OWNER)
+        own = IntegratorMembership.objects.exclude(user__username="boss")
+        own.update(role=Role.MEMBER, may_request=False)
+
+        for address in (url("events"), url("event", shop.event.pk)):
+            content = member.get(address).content.decode()
+            assert "No webhook URL is set" in content
+            assert "Set the URL" not in content
 
     def test_has_the_other_events_of_its_delivery(self, member, url, events):
         content = member.get(url("event", events[1].pk)).content.decode()

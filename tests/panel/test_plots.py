@@ -1,8 +1,12 @@
 """The geometry and the texts of charts."""
 
+import re
+from datetime import date
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
+from django.template.loader import render_to_string
 
 from panel.plots import Bars, Chart, Figure, Series
 
@@ -31,6 +35,14 @@ class TestFigure:
         made = Figure.of("Deliveries", now, before, shown=str, **options)
 
         assert (made.text, (made.change, made.look)) == (str(now), change)
+
+    def test_says_in_words_whether_the_change_is_good(self):
+        period = SimpleNamespace(first=date(2026, 10, 1), last=date(2026, 10, 31))
+        figures = [Figure.of("", 9, 6, better=better) for better in (1, -1, 0)]
+
+        text = " ".join(render_to_string("panel/headline.html", {"headline": figures, "compared": period}).split())
+
+        assert re.findall(r"\+50 %(, \w+|)", text) == [", better", ", worse", ""]
 
 
 class TestChart:

@@ -103,14 +103,15 @@ class TestDerived:
     def test_of_a_cep_is_its_state_and_the_capital(self, member, url, zipcode, state, city):
         found, _text = self.read(member, url, {"b-zipcode": zipcode})
 
-        assert found == {"id_b-state": state, "id_b-city": city}
+        assert found == [{"id": "id_b-zipcode", "text": zipcode, "fields": {"id_b-state": state, "id_b-city": city}}]
 
     def test_of_a_link_are_its_coordinates(self, member, url, fields):
-        found, text = self.read(
-            member, url, fields | {B: "https://waze.com/ul?ll=-23.561414%2C-46.655881&navigate=yes"}
-        )
+        link = "https://waze.com/ul?ll=-23.561414%2C-46.655881&navigate=yes"
 
-        assert found == {"id_b-position": "-23.561414, -46.655881"}
+        found, text = self.read(member, url, fields | {B: link})
+
+        coordinates = {"id_b-position": "-23.561414, -46.655881"}
+        assert found == [{"id": "id_b-position", "text": link, "fields": coordinates}]
         assert "12.00" in text
 
     def test_doubts_a_place_outside_the_state_of_its_cep(self, member, url, fields):

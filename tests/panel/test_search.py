@@ -12,11 +12,14 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.actions.forgetting import forget_stops_of
 from delivery.geo.distance import Point
+from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Integrator, PickupPoint
 from delivery.payload import Place
+from delivery.windows import Window
 from integration.actions.forgetting import forget_orders_of
 from integration.models import Order
-from tests.factories import BY, PICKUP, DriverFactory, TokenFactory, validated_payload
+from panel.templatetags.panel import badge
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, order_body, send_invoice
 from tests.panel.seller_pages import plans_of
 
@@ -155,6 +158,15 @@ class TestSearch:
             addresses(member, "order")
 
         assert len(many) == len(few)
+
+    def test_says_that_the_offer_of_a_delivery_comes_later(self, member, shop):
+        ready = Window(timezone.now() + timedelta(hours=5))
+        pickup = Place(point=PICKUP, address={}, contact_name="Shop", window=ready)
+        scheduled = DeliveryFactory.create(token=shop.token, payload=validated_payload(pickup=pickup, stops=1))
+
+        found = member.get(SEARCH, {"q": str(scheduled.pk)}).content.decode()
+
+        assert badge(RouteStatus.SCHEDULED) in found
 
 
 class TestReceivers:

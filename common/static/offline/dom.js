@@ -55,13 +55,18 @@ export function whenFree(draw) {
 // By element: what it shows, to leave alone what is the same, with the focus that somebody has there.
 const shown = new Map();
 
-/** Show these elements in the one with the id. `key` says what they show; with the same one nothing changes. */
+/**
+ * Show these elements in the one with the id. `key` says what they show; with the same one nothing changes. Details that have an id
+ * stay open.
+ */
 export function show(id, key, elements) {
   if (shown.get(id) === key) return;
   shown.set(id, key);
   const container = document.getElementById(id);
-  const focusable = () => [...container.querySelectorAll("a[href], button")];
+  const focusable = () => [...container.querySelectorAll("a[href], button, summary")];
   const place = focusable().indexOf(document.activeElement);
+  const opened = [...container.querySelectorAll("details[open][id]")];
   container.replaceChildren(...elements());
+  for (const { id: own } of opened) document.getElementById(own)?.setAttribute("open", "");
   if (place >= 0) focusable()[place]?.focus({ preventScroll: true });
 }

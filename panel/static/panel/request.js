@@ -29,12 +29,20 @@
     position.closest(".of-place").hidden = Boolean(known);
     position.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  // What nobody typed: what a field came with, or what was brought into it.
+  const texts = new Map();
+  const given = (field) => texts.get(field) ?? field.defaultValue;
+  const bring = (id, text) => {
+    const field = document.getElementById(id);
+    field.value = text;
+    texts.set(field, text);
+  };
   let brought = pickups[choice.value] ?? {};
   choice.addEventListener("change", () => {
     for (const [name, text] of Object.entries(pickups[choice.value] ?? {})) {
-      const field = document.getElementById(`id_a-${name}`);
+      const { value } = document.getElementById(`id_a-${name}`);
       // What was typed stays.
-      if (!field.value || field.value === brought[name]) field.value = text;
+      if (!value || value === brought[name]) bring(`id_a-${name}`, text);
     }
     brought = pickups[choice.value] ?? brought;
     show();
@@ -49,22 +57,26 @@
       event.stopPropagation(); // nothing is priced for what is looked for
       const found = Object.entries(receivers[field.value] ?? {});
       if (!found.length) return;
-      for (const [name, text] of found) document.getElementById(field.dataset.fills + name).value = text;
+      for (const [name, text] of found) bring(field.dataset.fills + name, text);
       document.getElementById(`${field.dataset.fills}position`).dispatchEvent(new Event("input", { bubbles: true }));
       document.getElementById(`${field.dataset.fills}position`).dispatchEvent(new Event("change", { bubbles: true }));
     });
     field.addEventListener("change", (event) => event.stopPropagation());
   }
 
-  // What the server has read in a CEP or a link. What somebody has typed stays, but for the link.
+  // What the server has read in a CEP or a link, once and only while it still stands there. A CEP that came with its city says nothing
+  // new of it. What somebody has typed stays, but for the link.
   document.body.addEventListener("htmx:afterSettle", () => {
-    const derived = document.getElementById("derived");
-    for (const [id, text] of Object.entries(derived ? JSON.parse(derived.textContent) : {})) {
-      const field = document.getElementById(id);
-      const isLink = field.value.includes(":");
-      if (field.readOnly || (!isLink && field.value && field.value !== field.defaultValue)) continue;
-      field.value = field.defaultValue = text;
-      if (isLink) field.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const { id, text, fields } of JSON.parse(document.getElementById("derived")?.textContent ?? "[]")) {
+      const source = document.getElementById(id);
+      const isLink = id in fields;
+      if (source.readOnly || source.value !== text || (!isLink && text === given(source))) continue;
+      texts.set(source, text);
+      for (const [other, found] of Object.entries(fields)) {
+        const field = document.getElementById(other);
+        if (isLink || !field.value || field.value === given(field)) bring(other, found);
+      }
+      if (isLink) source.dispatchEvent(new Event("input", { bubbles: true }));
     }
     sumAll();
   });

@@ -259,9 +259,17 @@ class TestWithoutPermission:
             ana.page.reload()
             expect(ana.page.locator(".notice")).to_contain_text(words)
 
+        notice = ana.page.locator("details.notice")
+        notice.locator("summary").focus()
+        ana.page.keyboard.press("Enter")
         delivery = DeliveryFactory.create(stops=1)
-        ana.page.locator(".offer button.prime").click()
+        ana.page.locator(".offer button.prime").wait_for()
+        first = notice.element_handle()
+        ana.page.locator(".offer button.prime").evaluate("(button) => button.click()")  # without the focus
         ana.page.locator(".now").wait_for()
+        assert not first.evaluate("(each) => each.isConnected")  # it was drawn again
+        expect(notice).to_have_attribute("open", "")
+        expect(notice.locator("summary")).to_be_focused()
         delivery.refresh_from_db()
         assert delivery.driver == ana.driver
 

@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.actors import actor_name
-from common.formats import money, short_id
+from common.formats import money, phone, short_id
+from common.webhooks import endpoints
 from delivery import lifecycle
 from delivery.actions import deliveries, moves, proofs, receivers, stops
 from delivery.actions.proofs import Proof
@@ -18,9 +19,10 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery
 from delivery.payload import Options, Place
+from tests.delivery.admin.conftest import person
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint, validated_payload
 from tests.photos import photo
 
 LIST = reverse("admin:delivery_delivery_changelist")
@@ -69,6 +71,43 @@ class TestPage:
         delivery = in_progress(route_status)
 
         assert buttons(dispatcher, delivery) == set(moves.allowed(delivery))
+
+    def test_names_a_status_once(self, dispatcher):
+        delivery = DeliveryFactory.create()
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+
+        summary = dispatcher.get(page(delivery)).content.decode().partition('id="summary"')[2].partition("<dl")[0]
+
+        assert (summary.count("rota-pill"), "Cancelled" in summary) == (1, True)
+
+    def test_has_the_drivers_phone_while_the_route_lasts_for_those_who_may_look_at_drivers(self, client):
+        delivery = DeliveryFactory.create(collected=True, stops=1)
+        views = ("view_delivery", "view_driver")
+        people = [person("rita", *views[:1]), person("vera", *views)]
+
+        def who_sees_it():
+            for each in people:
+                client.force_login(each)
+                if phone(delivery.driver.phone) in client.get(page(delivery)).content.decode():
+                    yield each.username
+
+        assert [*who_sees_it()] == ["vera"]
+        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        assert [*who_sees_it()] == []
+
+    def test_names_the_endpoint_of_each_event(self, admin_client):
+        token = TokenFactory.create()
+        first = token.integrator.endpoints.get(environment=token.environment)
+        endpoints.set_url(endpoint=first, url="http://127.0.0.1:9/first", by=BY, at=timezone.now())
+        removed = add_endpoint(token)
+        delivery = DeliveryFactory.create(token=token)
+        endpoints.remove(endpoint=removed, by=BY, at=timezone.now())
+
+        events = (
+            admin_client.get(page(delivery)).content.decode().partition('id="events"')[2].partition("</section>")[0]
+        )
+
+        assert re.findall(r'<li class="rota-soft">\s*(.*?)\s*</li>', events) == ["127.0.0.1:9/first", "No URL"]
 
     def test_offers_open_points_and_eligible_drivers_only(self, dispatcher):
         DriverFactory.create(name="Near", at_point=PICKUP)

@@ -20,6 +20,8 @@ from tests.service_hours import WEEK, make
 ADD, LIST = reverse("admin:delivery_servicehours_add"), reverse("admin:delivery_servicehours_changelist")
 NIGHT = datetime(2026, 11, 21, 2, tzinfo=UTC)  # Friday 23:00 in São Paulo, a national holiday
 
+OPEN = {"hours": "hours", "hours-1-opens": "09:00", "hours-1-closes": "12:00"}
+
 
 @pytest.fixture(autouse=True)
 def _at_night(monkeypatch):
@@ -99,6 +101,7 @@ class TestPage:
             ({"days_off-1-name": "Inventory", "days_off-1-hours": "closed"}, "days_off"),
             ({"days_off-1-date": "2026-11-24", "days_off-1-hours": "closed"}, "days_off"),
             ({"days_off-1-date": "2026-11-24", "days_off-1-name": "Eve", "days_off-1-hours": "hours"}, "days_off"),
+            ({f"days_off-1-{name}": text for name, text in OPEN.items()}, "days_off"),
             ({"days_off-1-date": "tomorrow", "days_off-1-name": "Eve", "days_off-1-hours": "closed"}, "days_off"),
         ],
     )
@@ -110,6 +113,18 @@ class TestPage:
         assert [*response.context["adminform"].form.errors] == [field]
         assert kept <= {value for _name, value in page.get_element_by_id("servicehours_form").form_values()}
         assert not ServiceHours.objects.exists()
+
+    def test_removes_a_day_off_as_it_says(self, admin_client):
+        hours = make(days_off="2026-12-24 08:00-12:00 Eve\n2026-12-25 Own")
+        page: Any = document_fromstring(admin_client.get(change(hours)).content.decode())
+        typed = dict(page.get_element_by_id("servicehours_form").form_values())
+
+        save(admin_client, change(hours), {
+            **typed, "days_off-1-date": "", "days_off-1-name": "", "days_off-1-hours": "closed"
+        })  # fmt: skip  # the fields of a row
+
+        assert "To remove a day off, empty its date and its name" in page.text_content()
+        assert ServiceHours.objects.get().days_off == "2026-12-25 Own"
 
     def test_shows_the_week_of_now_and_who_changed_it(self, admin_client):
         hours = make()

@@ -84,6 +84,26 @@ class TestEvents:
         assert "replay" not in outcome
         assert reverse("admin:delivery_webhookendpoint_change", args=[endpoint.pk]) in outcome
 
+    def test_lead_to_an_endpoint_that_is_switched_off(self, admin_client, dead, endpoint):
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
+
+        outcome = section(admin_client, dead)
+
+        assert "replay" not in outcome
+        assert "Webhooks are off" in outcome
+        assert reverse("admin:delivery_webhookendpoint_change", args=[endpoint.pk]) in outcome
+
+    def test_lead_to_no_endpoint_that_was_removed(self, admin_client, endpoint):
+        token = endpoint.integrator.tokens.get()
+        further = add_endpoint(token)
+        event = DeliveryFactory.create(token=token).events.get(endpoint=further)
+        endpoints.remove(endpoint=further, by=BY, at=timezone.now())
+
+        outcome = section(admin_client, event)
+
+        assert "The endpoint was removed." in outcome
+        assert "href" not in outcome
+
     def test_are_not_sent_again_without_a_url(self, admin_client, dead, endpoint):
         endpoints.set_url(endpoint=endpoint, url="", by=BY, at=timezone.now())
 
