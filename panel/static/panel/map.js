@@ -81,7 +81,7 @@ window.rota = Object.assign(window.rota || {}, {
 
   // Without animation: layers that are added while a map zooms are drawn at the wrong places until it has ended.
   fit(map, bounds, options = {}) {
-    map.fitBounds(bounds, { padding: map.getSize().y < 300 ? [20, 20] : [40, 40], maxZoom: 16, animate: false, ...options });
+    map.fitBounds(bounds, { padding: [30, 30], maxZoom: 16, animate: false, ...options });
   },
 
   // Where a route is: its points and its driver.
