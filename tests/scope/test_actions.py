@@ -39,6 +39,7 @@ NOT_CALLED = {
     "delivery.actions.moves.parse_point": _PURE,
     "delivery.actions.deliveries.build": _INNER,
     "delivery.actions.deliveries.offer_locked": _INNER,
+    "delivery.actions.deliveries.recall_locked": _INNER,
     "delivery.actions.addresses.locate": "addresses have no owner, and are stored as digests",
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.quotes.trip_between": _PURE,
