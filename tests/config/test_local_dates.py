@@ -29,7 +29,7 @@ REVIEWED = {
     "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
         "at.astimezone(self.zone)", "at.astimezone(self.zone).date()", "second.astimezone(self.zone)",
         "(second + timedelta(minutes=number)).astimezone(self.zone)", "self.day",
-        "found.hour", "datetime.strptime(text[:10], form).date()", "day.weekday()",
+        "found.hour", "datetime.strptime(text[:_CUT_DATE], form).date()", "day.weekday()",
         "wall.replace(tzinfo=self.zone, fold=fold)", "wall.replace(tzinfo=self.zone, fold=fold).astimezone(UTC)",
     },
     "delivery/actions/proofs.py": {  # folders of photos are days in UTC
