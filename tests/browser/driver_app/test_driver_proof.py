@@ -158,6 +158,7 @@ class TestPhoto:
         ana.press("Delivered")
         take_photo(ana)
         ana.confirm("Confirm delivery")
+        ana.page.locator(".now .label").get_by_text("C", exact=True).wait_for()
         ana.press("Delivered")
         ana.confirm("Confirm delivery")
 
