@@ -178,8 +178,7 @@ class OneRow(ChangedOnly):
         if row is None:
             response: HttpResponseBase = super().changelist_view(request, extra_context)  # type: ignore[misc]  # a ModelAdmin follows
             return response
-        opts = screen.opts
-        return HttpResponseRedirect(reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk]))
+        return HttpResponseRedirect(page_of(row))
 
 
 class TabularInline(UnfoldTabularInline):
@@ -248,10 +247,11 @@ def copy_button(value: str, text: Any) -> SafeString:
 
 def named(row: Model, name: str) -> SafeString:
     """A row's name as a link to the row's page, and the end of its id with a button that copies all of it."""
-    return format_html('<a class="rota-link" href="{}">{}</a> {}', _page_of(row), name, short(row.pk))
+    return format_html('<a class="rota-link" href="{}">{}</a> {}', page_of(row), name, short(row.pk))
 
 
-def _page_of(row: Model) -> str:
+def page_of(row: Model) -> str:
+    """The address of the row's page."""
     opts = row._meta
     return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk])
 
@@ -260,7 +260,7 @@ def linked(row: Model) -> SafeString:
     """The end of a row's id as a link to the row's page, with a button that copies the id."""
     return format_html(
         '<span class="rota-id"><a class="rota-link" href="{url}" title="{pk}">{end}</a>{button}</span>',
-        url=_page_of(row),
+        url=page_of(row),
         pk=row.pk,
         end=formats.short_id(row.pk),
         button=_copy(row.pk),

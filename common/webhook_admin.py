@@ -10,7 +10,6 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -32,6 +31,7 @@ from common.admin_base import (
     copy_button,
     effect,
     linked,
+    page_of,
     pill,
     pretty,
     short,
@@ -208,7 +208,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
         if event is None:
             return None
         self.message_user(request, _("The test event is being sent. Reload this page in a moment to see the response."))
-        return redirect(f"admin:{event._meta.app_label}_{event._meta.model_name}_change", event.pk)
+        return redirect(page_of(event))
 
     @effect(_("Everything that was kept is sent at once, in its order."))
     @admin.action(description=_("Resume and send the events kept while it was off"), permissions=["change"])
@@ -269,11 +269,6 @@ class StateFilter(admin.SimpleListFilter):
         if self.value() == "waiting":
             return queryset.filter(queue_item__isnull=False)  # the queue is a small table, so this reads few rows
         return queryset.in_state(state) if (state := self.value()) else queryset
-
-
-def _page_of(endpoint: Endpoint) -> str:
-    opts = endpoint._meta
-    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[endpoint.pk])
 
 
 class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
@@ -340,7 +335,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
                 "outcome": event_state(event),
                 "failure": last if last and event.state != EventState.SENT and not last.succeeded else None,
                 "may_replay": self.has_replay_permission(request),
-                "endpoint_page": _page_of(event.endpoint),
+                "endpoint_page": page_of(event.endpoint),
             }
         return super().render_change_form(request, context, *args, **kwargs)
 
