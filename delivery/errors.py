@@ -490,6 +490,13 @@ class NotYourRoute(DeliveryError):
     title = "The route is not the driver's"
 
 
+class GoodsInDriversHand(DeliveryError):
+    """Reporting a collection on a route that the driver does not hold any more: the goods have to come back."""
+
+    code = "goods_in_hand"
+    title = "The goods have to come back"
+
+
 class RouteStillOpen(DeliveryError):
     """Going off duty, or changing what the route was given for, while holding one."""
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from common import formats
 from delivery import stop_details
 from delivery.forms import text_of_simulator
-from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import COLLECTIONS, Mode, RouteStatus, Status, Trigger
 from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
 
@@ -243,7 +243,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
 def _was_collected(stop: Stop) -> bool:
     if stop.delivery.mode != Mode.REVERSE or stop.delivery.cancelled_at is None:
         return False
-    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger=Trigger.COLLECT).exists()
+    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger__in=COLLECTIONS).exists()
 
 
 def _stops_before(stop: Stop) -> int:
