@@ -487,11 +487,6 @@ def ahead(prefix: str = "") -> Q:
 
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
-    def of(self, stops: Iterable[Stop]) -> "dict[int, ArrivalEstimate]":
-        """The estimates of the stops at which a driver is expected, by the stop's key. One query at most."""
-        expected = [stop.pk for stop in stops if stop.is_expected]
-        return self.in_bulk(expected) if expected else {}
-
     def obsolete(self) -> "ArrivalEstimateQuerySet":
         """The estimates of stops at which no driver is expected any more."""
         return self.exclude(ahead("stop__") & ~Q(stop__status=Status.PENDING))
@@ -508,6 +503,8 @@ class ArrivalEstimate(models.Model):
     earliest = models.DateTimeField(_("earliest"))
     latest = models.DateTimeField(_("latest"))
     computed_at = models.DateTimeField(_("computed at"))
+    # When the driver was last heard of then, by a position or a move. None in rows of the version before.
+    signal_at = models.DateTimeField(_("last signal"), null=True)
     engine = models.CharField(max_length=8)  # osrm, valhalla or distance
     # The delivery's `last_sequence` that it was computed from. Another one: the route has moved since.
     sequence = models.PositiveIntegerField(db_default=0)
