@@ -180,7 +180,7 @@ class Stop(Located):
         return hashlib.sha256(text.encode()).digest()
 
     @staticmethod
-    def repeated(stops: "Iterable[Stop]", *, at: datetime, lock: bool = False) -> dict[str, UUID]:
+    def repeated(stops: Iterable["Stop"], *, at: datetime, lock: bool = False) -> dict[str, UUID]:
         """The externalIds of unsaved stops that an order of their account and environment had less than 24 hours ago.
 
         Each with the newest delivery that has such an order. Orders that have FAILED do not count. `lock`: first wait
