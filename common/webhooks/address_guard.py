@@ -9,7 +9,9 @@ import ipaddress
 import re
 import socket
 from collections.abc import Iterable
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
+
+from yarl import URL
 
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from common.errors import DomainError
@@ -17,6 +19,7 @@ from common.errors import DomainError
 _PORTS = {443, 8443}
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _MAX_URL_LENGTH = 2000
+_PRINTABLE_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 # Global unicast: every public IPv6 address is in it. The rest is private, reserved or unassigned.
 _UNICAST = ipaddress.ip_network("2000::/3")
 _REFUSED_NETWORKS = tuple(
@@ -84,6 +87,10 @@ class LookUpsBusy(InvalidWebhookUrl):
     example = "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
 
 
+class MalformedUrl(ValueError):
+    """A URL that cannot be called."""
+
+
 class AddressRefused(OSError):
     """A socket was requested for an address that is not public."""
 
@@ -98,14 +105,31 @@ def is_public(address: str) -> bool:
     return not any(ip in network for network in _REFUSED_NETWORKS if network.version == ip.version)
 
 
+def called_url(url: str) -> URL:
+    """The URL as it is called, without its fragment: from the path on each character as in `url`.
+
+    A signature can cover escapes and dots that are not necessary. Only what no request can have is replaced: characters
+    beyond ASCII, by IDNA in the host and by the escapes of UTF-8 behind it. Raises MalformedUrl.
+    """
+    try:
+        parts = URL(url)
+        behind_host = url.partition("#")[0].partition("://")[2].removeprefix(urlsplit(url).netloc)
+        target = quote(behind_host, safe=_PRINTABLE_ASCII)
+    except ValueError as error:
+        raise MalformedUrl(str(error)) from error
+    # As a path alone, because yarl leaves out the question mark of an empty query.
+    path = target if target.startswith("/") else f"/{target}"
+    return URL.build(scheme=parts.scheme, authority=parts.raw_authority, path=path, encoded=True)
+
+
 def check_url(url: str, *, allow_loopback: bool) -> str | None:
     """Check everything about `url` that needs no name look-up. Raises InvalidWebhookUrl with the reason.
 
     Returns the host name, whose addresses `check_addresses` is to check, or None for a loopback URL.
     `allow_loopback` accepts URLs of this machine, with http and any port, so that webhooks can be tried locally.
     """
-    parts = _split(url)
-    host = (parts.hostname or "").rstrip(".")
+    parts, called = _split(url), _called(url)
+    host = (called.raw_host or "").rstrip(".")
     if parts.username is not None or parts.password is not None:
         raise InvalidWebhookUrl("Leave user name and password out of the URL.")
     if allow_loopback and host in _LOOPBACK_HOSTS and parts.scheme in {"http", "https"}:
@@ -117,7 +141,7 @@ def check_url(url: str, *, allow_loopback: bool) -> str | None:
     # Resolvers read these as addresses: dotted, short (127.1), decimal, octal, hexadecimal and IPv6.
     if ":" in host or re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", host.rpartition(".")[2]):
         raise InvalidWebhookUrl("Name a host, not an IP address.")
-    if parts.port is not None and parts.port not in _PORTS:
+    if called.explicit_port is not None and called.explicit_port not in _PORTS:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
     return host
 
@@ -184,3 +208,10 @@ def _split(url: str) -> SplitResult:
     except ValueError as error:
         raise InvalidWebhookUrl("This is not a URL.") from error
     return parts
+
+
+def _called(url: str) -> URL:
+    try:
+        return called_url(url)
+    except MalformedUrl as error:
+        raise InvalidWebhookUrl("This is not a URL.") from error

@@ -18,7 +18,7 @@ import uvloop
 from aiohttp.client_proto import ResponseHandler
 
 from common import clock
-from common.webhooks.address_guard import AddressRefused, guarded_socket
+from common.webhooks.address_guard import AddressRefused, MalformedUrl, called_url, guarded_socket
 
 if TYPE_CHECKING:
     from aiohttp.connector import Connection
@@ -133,7 +133,7 @@ class _Protocol(ResponseHandler):
 class _Connector(aiohttp.TCPConnector):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._factory = partial(_Protocol, loop=self._loop)
+        self._factory = partial(_Protocol, loop=self._loop)  # type: ignore[assignment]  # partial is invariant
 
 
 class _Response(aiohttp.ClientResponse):
@@ -195,7 +195,7 @@ async def send(session: aiohttp.ClientSession, request: Request) -> Result:
     outcome: dict[str, Any]
     try:
         async with session.post(
-            request.url, data=request.body, headers=request.headers, allow_redirects=False
+            called_url(request.url), data=request.body, headers=request.headers, allow_redirects=False
         ) as response:
             response_start, error_class = await _read_start(response, request)
             outcome = {
@@ -255,6 +255,7 @@ _ERROR_CLASSES: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLError, "tls"),
     (aiohttp.ClientConnectorError, "connect"),
     (aiohttp.InvalidURL, "invalid_url"),
+    (MalformedUrl, "invalid_url"),
 )
 
 

@@ -56,6 +56,8 @@ class TestCheckUrl:
             ("https://example.com/" + "a" * 2000, "longer than"),
             ("https://[::1", "not a URL"),
             ("https://example.com:0/", "Only ports"),
+            ("https://\uff11\uff12\uff17.0.0.1/hook", "not an IP address"),  # full-width digits
+            ("https://shop\N{ACCOUNT OF}.example/", "not a URL"),  # is "a/c" in another normal form
         ],
     )
     def test_refuses_with_the_reason(self, url, why):
@@ -65,6 +67,13 @@ class TestCheckUrl:
     @pytest.mark.parametrize("url", ["https://example.com/hook", "https://EXAMPLE.com:8443/a?b=c", "https://a.example"])
     def test_returns_the_host_name_to_look_up(self, url):
         assert address_guard.check_url(url, allow_loopback=False) in {"example.com", "a.example"}
+
+    def test_returns_the_name_that_will_be_called(self):
+        url = "https://lojaação.example/x"
+
+        host = address_guard.check_url(url, allow_loopback=False)
+
+        assert host == address_guard.called_url(url).raw_host == "xn--lojaao-7ta5a.example"
 
     @pytest.mark.parametrize("url", ["http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:1/x"])
     def test_accepts_loopback_where_it_is_allowed(self, url):

@@ -71,6 +71,19 @@ def answer_of(*parts):
     return result
 
 
+def request_target(saved):
+    """What stands in the request line of a request to a server on loopback, of a URL that ends in this."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        loop = threading.Thread(target=send, args=(f"http://127.0.0.1:{server.getsockname()[1]}{saved}",))
+        loop.start()
+        connection, _address = server.accept()
+        with connection:
+            line = connection.recv(65536).split(b"\r\n")[0]
+            connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+        loop.join()
+    return line.decode().removeprefix("POST ").removesuffix(" HTTP/1.1")
+
+
 class Response:
     """An answer whose body is read in these parts. Of a socket it would depend on the moment which parts there are."""
 
@@ -278,6 +291,39 @@ class TestStatusLine:
         result = answer_of(answer)
 
         assert (result.succeeded, result.status_code, result.error) == (False, None, "protocol")
+
+
+class TestCalledUrl:
+    @pytest.mark.parametrize(
+        "saved",
+        [
+            "/hook?sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=a%2Bb%3D",
+            "/hook?user=ana%40exemplo.invalid&t=%28x%29&q=%27",
+            "/%41%3ab/%7Euser",
+            "//a/../b/./c",
+            "/hook?items[]=1&a=b+c&d=~",
+            "/hook?",
+            "/hook??a=?",
+            '/{id}|"<>^`%',
+        ],
+    )
+    def test_is_byte_for_byte_what_was_saved(self, saved):
+        assert request_target(saved) == saved
+
+    @pytest.mark.parametrize(
+        ("saved", "called"),
+        [
+            ("", "/"),
+            ("?a=b", "/?a=b"),
+            ("/hook?a=b#part?c", "/hook?a=b"),
+            ("/integração?é=%C3%A9", "/integra%C3%A7%C3%A3o?%C3%A9=%C3%A9"),
+        ],
+    )
+    def test_has_what_no_request_can_do_without(self, saved, called):
+        assert request_target(saved) == called
+
+    def test_is_none_if_it_cannot_be_read(self):
+        assert send("https://shop.example\N{ACCOUNT OF}.example/").error == "invalid_url"
 
 
 FOUND = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))]
