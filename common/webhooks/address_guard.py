@@ -8,7 +8,7 @@ is sent, aiohttp looks the name up, within the deadline of the request; see `htt
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from urllib.parse import SplitResult, quote, urlsplit
 
 from yarl import URL
@@ -49,7 +49,8 @@ _REFUSED_NETWORKS = tuple(
 
 
 # Fewer look-ups than a web process has threads, so that those which hang leave threads for other requests.
-_calls = BoundedCalls(most=3, seconds=3)
+MOST_LOOK_UPS = 2
+_calls = BoundedCalls(most=MOST_LOOK_UPS, seconds=3)
 
 
 class InvalidWebhookUrl(DomainError):
@@ -74,7 +75,7 @@ class WebhookHostUnresolved(InvalidWebhookUrl):
 
 
 class LookUpsBusy(InvalidWebhookUrl):
-    """Saving a webhook URL while as many look-ups as this process allows have not returned."""
+    """Saving a webhook URL while a look-up for the account, or as many as this process allows, have not returned."""
 
     code = "look_ups_busy"
     title = "Too many host names are being looked up"
@@ -82,7 +83,7 @@ class LookUpsBusy(InvalidWebhookUrl):
     fields = ()
     retryable = True
     retry_after = 60
-    meaning = "Too many host names of webhook URLs are being looked up. Nothing was changed."
+    meaning = "A host name is still being looked up for your account, or too many are in all. Nothing was changed."
     remedy = "Repeat the call after the seconds in Retry-After."
     example = "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
 
@@ -146,13 +147,14 @@ def check_url(url: str, *, allow_loopback: bool) -> str | None:
     return host
 
 
-def addresses(host: str) -> list[str]:
+def addresses(host: str, *, account: Hashable = None) -> list[str]:
     """The IP addresses of a host name, at least one. Takes up to 3 s, so it must not be called in a transaction.
 
-    Raises WebhookHostUnresolved, or LookUpsBusy while three earlier look-ups of this process have not returned.
+    Raises WebhookHostUnresolved, or LookUpsBusy while an earlier look-up for the account in this process, or as many as
+    it allows for all, have not returned. So name servers of one account that do not answer delay no other.
     """
     try:
-        found = _calls.run(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+        found = _calls.run(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM), account=account)
     except TooManyCalls as error:
         raise LookUpsBusy(
             "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."

@@ -8,6 +8,7 @@ import pytest
 from common.deadlines import BoundedCalls
 from common.webhooks import address_guard
 from common.webhooks.address_guard import AddressRefused, InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
+from config import rsgi
 
 PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",
@@ -159,6 +160,19 @@ class TestAddresses:
     def test_raise_after_the_deadline(self, hung):
         with pytest.raises(WebhookHostUnresolved, match=r"shop.example took more than 0.05 seconds"):
             address_guard.addresses("shop.example")
+
+    def test_of_one_account_are_looked_up_one_at_a_time(self, hung, monkeypatch):
+        with pytest.raises(WebhookHostUnresolved):
+            address_guard.addresses("silent.example", account="a")
+        resolver(monkeypatch, lambda: [(0, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 0))])
+
+        with pytest.raises(LookUpsBusy):
+            address_guard.addresses("other.example", account="a")
+
+        assert address_guard.addresses("shop.example", account="b") == ["93.184.216.34"]
+
+    def test_leave_a_thread_of_a_web_process_for_other_requests(self):
+        assert address_guard.MOST_LOOK_UPS < rsgi._THREADS
 
     def test_raise_at_once_while_too_many_look_ups_hang(self, hung):
         for _number in range(2):
