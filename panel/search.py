@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
-from common import formats
+from common import phones
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
@@ -317,7 +317,7 @@ class Search:
             Result(
                 driver.name,
                 reverse("panel:driver", args=[driver.pk]),
-                " · ".join(filter(None, [str(driver.get_vehicle_type_display()), formats.phone(driver.phone)])),
+                " · ".join(filter(None, [str(driver.get_vehicle_type_display()), phones.shown(driver.phone)])),
                 driver.environment,
             )
             for driver in found

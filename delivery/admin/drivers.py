@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock
+from common import clock, phones
 from common.actors import actor, actor_name
 from common.admin_base import (
     AddedOnly,
@@ -22,7 +22,7 @@ from common.admin_base import (
     effect,
     pill,
 )
-from common.formats import ago, moment, phone
+from common.formats import ago, moment
 from delivery.actions import drivers
 from delivery.admin.labels import coordinates, metres
 from delivery.models import Driver, DriverPosition
@@ -42,7 +42,13 @@ class PositionInline(ReadOnlyInline):
 
 @admin.register(Driver)
 class DriverAdmin(RefusalsAsMessages, ModelAdmin):
-    list_display = ["name", "state", column("phone", _("phone"), phone), "vehicle_type", "environment"]
+    list_display = [
+        "name",
+        "state",
+        column("phone", _("phone"), phones.shown),
+        "vehicle_type",
+        "environment",
+    ]
     add_text = _("New driver")
     nothing_yet = _("No driver yet.")
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
