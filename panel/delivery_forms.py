@@ -14,6 +14,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common.fields import composed
 from common.formats import phone
 from common.mail import outbox
 from common.measures import NumberField
@@ -435,7 +436,7 @@ class DeliveryForm:
             self.pickup.add_error("point", refusal(error))
         elif isinstance(error, ExternalIdInUse):
             for each in self.used:
-                if each.cleaned_data.get("external_id") == error.values["external_id"]:
+                if composed(each.cleaned_data.get("external_id") or "") == composed(error.values["external_id"]):
                     each.add_error("external_id", refusal(error))
         else:
             self.was_sent = isinstance(error, FormSentAlready)
