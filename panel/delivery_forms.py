@@ -436,7 +436,7 @@ class DeliveryForm:
             self.pickup.add_error("point", refusal(error))
         elif isinstance(error, ExternalIdInUse):
             for each in self.used:
-                if composed(each.cleaned_data.get("external_id") or "") == composed(error.values["external_id"]):
+                if composed(each.cleaned_data.get("external_id") or "") == composed(str(error.values["external_id"])):
                     each.add_error("external_id", refusal(error))
         else:
             self.was_sent = isinstance(error, FormSentAlready)

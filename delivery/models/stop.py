@@ -196,7 +196,7 @@ class Stop(Located):
         else:
             rows = prepared.execute(*query).fetchall()
         found = {bytes(digest): delivery for digest, delivery in rows}
-        return {external_id: found[digest] for external_id, digest in digests.items() if digest in found}
+        return {external_id: found[bytes(digest)] for external_id, digest in digests.items() if digest in found}
 
     @staticmethod
     def with_external_id(external_id: str) -> "models.QuerySet[Stop]":
