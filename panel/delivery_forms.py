@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import phones
+from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
 from common.states import POSTCODE, STATES, Kind, Region, may_lie_in, region_of
@@ -446,7 +447,7 @@ class DeliveryForm:
             self.pickup.add_error("point", refusal(error))
         elif isinstance(error, ExternalIdInUse):
             for each in self.used:
-                if each.cleaned_data.get("external_id") == error.values["external_id"]:
+                if composed(each.cleaned_data.get("external_id") or "") == composed(str(error.values["external_id"])):
                     each.add_error("external_id", refusal(error))
         else:
             self.was_sent = isinstance(error, FormSentAlready)

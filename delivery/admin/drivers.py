@@ -52,7 +52,7 @@ class DriverAdmin(RefusalsAsMessages, ModelAdmin):
     add_text = _("New driver")
     nothing_yet = _("No driver yet.")
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
-    search_fields = ["name", "phone"]
+    search_fields = ["name__composed", "phone"]
     fieldsets = [
         (None, {"fields": ["name", "phone", "vehicle_type", "environment"]}),
         (_("Availability"), {"fields": ["active", "on_duty", "where"]}),
@@ -110,7 +110,7 @@ class DriverPositionAdmin(LargeTable, AddedOnly, ModelAdmin):
     list_display = ["driver", column("recorded_at", _("when"), moment), *_WHERE]
     nothing_yet = _("No position yet. Drivers' phones and dispatchers record them.")
     list_select_related = ["driver"]
-    search_fields = ["driver__name"]
+    search_fields = ["driver__name__composed"]
     autocomplete_fields = ["driver"]
     ordering = ["-id"]
     fields = ["driver", "latitude", "longitude", "accuracy_m"]

@@ -9,6 +9,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from common import phones, states
+from common.fields import composed
 from common.openapi import example_body
 from common.serializers import BodySerializer
 from common.simulation import pace
@@ -234,7 +235,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
         ]
         return [
             *self._about_outcome(data["dropoffs"][0].get("externalId") or ""),
-            *_about_duplicates([dropoff.get("externalId") or "" for dropoff in data["dropoffs"]]),
+            *_about_duplicates([composed(dropoff.get("externalId") or "") for dropoff in data["dropoffs"]]),
             *(warning for path, place in places for warning in _about_place(path, place)),
             *(
                 PayloadWarning(("orderPackages", index, "weight"), "missing_weight")

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from common import clock, formats, phones
 from common.accounts import Role
 from common.actors import actor_name
-from common.fields import folded
+from common.fields import composed, folded
 from common.http_requests import browser_name
 from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
@@ -211,6 +211,7 @@ def badge(value: str, words: str = "") -> SafeString:
 @register.filter
 def marked(text: str, wanted: str) -> SafeString | str:
     """The text with each place marked at which it has what was looked for, whatever its case and accents."""
+    text = composed(text)
     plain, part = folded(text), folded(wanted.strip())
     if not part or len(plain) != len(text):
         return text
