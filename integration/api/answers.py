@@ -14,13 +14,14 @@ from rest_framework.response import Response
 
 from common import refusals
 from common.errors import DomainError
-from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
+from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
 from common.webhooks.address_guard import InvalidWebhookUrl
 from integration.api.bodies import EventAnswer, Warned
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
+_UNKNOWN_EFFECT = "A requisição pode ter tido efeito: consulte antes de repeti-la"
 _WRONG_METHOD = "Método não permitido"
 # A path that people guess: POST /api/integration/orders/A-1/cancel.
 _CANCEL = "/cancel"
@@ -177,21 +178,20 @@ def busy(_request: HttpRequest) -> HttpResponse:
     return failure(message, status=503, code="busy")
 
 
-def unavailable(_request: HttpRequest) -> HttpResponse:
-    """The database is away. The call may have taken effect, as with `server_error`."""
-    message = (
-        "O serviço está indisponível no momento. A requisição pode ter tido efeito: consulte antes de repeti-la, ou "
-        "repita-a com a sua Idempotency-Key."
-    )
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """The database is away. A call that changes something may have taken effect, as with `server_error`."""
+    message = "O serviço está indisponível no momento."
+    if changes_nothing(request):
+        message += " Tente novamente depois dos segundos de Retry-After."
+    else:
+        message += f" {_UNKNOWN_EFFECT}, ou repita-a com a sua Idempotency-Key."
     return failure(message, status=503, code="unavailable")
 
 
-def server_error(_request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """500: an unexpected exception, perhaps after a commit, so the message claims nothing about the effect."""
-    message = (
-        "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
-        "cabeçalho X-Request-Id desta resposta."
-    )
+    effect = "" if changes_nothing(request) else f" {_UNKNOWN_EFFECT}."
+    message = f"Erro interno.{effect} Informe ao suporte o cabeçalho X-Request-Id desta resposta."
     return failure(message, status=500, code="server_error")
 
 
