@@ -154,8 +154,8 @@ def charges(package: Package, rate: Rate | None, parameters: Parameters) -> Char
 def package_of(items: Iterable[Mapping[str, Any]], *, declared: Decimal, volumes: int) -> Package:
     """One of the equal volumes that the freight of an order is for.
 
-    It has the sides of the largest item, and its part of the weight of all and of the value in reais. Each item has `dimensions`, three sides in centimetres and a weight in kilograms such as `10x20x30,1.5`, and a
-    `quantity`.
+    It has the sides of the largest item, and its part of the weight of all and of the value in reais. Each item has
+    `dimensions`, three sides in centimetres and a weight in kilograms such as `10x20x30,1.5`, and a `quantity`.
     """
     boxes, weight = [], Decimal(0)
     for item in items:
