@@ -69,6 +69,11 @@ class TestPreview:
             ("", "repeats line 2"),
         ]
 
+    def test_refuses_telephones_of_which_a_spreadsheet_has_left_a_few_digits(self, upload, advance):
+        text = advance(upload(f"P-1;Ana;5,51198E+12;{PLACE}", header="Order number;Recipient;Phone;latitude;longitude"))
+
+        assert "<b>Phone:</b> A spreadsheet has cut the digits of this number" in text
+
     def test_of_an_unknown_column_is_refused(self, upload):
         assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
 
