@@ -233,8 +233,9 @@ class TestKeptUpload:
         page = upload(";".join("ã" * 500 for _column in columns), header=";".join(columns))
         advance(page)
 
-        scope = AccountScope(shop.integrator, "live")
-        (row,) = uploads.find(UUID(page.split("/")[-2]), scope=scope).rows
+        found = uploads.find(UUID(page.split("/")[-2]), scope=AccountScope(shop.integrator, "live"))
+        assert found
+        (row,) = found.rows
         assert len(row.faults) == 5
         assert max(len(text) for _column, text in row.faults) <= 200
 
