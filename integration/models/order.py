@@ -14,6 +14,7 @@ from django.db.models.functions import Left
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common import link_tokens
 from common.accounts import Environment
 from common.fields import one_of
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
@@ -39,7 +40,9 @@ LINK_WORKS_FOR = timedelta(days=30)
 RECEIVERS_PAGES = "t/o/"
 # Tokens of receivers' pages. Computed from the id, so that old orders have one too, and a new one costs no column, no
 # index and no write.
-_signer = signing.Signer(sep=".", salt="integration.Order.tracking_url")
+_SALT = "integration.Order.tracking_url"
+# Earlier tokens, the id and its signature, which are on labels and in e-mails.
+_signer = signing.Signer(sep=".", salt=_SALT)
 _LONGEST_TOKEN = 80
 # Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
 _FORGOTTEN = {
@@ -223,17 +226,19 @@ class Order(models.Model):
     @property
     def tracking_url(self) -> str:
         """The receiver's page. Whoever has the address can see it, see `link_works`."""
-        return f"{settings.SITE_URL}/{RECEIVERS_PAGES}{_signer.sign(str(self.pk))}"
+        return f"{settings.SITE_URL}/{RECEIVERS_PAGES}{link_tokens.make(self.pk, salt=_SALT)}"
 
     @staticmethod
     def find_by_token(token: str) -> "Order | None":
         """The order whose receiver's page has this token, with its seller and status log, or None."""
         if len(token) > _LONGEST_TOKEN:
             return None
-        try:
-            key = _signer.unsign(token)
-        except signing.BadSignature:
-            return None
+        key: int | str | None = link_tokens.read(token, salt=_SALT)
+        if key is None:
+            try:
+                key = _signer.unsign(token)
+            except signing.BadSignature:
+                return None
         return Order.objects.select_related("seller").prefetch_related("status_log").filter(pk=key).first()
 
     def link_works(self, *, at: datetime) -> bool:

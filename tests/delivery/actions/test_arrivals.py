@@ -252,7 +252,7 @@ class TestArrivalEstimates:
 class TestRoutingEngine:
     def test_gives_the_travel_times(self, now, settings, routing_server):
         settings.ROUTING_URL = routing_server.url
-        routing_server.answer = osrm_answer((900, 90), (1000, 100))
+        routing_server.answer = osrm_answer((1500, 90), (2500, 100))
         delivery = DeliveryFactory.create(collected=True, stops=2, at=now)
 
         arrivals.renew(at=now)
@@ -260,13 +260,23 @@ class TestRoutingEngine:
         assert seconds_until_arrivals(delivery, now) == {"B": 90, "C": 90 + 120 + 100}
         assert set(ArrivalEstimate.objects.values_list("engine", flat=True)) == {"osrm"}
 
+    def test_gives_none_where_its_answer_cannot_be(self, now, settings, routing_server):
+        settings.ROUTING_URL = routing_server.url
+        routing_server.answer = osrm_answer((0, 0), beside=2_690_000.5)
+        delivery = DeliveryFactory.create(collected=True, stops=1, at=now)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0])}
+        assert set(ArrivalEstimate.objects.values_list("engine", flat=True)) == {"distance"}
+
     def test_is_asked_again_for_the_next_renewal_after_it_was_away(self, now, settings, routing_server):
         settings.ROUTING_ENGINE, settings.ROUTING_URL = "valhalla", routing_server.url
         routing_server.status = 503
         delivery = DeliveryFactory.create(collected=True, stops=1, at=now)
         arrivals.renew(at=now)
         before = seconds_until_arrivals(delivery, now)
-        routing_server.status, routing_server.answer = 200, valhalla_answer((9, 900))
+        routing_server.status, routing_server.answer = 200, valhalla_answer((9, 900, ""))
 
         arrivals.renew(at=now + timedelta(seconds=61))
 

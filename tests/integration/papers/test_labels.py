@@ -32,7 +32,7 @@ from tests.integration.factories import (
 from tests.integration.papers.codes import DOTS_PER_INCH, codes_in, fields_of, pages_of, texts_of
 
 ALPHANUMERIC_KEY = "35261112ABC34501DE35550010000001231000000017"
-LINK = f"https://rota.example/t/o/1000001.{'aBcDeFgHiJ' * 4}kLm"
+LINK = f"https://rota.example/t/o/1000001.{'aBcDeFgHiJ' * 4}kLm"  # longer than a token
 LONG = "Comércio de Equipamentos Anticonstitucionalíssimos " * 5
 WORD = "Wolfeschlegelsteinhausenbergerdorff" * 7
 PAPERS = {Size.CM_10X15: (100, 150), Size.A6: (105, 148), Size.A4: (105, 148)}
