@@ -39,6 +39,7 @@ WARNINGS = {
     "postcode_of_another_state": "O CEP é de outro estado.",
     "side_is_zero": "Uma das medidas é zero.",
     "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
+    "no_freight": "Sem frete: {about}.",
     "other_invoice_stored": "Já existe uma nota fiscal com esta chave de acesso e outro conteúdo. Esta não foi salva.",
     "invalid_access_key": "Uma chave de acesso tem 44 caracteres, dígitos e letras.",
     "invalid_document": "Os dígitos verificadores do CPF ou CNPJ não conferem.",

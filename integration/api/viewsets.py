@@ -274,6 +274,11 @@ class OrderViewSet(SellerViewSet):
         serializer = self.read_body(OrderSerializer(data=request.data, context=context))
         payload, at = serializer.payload, clock.now()
 
+        def warn(reason: NoCoverage) -> None:
+            path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
+            values = (("reason", reason.code), ("about", str(reason)))
+            self.check_found([PayloadWarning(path, "no_freight", values=values)])
+
         def create(_nothing: None) -> Response:
             order = orders.create(
                 seller=key.seller,
@@ -282,6 +287,7 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
+                on_no_freight=warn,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
@@ -322,7 +328,7 @@ class OrderViewSet(SellerViewSet):
     def label(self, request: Request, order_id: str) -> HttpResponse:
         """Print the label of an order.
 
-        One label for each volume, which is one unit of an item: with the tracking code, the postcode and the key of
+        One label for each of the order's `volumes`: with the tracking code, the postcode and the key of
         the invoice as Code 128. Nothing is stored.
         """
         serializer = LabelSerializer(data=request.query_params)

@@ -56,7 +56,7 @@ class Setup(StaffAccountView):
             return self._done() if self._add_place(place) else self.show(place, UrlForm(), status=422)
         if step == "webhook":
             return self._done() if self._set_url(webhook) else self.show(PlaceForm(), webhook, status=422)
-        link = access_links.issue(account=self.account, by=actor(request))
+        link = access_links.issue(account=self.account, by=actor(request), at=clock.now())
         return self.show(PlaceForm(), UrlForm({"url": self.endpoint.url}), link=request.build_absolute_uri(link))
 
     def _done(self) -> HttpResponse:
