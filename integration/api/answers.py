@@ -21,7 +21,6 @@ from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
-_UNKNOWN_EFFECT = "A requisição pode ter tido efeito: consulte antes de repeti-la"
 _WRONG_METHOD = "Método não permitido"
 # A path that people guess: POST /api/integration/orders/A-1/cancel.
 _CANCEL = "/cancel"
@@ -181,18 +180,23 @@ def busy(_request: HttpRequest) -> HttpResponse:
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """The database is away. A call that changes something may have taken effect, as with `server_error`."""
-    message = "O serviço está indisponível no momento."
-    if changes_nothing(request):
-        message += " Tente novamente depois dos segundos de Retry-After."
-    else:
-        message += f" {_UNKNOWN_EFFECT}, ou repita-a com a sua Idempotency-Key."
+    message = "O serviço está indisponível no momento. Tente novamente depois dos segundos de Retry-After."
+    if not changes_nothing(request):
+        message = (
+            "O serviço está indisponível no momento. A requisição pode ter tido efeito: consulte antes de repeti-la, "
+            "ou repita-a com a sua Idempotency-Key."
+        )
     return failure(message, status=503, code="unavailable")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """500: an unexpected exception, perhaps after a commit, so the message claims nothing about the effect."""
-    effect = "" if changes_nothing(request) else f" {_UNKNOWN_EFFECT}."
-    message = f"Erro interno.{effect} Informe ao suporte o cabeçalho X-Request-Id desta resposta."
+    message = "Erro interno. Informe ao suporte o cabeçalho X-Request-Id desta resposta."
+    if not changes_nothing(request):
+        message = (
+            "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
+            "cabeçalho X-Request-Id desta resposta."
+        )
     return failure(message, status=500, code="server_error")
 
 
