@@ -267,7 +267,7 @@ def ended(environment: str, text: str) -> QuerySet[Delivery]:
 
     The end is looked for among the newest, because no index finds it. Empty for a text that can be none of them.
     """
-    of_order = Stop.objects.filter(external_id=text).values("delivery")
+    of_order = Stop.with_external_id(text).values("delivery")
     found: QuerySet[Delivery] = Delivery.objects.filter(
         environment=environment, closed_at__isnull=False
     ).select_related("integrator")

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from common.formats import phone
+from common.phones import shown as phone_shown
 from delivery.actions import deliveries, proofs, receivers
 from delivery.actions.proofs import Proof
 from delivery.geo.distance import Point
@@ -141,7 +141,7 @@ class TestNow:
 
         assert re.search(r"\d+ h \d+ min late", shown)
         assert "Next stop B " in shown
-        assert f"{delivery.driver.name} {phone(delivery.driver.phone)}" in shown
+        assert f"{delivery.driver.name} {phone_shown(delivery.driver.phone)}" in shown
 
     def test_has_no_phone_of_a_driver_whose_route_has_ended(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, collected=True, stops=1)
@@ -150,7 +150,7 @@ class TestNow:
         shown = self.text(member.get(url("delivery", delivery.pk)).content.decode())
 
         assert delivery.driver.name in shown
-        assert phone(delivery.driver.phone) not in shown
+        assert phone_shown(delivery.driver.phone) not in shown
 
     def test_says_nothing_of_a_next_stop_when_it_has_ended(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, at=timezone.now() - timedelta(days=1))

@@ -217,7 +217,7 @@ class TestContacts:
     def test_are_the_shops_always_and_the_drivers_while_the_stop_is_under_way(self, client, moves, driver):
         content = client.get(path_of(delivery(moves=moves))).content.decode()
 
-        assert 'href="tel:1133330000"' in content
+        assert 'href="tel:+551133330000"' in content
         assert ('href="tel:+5511988880000"' in content) is driver
 
     def test_are_without_the_driver_after_the_delivery(self, client):
