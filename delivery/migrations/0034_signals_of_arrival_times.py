@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("delivery", "0032_amounts_change_by_moves")]
+    dependencies = [("delivery", "0033_composed_external_ids")]
 
     operations = [
         migrations.AddField(
