@@ -274,8 +274,11 @@ class TooManyLabels(IntegrationError):
     code = "too_many_labels"
     status = 409
     message = "São mais de %(most)s volumes, o máximo de etiquetas em um arquivo"
-    meaning = "The orders have more volumes, one for each unit of their items, than a file of labels may have."
-    remedy = "Ask for the labels of fewer orders at a time."
+    meaning = "The orders have more volumes than a file of labels may have."
+    remedy = (
+        "Ask for the labels of fewer orders at a time. One order alone has too many only if it is older than the key "
+        "volumes, when each unit of its items was one: cancel it and create it again with volumes."
+    )
 
 
 class ManifestNotFound(IntegrationError):

@@ -14,7 +14,8 @@ from django.forms import BoundField
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common.formats import phone
+from common import phones
+from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
 from common.states import POSTCODE, STATES, Kind, Region, may_lie_in, region_of
@@ -51,16 +52,27 @@ _PROOFS = ("photo", "pin")
 _WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
 
 
-def _text(label: Any, length: int = 255, *, required: bool = False, **attributes: Any) -> forms.CharField:
+def _text(
+    label: Any, length: int = 255, *, required: bool = False, validators: Sequence[Any] = (), **attributes: Any
+) -> forms.CharField:
     widget = forms.TextInput({"autocomplete": "off", **attributes})
-    return forms.CharField(label=label, max_length=length, required=required, widget=widget)
+    return forms.CharField(label=label, max_length=length, required=required, validators=validators, widget=widget)
+
+
+def check_phone(text: str) -> None:
+    """Raise ValidationError for a number whose digits a spreadsheet has dropped."""
+    if phones.is_rounded(text):
+        detail = gettext(
+            "A spreadsheet has cut the digits of this number. Format its column as text, and type it again."
+        )
+        raise ValidationError(detail)
 
 
 class PlaceForm(forms.Form):
     """A contact at an address, and where that is on the map."""
 
     name = _text(_("Name"))
-    phone = _text(_("Phone"), inputmode="tel", placeholder="+55 11 98888-0000")
+    phone = _text(_("Phone"), validators=[check_phone], inputmode="tel", placeholder="+55 11 98888-0000")
     street = _text(_("Street"))
     number = _text(_("Number"), placeholder="S/N")
     complement = _text(_("Complement"))
@@ -435,7 +447,7 @@ class DeliveryForm:
             self.pickup.add_error("point", refusal(error))
         elif isinstance(error, ExternalIdInUse):
             for each in self.used:
-                if each.cleaned_data.get("external_id") == error.values["external_id"]:
+                if composed(each.cleaned_data.get("external_id") or "") == composed(str(error.values["external_id"])):
                     each.add_error("external_id", refusal(error))
         else:
             self.was_sent = isinstance(error, FormSentAlready)
@@ -523,7 +535,7 @@ def receivers(newest: Iterable[Delivery]) -> dict[str, dict[str, str]]:
     for stop in (stop for each in newest for stop in each.ordered_stops):
         street = ", ".join(filter(None, (stop.address.get("street"), stop.address.get("number"))))
         if stop.forgotten_at is None and (stop.contact_name or stop.contact_phone):
-            name = " · ".join(filter(None, (stop.contact_name, street, phone(stop.contact_phone))))
+            name = " · ".join(filter(None, (stop.contact_name, street, phones.shown(stop.contact_phone))))
             found.setdefault(name, _initial(stop))
         if len(found) == _MOST_RECEIVERS:
             break

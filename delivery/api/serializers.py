@@ -8,7 +8,8 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common import states
+from common import phones, states
+from common.fields import composed
 from common.openapi import example_body
 from common.serializers import BodySerializer
 from common.simulation import pace
@@ -42,7 +43,6 @@ Data = dict[str, Any]
 
 # Entries of orderPackages; `quantity` says how many pieces each entry stands for.
 _MAX_PACKAGES = 200
-_FEWEST_DIGITS = 8  # of a Brazilian telephone number without its area code
 _SAME_PLACE_M = 10  # coordinates that are this near to each other differ by their rounding
 
 
@@ -235,7 +235,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
         ]
         return [
             *self._about_outcome(data["dropoffs"][0].get("externalId") or ""),
-            *_about_duplicates([dropoff.get("externalId") or "" for dropoff in data["dropoffs"]]),
+            *_about_duplicates([composed(dropoff.get("externalId") or "") for dropoff in data["dropoffs"]]),
             *(warning for path, place in places for warning in _about_place(path, place)),
             *(
                 PayloadWarning(("orderPackages", index, "weight"), "missing_weight")
@@ -322,7 +322,7 @@ def _about_duplicates(external_ids: list[str]) -> Iterator[PayloadWarning]:
 def _about_place(path: Path, place: Data) -> Iterator[PayloadWarning]:
     """What is doubtful about the contact, the address and the coordinates of A or of a drop-off."""
     address = place["address"]
-    if _is_doubtful((place.get("contacts") or {}).get("phoneNumber")):
+    if (phone := (place.get("contacts") or {}).get("phoneNumber")) and phones.is_doubtful(phone):
         yield PayloadWarning((*path, "contacts", "phoneNumber"), "doubtful_phone")
     for name in ("street", "number"):
         if not address.get(name):
@@ -353,10 +353,6 @@ def _point(pair: Data) -> Point | None:
     """The place of an object with both coordinates; None if one of them is missing."""
     latitude, longitude = pair.get("latitude"), pair.get("longitude")
     return None if latitude is None or longitude is None else Point(latitude, longitude)
-
-
-def _is_doubtful(phone: str | None) -> bool:
-    return bool(phone) and sum(character.isdigit() for character in phone or "") < _FEWEST_DIGITS
 
 
 def check_served(point: Point, name: str) -> None:

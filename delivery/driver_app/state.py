@@ -9,6 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Prefetch
 
+from common import phones
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
@@ -167,7 +168,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "share": _shown(delivery.driver_amount),
         "next": [trigger.value for trigger in REPORTED if trigger in allowed],
         "points": [
-            _place(delivery) | {"type": "pickup", "contacts": bodies.contacts(delivery), "status": None},
+            _place(delivery) | {"type": "pickup", **_contact(delivery), "status": None},
             *(_stop(stop, collected) for stop in delivery.ordered_stops),
         ],
     }
@@ -187,7 +188,7 @@ def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
     return {
         **_place(stop),
         "type": "dropoff",
-        "contacts": bodies.contacts(stop),
+        **_contact(stop),
         "externalId": stop.external_id,
         "status": stop.status,
         "instructions": options.instructions if options else "",
@@ -199,6 +200,11 @@ def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:
         "needsPhoto": bool(options and options.needs_photo),
         "needsPin": bool(options and options.pin_ciphertext),
     }
+
+
+def _contact(place: Stop | Delivery) -> dict[str, Any]:
+    """Who is there, and the number as it is shown, with the addresses that call it and open a chat."""
+    return {"contacts": bodies.contacts(place), "phone": phones.read(place.contact_phone)._asdict()}
 
 
 def _place(place: Stop | Delivery) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Creating orders and changing their status. The status and its log entry are written in one transaction."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -27,6 +28,7 @@ from integration.errors import (
     ForeignCompany,
     InvalidDocument,
     InvalidStatusReport,
+    NoCoverage,
     TooManySimulations,
 )
 from integration.freight import ORDER_SERVICES, Price
@@ -143,6 +145,7 @@ class NewOrder:
     items: list[Item]
     receiver: Receiver
     invoice: InvoiceData | None
+    volumes: int = 1
 
     @property
     def invoice_key(self) -> str:
@@ -172,10 +175,13 @@ def create(
     by: str,
     at: datetime,
     simulation_speed: float | None = None,
+    on_no_freight: Callable[[NoCoverage], None] = lambda _reason: None,
 ) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
-    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast.
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast. `on_no_freight` is
+    called with the reason why an order of a company with a postcode gets no freight, before anything is committed; what
+    it raises undoes all of it.
 
     Raises CompanyNotFound, InvalidDocument, ForeignCompany, DuplicateOrder or TooManySimulations, and then writes
     nothing.
@@ -192,7 +198,12 @@ def create(
         company_id, origin, order_id, tracking_number = numbers
         tracking_code, facts = _checked(seller, environment, payload, tracking_number)
         naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in facts.naming]
-        price = _freight(payload, origin) if origin else None
+        price = None
+        if origin:
+            try:
+                price = _freight(payload, origin)
+            except NoCoverage as reason:
+                on_no_freight(reason)
         order = Order(
             pk=order_id,
             seller_id=seller.pk,
@@ -203,6 +214,7 @@ def create(
             service=payload.service,
             cost=payload.cost,
             items=payload.items,
+            stated_volumes=payload.volumes,
             receiver_name=payload.receiver["name"],
             receiver_document=compact_document(payload.receiver.get("document") or ""),
             receiver=payload.receiver,
@@ -328,14 +340,16 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
         (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
 
 
-def _freight(payload: NewOrder, origin: str) -> Price | None:
-    """The quote of this moment for the order's service. None if the tariff does not have it."""
+def _freight(payload: NewOrder, origin: str) -> Price:
+    """The quote of this moment for the order's service and volumes. Raises NoCoverage or TooHeavy."""
     service = _SERVICES.get(payload.service)
     if service is None:
-        return None
-    package = freight.package_of(payload.items, declared=payload.declared)
-    price = quotes.of_service(origin=origin, destination=payload.postcode, service=service, package=package)
-    return price if price and price.amount <= _MOST_CENTAVOS else None
+        raise NoCoverage(f"O serviço {payload.service} não tem tarifa de frete")
+    package = freight.package_of(payload.items, declared=payload.declared, volumes=payload.volumes)
+    one = quotes.of_service(origin=origin, destination=payload.postcode, service=service, package=package)
+    if one.amount * payload.volumes > _MOST_CENTAVOS:
+        raise NoCoverage("As medidas ou o valor são grandes demais para um frete")
+    return Price(amount=one.amount * payload.volumes, deadline=one.deadline)
 
 
 def _log_entry(

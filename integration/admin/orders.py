@@ -112,7 +112,7 @@ _SUMMARY = [
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
     column("id", _("Shipping id"), str), column("freight_centavos", _("freight"), centavos), "freight_days",
-    "promised_on", "carrier",
+    "promised_on", "carrier", column("volumes", _("volumes"), str),
 ]  # fmt: skip  # a list of names
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,

@@ -53,7 +53,7 @@ from integration.freight import Package
 from integration.lifecycle import Reason, Status
 from integration.models import Invoice, Manifest, Order, compact_document, is_document
 from integration.models.movement import LONGEST_EVENT_ID
-from integration.models.order import LONGEST_PLACE, LONGEST_REASON
+from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
 from integration.simulation import steps
@@ -196,6 +196,9 @@ class OrderSerializer(BodySerializer):
     )
     receiver = ReceiverSerializer()
     invoice = InvoiceSerializer(**_OPTIONAL)
+    volumes = WholeNumberField(
+        smallest=1, largest=MOST_VOLUMES, help_text="In how many boxes the order leaves; 1 if absent.", **_OPTIONAL
+    )
 
     def warnings(self) -> list[PayloadWarning]:
         """What the specification accepts and is probably a mistake."""
@@ -223,6 +226,7 @@ class OrderSerializer(BodySerializer):
             items=data["items"],
             receiver=data["receiver"],
             invoice=data.get("invoice"),
+            volumes=data.get("volumes") or 1,
         )
 
 

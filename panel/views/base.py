@@ -177,7 +177,7 @@ class EndpointView(LoggedInView):
     owner_in_logs: str
     endpoints: list[Any]
     url_prefix: str  # of the names of its pages
-    may_set_url: bool
+    may_set_up: bool
     filter_class: Any
     filter_options: dict[str, Any]
     prefetched: list[str]
@@ -218,7 +218,7 @@ class EndpointView(LoggedInView):
         return {
             **super().frame(),
             "owner": self.owner,
-            "may_set_url": self.may_set_url,
+            "may_set_up": self.may_set_up,
             "endpoint": self.endpoint,
             "endpoints": self.endpoints,
             "can_send": bool(self.endpoint.url) and self.endpoint.enabled,

@@ -30,6 +30,8 @@ LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
 _OWN = "linear; the texts of config/environment.py"
 TABLE = {
+    ("common/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
+    ("common/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(COUNTED, LINEAR, "5,51198E+12"),
     ("common/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
@@ -97,6 +99,10 @@ TABLE = {
     ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),
+    ("common/webhooks/http_client.py", r"HTTP/\d(?:\.\d)? (\d{3})\b[^\n]*\n"): Bound(
+        "linear: one quantifier; the first 128 KiB of an answer", LINEAR, "HTTP/1.1 200 OK\n"
+    ),
+    ("common/webhooks/http_client.py", r"\n\r?\n"): Bound("linear: one counted quantifier", LINEAR, "\n\r\n"),
     ("delivery/photo_process.py", r"\xff([\xc0-\xcf\xd8-\xfe])"): Bound(
         "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
     ),

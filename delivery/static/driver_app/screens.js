@@ -3,7 +3,7 @@ import { part, show, text, whenFree } from "../offline/dom.js";
 import { closeSheets } from "../offline/sheets.js";
 import * as actions from "./actions.js";
 import { clockTime, countDown } from "./clock.js";
-import { area, km, moment, money, parcels, phone, place, soon, street } from "./format.js";
+import { area, km, moment, money, parcels, place, soon, street } from "./format.js";
 import { sketch } from "./map.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
@@ -83,7 +83,6 @@ function finishedPart({ share, distanceKm, mode, delivered, failed, minutes, onT
 }
 
 function nowPart(route, { trigger, point }) {
-  const number = phone(point.contacts.phoneNumber);
   const values = {
     label: point.label,
     [whatToDo(route, { trigger, point })]: true,
@@ -101,9 +100,9 @@ function nowPart(route, { trigger, point }) {
     asked: trigger === "deliver" && (point.needsPhoto || point.needsPin),
     order: point.externalId,
     person: point.contacts.name,
-    phone: number.shown,
-    call: number.call,
-    whatsApp: number.whatsApp,
+    phone: point.phone.shown,
+    call: point.phone.call,
+    chat: point.phone.chat,
   };
   return part("now", values, { navigate: () => actions.navigate(point) });
 }

@@ -82,6 +82,8 @@ class TestADoubtfulValue:
         ("pointer", "value", "warning"),
         [
             ("#/pickup/contacts/phoneNumber", "abc", '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
+            ("#/pickup/contacts/phoneNumber", "5.5E+12", '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
+            ("#/pickup/contacts/phoneNumber", "9" * 16, '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
             ("#/dropoffs/2/contacts/phoneNumber", "12", '"#/dropoffs/2/contacts/phoneNumber";code=doubtful_phone'),
             ("#/orderPackages", [{"quantity": 100}], '"#/orderPackages/0/weight";code=missing_weight'),
             ("#/dropoffs/1/externalId", "order-1", '"#/dropoffs/1/externalId";code=duplicate_external_id'),

@@ -271,7 +271,10 @@ class TestAccept:
         assert answer["offers"] == []
         assert answer["route"]["deliveryId"] == str(delivery.pk)
         assert answer["route"]["next"] == ["collect"]
-        assert answer["route"]["points"][0]["contacts"]["phoneNumber"] == delivery.contact_phone
+        point = answer["route"]["points"][0]
+        assert point["contacts"]["phoneNumber"] == delivery.contact_phone
+        assert point["phone"]["call"] == "tel:+551133330000"
+        assert point["phone"]["chat"] == "https://wa.me/551133330000"
         delivery.refresh_from_db()
         assert delivery.driver == ana.driver
 

@@ -8,7 +8,7 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, proofs
+from delivery.actions import arrivals, deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
@@ -201,13 +201,23 @@ class TestArrival:
         move("deliver_point", found, point="B")
         assert "Arrives" not in read(found)
 
+    def test_is_not_told_while_a_phone_is_silent(self, read):
+        seen = NOW - timedelta(minutes=21)
+        found = delivery(collected=True, at=seen)
+        LatestPosition.objects.update(recorded_at=seen)
+        arrivals.renew(at=NOW)
+
+        assert f"late, last signal {timezone.localtime(seen):%H:%M}" in read(found)
+        assert f"atrasada, último sinal {timezone.localtime(seen):%H:%M}" in read(found, language="pt-br")
+        assert "Arrives" not in read(found)
+
 
 class TestContacts:
     @pytest.mark.parametrize(("moves", "driver"), [((), False), (("accept",), False), (("accept", "collect"), True)])
     def test_are_the_shops_always_and_the_drivers_while_the_stop_is_under_way(self, client, moves, driver):
         content = client.get(path_of(delivery(moves=moves))).content.decode()
 
-        assert 'href="tel:1133330000"' in content
+        assert 'href="tel:+551133330000"' in content
         assert ('href="tel:+5511988880000"' in content) is driver
 
     def test_are_without_the_driver_after_the_delivery(self, client):

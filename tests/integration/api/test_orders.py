@@ -60,6 +60,7 @@ class TestCreate:
             ("orderId", "x" * 255), ("items.0.description", "x" * 1000), ("items.0.quantity", 2**63 - 1),
             ("items.0.quantity", "9" * 18), ("items.0.quantity", 2.0), ("items.0.price", "9" * 12),
             ("items.0.dimensions", "999999x0x1,999999.999999"), ("invoice.number", 123), ("invoice.series", 1),
+            ("volumes", 99), ("volumes", 1.0), ("volumes", None),
         ],
     )  # fmt: skip  # a list of cases
     def test_takes_the_extreme_value_of_a_field(self, api, path, value):
@@ -141,6 +142,7 @@ class TestRefusal:
             ("receiver.address", None), ("receiver.address.city", None), ("receiver.address.zipCode", 1310100),
             ("receiver.document", 1), ("invoice", []), ("invoice", "x"), ("invoice.issueDate", "2026-02-30 00:00:00"),
             ("invoice.issueDate", "2026-11-20"), ("invoice.value", "x"), ("invoice.key", 1),
+            ("volumes", 0), ("volumes", 100), ("volumes", "2"), ("volumes", 1.5), ("volumes", True), ("volumes", 2**63),
         ]  # fmt: skip  # a list of cases
 
         answers = [api.post(URL, order_with(path, value)) for path, value in cases]

@@ -13,7 +13,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('delivery', '0032_amounts_change_by_moves'),
+        ('delivery', '0034_signals_of_arrival_times'),
     ]
 
     operations = [

@@ -34,7 +34,7 @@ def _replaced(more: str = "") -> tuple[str, ...]:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("delivery", "0033_goods_in_hand")]
+    dependencies = [("delivery", "0035_goods_in_hand")]
 
     operations = [
         # Without its column the way back to the migration before would drop the index.
