@@ -152,7 +152,7 @@ class TestFee:
         ).get()
         assert (row.cancel_fee, row.owed, row.more) == (fee, fee, Decimal(0))
         assert row.percent == row.cancel_percent_accepted
-        assert bodies.detail(row, tracking={})["cancellation"]["returnToOrigin"]
+        assert bodies.detail(row, tracking={}, at=NOW)["cancellation"]["returnToOrigin"]
 
     def test_is_that_after_pickup_when_a_dispatcher_says_so(self, accepted, driver):
         cancel(accepted)
