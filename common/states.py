@@ -41,7 +41,7 @@ class Region:
 
 @dataclass(frozen=True)
 class State:
-    """A state with its two-letter code, and the edges of its box in decimal degrees."""
+    """A state with its two-letter code, the edges of its box in decimal degrees, and the time zone of most of it."""
 
     code: str
     name: str
@@ -50,6 +50,7 @@ class State:
     west: float
     north: float
     east: float
+    zone: str
 
 
 def rows(file: Path) -> Iterator[dict[str, str]]:
@@ -69,6 +70,7 @@ STATES = {
         row["name"],
         row["macro_region"],
         *(float(row[edge]) for edge in ("south", "west", "north", "east")),
+        zone=row["zone"],
     )
     for row in rows(DATA / "states.csv")
 }
