@@ -66,10 +66,13 @@ _TABLE = sorted(
 _STARTS = [start for start, _end, _region in _TABLE]
 STATES = {
     row["uf"]: State(
-        row["uf"],
-        row["name"],
-        row["macro_region"],
-        *(float(row[edge]) for edge in ("south", "west", "north", "east")),
+        code=row["uf"],
+        name=row["name"],
+        macro_region=row["macro_region"],
+        south=float(row["south"]),
+        west=float(row["west"]),
+        north=float(row["north"]),
+        east=float(row["east"]),
         zone=row["zone"],
     )
     for row in rows(DATA / "states.csv")
