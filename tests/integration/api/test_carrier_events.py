@@ -47,6 +47,14 @@ def order(seller, carrier):
 
 
 class TestReport:
+    def test_takes_ids_that_are_numbers_as_their_digits(self, carrier, seller):
+        assign(carrier[0], create_order(seller, trackingCode="5"))
+
+        response = call(carrier[1], event(eventId=8, trackingCode=5))
+
+        assert codes(response) == ["moved"]
+        assert response.json()["data"][0]["eventId"] == "8"
+
     def test_moves_the_order_and_answers_each_event(self, carrier, order):
         moment = timezone.now()
 
@@ -95,7 +103,7 @@ class TestReport:
             (event(eventId=""), None, "eventId"),
             (event(eventId="x" * 101), None, "eventId"),
             (event(eventId="a\0"), None, "eventId"),
-            (event(eventId=7), None, "eventId"),
+            (event(eventId=7.5), None, "eventId"),
             (event(trackingCode="x" * 256), "ev-1", "trackingCode"),
             (event(occurredAt="yesterday"), "ev-1", "occurredAt"),
             (event(place="x" * 121), "ev-1", "place"),
