@@ -1,5 +1,6 @@
 """Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -326,8 +327,15 @@ class _EachEvent(serializers.ListSerializer[Any]):
             tracking_code=valid["trackingCode"],
             status=Status(valid["status"]),
             seller=valid.get("seller") or "",
+            content=_digest(report),
             **vars(report),
         )
+
+
+def _digest(report: Report) -> bytes:
+    moment = report.happened_at and report.happened_at.timestamp()
+    said = (report.reason_code, report.reason, report.place, moment)
+    return hashlib.sha256(repr(said).encode()).digest()
 
 
 def _event_id(event: Any) -> str | None:

@@ -144,7 +144,8 @@ class TestRefusal:
 
     def test_of_an_invalid_field_names_it(self, api):
         cases: list[tuple[str, Any]] = [
-            ("company_document", None), ("orderId", ""), ("orderId", 12.0), ("orderId", True), ("orderId", "a\0b"), ("orderId", "x" * 256),
+            ("company_document", None), ("orderId", ""), ("orderId", 12.0), ("orderId", True), ("orderId", "a\0b"),
+            ("orderId", "x" * 256),
             ("orderCost", -1), ("orderCost", True), ("orderCost", "１"), ("orderCost", "1_0"), ("orderCost", 10**400),
             ("trackingCode", 1.5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
             ("items.0.dimensions", "10x20"), ("items.0.dimensions", "10x20x30"), ("items.0.dimensions", "1e3x2x3,1"),
