@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, Coalesce
 from django.template.loader import get_template
 from django.utils.translation import get_language
 
@@ -111,7 +111,7 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     `version` changes with the card; `account` and `shop` are who has requested it, by id and by name. `due` is when the
     next step is due, of a scheduled route when it is ready; `expires` when an offer ends. `points` and `driver` are as
     `maps.route` has them; a driver without a known position has null coordinates. `arrives` of a stop is when the
-    driver is expected there.
+    driver is expected there, `latest` at the latest, and `heard` when the driver was last heard of by then.
     """
     deliveries = _shown(environment, ids).with_due()
     columns = (
@@ -153,11 +153,14 @@ def _stops(environment: str, ids: Collection[UUID] | None) -> dict[UUID, list[di
     found: dict[UUID, list[dict[str, Any]]] = {}
     columns = (
         "delivery_id", "delivery__mode", "index", "latitude", "longitude", "status", "arrival__arrives_at",
+        "arrival__latest", "heard_at",
     )  # fmt: skip  # a list of names
-    for key, mode, index, latitude, longitude, status, arrives_at in stops.values_list(*columns):
+    stops = stops.annotate(heard_at=Coalesce("arrival__signal_at", "arrival__computed_at"))
+    for key, mode, index, latitude, longitude, status, *moments in stops.values_list(*columns):
         point = maps.point(LABELS[index], latitude, longitude, status)
         is_ahead = status in lifecycle.AHEAD[lifecycle.Mode(mode)]
-        point["arrives"] = arrives_at.timestamp() if arrives_at and is_ahead else None
+        for name, moment in zip(("arrives", "latest", "heard"), moments, strict=True):
+            point[name] = moment.timestamp() if moment and is_ahead else None
         found.setdefault(key, []).append(point)
     return found
 

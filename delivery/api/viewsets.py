@@ -136,7 +136,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
     )
     @raises(Closed, PriceUnavailable, "outside_service_area", AddressNotLocated, GeocoderUnavailable)
-    @action(methods=["post"], detail=False, url_path="quotation-delivery")
+    @action(methods=["post"], detail=False, url_path="quotation-delivery", changes_nothing=True)
     def quote(self, request: Request) -> Response:
         """Quote a delivery.
 

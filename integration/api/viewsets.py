@@ -203,7 +203,7 @@ class ShippingViewSet(SellerViewSet):
         request=QuoteSerializer,
         responses={200: Answer(bodies.QuoteFound, "Price in centavos, deadline in business days.")},
     )
-    @action(methods=["post"], detail=False, invalid_status=400)
+    @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
     def quote(self, request: Request) -> Response:
         """Quote freight.
 
@@ -217,7 +217,7 @@ class ShippingViewSet(SellerViewSet):
         request=QuoteSerializer,
         responses={200: Answer(bodies.ServicesFound, "The services.")},
     )
-    @action(methods=["post"], detail=False, invalid_status=400)
+    @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
     def services(self, request: Request) -> Response:
         """Quote freight by every service.
 
@@ -534,6 +534,8 @@ class InvoiceViewSet(SellerViewSet):
 
 class LabelViewSet(SellerViewSet):
     """Labels of several orders."""
+
+    changes_nothing = True
 
     @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
     @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)

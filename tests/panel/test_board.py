@@ -87,7 +87,8 @@ class TestRoutes:
 
         shown = route(dispatcher, delivery)["points"]
 
-        assert [point["arrives"] for point in shown[1:]] == [None, (now + timedelta(minutes=9)).timestamp(), None]
+        for name in ("arrives", "latest", "heard"):
+            assert [point[name] for point in shown[1:]] == [None, (now + timedelta(minutes=9)).timestamp(), None]
 
     @pytest.mark.parametrize(
         ("traits", "minutes", "per_km"), [({}, 10, 0), ({"accepted": True}, 30, 0), ({"collected": True}, 30, 4)]

@@ -93,7 +93,7 @@ const board = {
   // "09:55"; after twelve hours with the day.
   time: inZone({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
   day: inZone({ day: "2-digit", month: "2-digit" }),
-  moment: (seconds) => (seconds - Date.now() / 1000 < 43_200 ? "" : `${board.day(seconds)} `) + board.time(seconds),
+  moment: (seconds) => (Math.abs(seconds - Date.now() / 1000) < 43_200 ? "" : `${board.day(seconds)} `) + board.time(seconds),
 
   // On a phone: "list", "map" or "drivers".
   view(name) {

@@ -433,7 +433,7 @@ class TestEndpoint:
     def test_keeps_what_the_change_before_has_written(self, monkeypatch):
         monkeypatch.setattr(endpoints, "TESTS_PER_HOUR", 1)
         first, second = live_endpoint(), live_endpoint()
-        url = endpoints.check_url("http://127.0.0.1:9/new")
+        url = endpoints.check_url("http://127.0.0.1:9/new", of=None)
         change = partial(partial, by=BY, at=NOW)
         set_first, set_second = (change(endpoints.store_url, endpoint=each, url=url) for each in (first, second))
         off_first, off_second = (

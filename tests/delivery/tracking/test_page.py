@@ -8,7 +8,7 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, proofs
+from delivery.actions import arrivals, deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
@@ -199,6 +199,16 @@ class TestArrival:
 
         assert f"Arrives at about {middle} between {begin} and {end}" in read(found)
         move("deliver_point", found, point="B")
+        assert "Arrives" not in read(found)
+
+    def test_is_not_told_while_a_phone_is_silent(self, read):
+        seen = NOW - timedelta(minutes=21)
+        found = delivery(collected=True, at=seen)
+        LatestPosition.objects.update(recorded_at=seen)
+        arrivals.renew(at=NOW)
+
+        assert f"late, last signal {timezone.localtime(seen):%H:%M}" in read(found)
+        assert f"atrasada, último sinal {timezone.localtime(seen):%H:%M}" in read(found, language="pt-br")
         assert "Arrives" not in read(found)
 
 
