@@ -13,7 +13,7 @@ from common import link_tokens
 from common.accounts import Environment
 from common.forgetting import forgetting
 from integration.actions import orders
-from integration.lifecycle import Reason, Status
+from integration.lifecycle import WITH_REASON, Reason, Status
 from integration.models import Order
 from integration.models.order import _SALT, _signer
 from tests.delivery.tracking.links import text_of
@@ -183,8 +183,8 @@ class TestText:
         ],
     )
     def test_says_what_happens_now_and_next(self, client, order, way, sentence, next_step):
-        for status in way:
-            move(order, Status(status))
+        for status in map(Status, way):
+            move(order, status, reason_code=Reason.ABSENT if status in WITH_REASON else "")
 
         response = get(client, order)
 
