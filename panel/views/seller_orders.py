@@ -215,8 +215,12 @@ class MoveOrder(OrderPage):
             return self.show(found, form, status=422)
         try:
             moved = _moved(found, target, form.report, by=actor(request), at=clock.now())
-        except MoveRefused:  # it was moved meanwhile
-            messages.error(request, _("The order's status has changed and does not allow this move any more."))
+        except MoveRefused as refused:
+            if refused.values["current"] == target:
+                text = _("The order has an entry that says the same. Say another reason, place or moment.")
+            else:  # it was moved meanwhile
+                text = _("The order's status has changed and does not allow this move any more.")
+            messages.error(request, text)
             found = self.found(order)
             return self.show(found, self.move_form(found, request.POST), status=422)
         except InvalidStatusReport as error:

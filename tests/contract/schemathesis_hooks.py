@@ -129,12 +129,17 @@ _NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(
 _PLACES = ("PickupAddressRequest", "AddressRequest")
 _NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
 _TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
+_WITH_IDS = tuple(
+    f"Seller{name}Request"
+    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Manifest", "Order", "Removal")
+)
 # By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
 # are generated of it would have a union for each number.
 TOLERATED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "Numbers as text, as forms send them": ("number", _NUMBER, _NUMBERS),
     "Whole numbers as text, as forms send them": ("integer", _NUMBER, ("PackageRequest", "SellerItemRequest")),
     "Texts of digits as integers: house numbers, telephones": ("string", {"type": "integer"}, _TEXTS),
+    "Ids of digits as integers": ("string", {"type": "integer"}, _WITH_IDS),
 }
 
 
@@ -196,7 +201,9 @@ def _with_tolerated(components: dict[str, Any]) -> dict[str, Any]:
     for kind, further, names in TOLERATED.values():
         for properties in (found["schemas"][name]["properties"] for name in names):
             for key, schema in properties.items():
-                types = schema.get("type")
+                of_list = schema.get("type") == "array"
+                types = (schema["items"] if of_list else schema).get("type")
                 if kind == types or (isinstance(types, list) and kind in types):
-                    properties[key] = {"anyOf": [schema, further]}
+                    either = {"anyOf": [schema["items"] if of_list else schema, further]}
+                    properties[key] = {**schema, "items": either} if of_list else either
     return found
