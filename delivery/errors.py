@@ -50,6 +50,15 @@ class PriceUnavailable(DeliveryError):
     example = "The route is 72.41 km long; this tariff serves up to 60.00 km."
 
 
+class OutsideServiceArea(DeliveryError):
+    code = "outside_service_area"
+    title = "Outside the service area"
+    status = 400
+    meaning = "The pickup, a drop-off or a position lies outside the area that this service serves. 'detail' names it."
+    remedy = "Check the coordinates. Nothing is delivered there."
+    example = "This is outside the area that this service serves: dropoffs[0] (-34.6037, -58.3816)."
+
+
 class Closed(DeliveryError):
     """A pickup outside the hours of service."""
 
