@@ -100,6 +100,7 @@ _ERRORS: dict[str, Any] = {
     "connect": _("The connection was refused or timed out."),
     "invalid_url": _("The URL cannot be used."),
     "protocol": _("The connection was interrupted, or the response was not valid HTTP."),
+    "unread": _("The rest of the answer could not be read as HTTP, or did not arrive in time. Its status counts."),
     "address_refused": _("The host name resolves to an address that is not on the public internet."),
     "internal": _("An error occurred on our side and was logged."),
 }

@@ -41,7 +41,7 @@ from integration import words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome
 from integration.errors import IntegrationError
-from integration.lifecycle import REPORTED, TABLE, Reason, Status
+from integration.lifecycle import REPORTED, TABLE, Status
 from integration.models import Order, StatusLog
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 from panel.views.base import LoggedInView, user_of
@@ -138,11 +138,9 @@ class Movements(_Call):
 
 def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Movement:
     age = _age(item, body)
-    status, reason_code = text(item, "status", _LONGEST_WORD), text(item, "reasonCode", _LONGEST_WORD)
+    status = text(item, "status", _LONGEST_WORD)
     if status not in REPORTED:
         raise wrong("status")
-    if reason_code not in ["", *Reason] or (status == Status.DELIVERY_FAILED and not reason_code):
-        raise wrong("reasonCode")
     code = text(item, "code", LONGEST_CODE)
     if not code:
         raise wrong("code")
@@ -151,7 +149,7 @@ def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Mo
         tracking_code=code,
         status=Status(status),
         seller=text(item, "seller", _LONGEST_WORD),
-        reason_code=reason_code,
+        reason_code=text(item, "reasonCode", _LONGEST_WORD),
         reason=text(item, "reason", LONGEST_REASON),
         place=text(item, "place", LONGEST_PLACE),
         happened_at=at - age if _RECENT <= age <= _OLDEST else None,
@@ -251,6 +249,6 @@ PAGE = OfflinePage(
     folder=Path(__file__).parents[1] / "static" / "scan",
     url="panel:scan",
     render=_render,
-    others=("panel/colours.css", "panel/theme.js", "panel/icon.svg"),
+    others=("panel/colours.css", "panel/theme.js", "panel/old_browsers.js", "panel/icon.svg"),
     later=(_LIBRARY,),
 )
