@@ -216,7 +216,7 @@ def marked(text: str, wanted: str) -> SafeString | str:
     plain, part = folded(text), folded(wanted.strip())
     if not part or len(plain) != len(text):
         return text
-    shown, at = SafeString(), 0
+    shown, at = SafeString(""), 0
     while (found := plain.find(part, at)) >= 0:
         end = found + len(part)
         shown += format_html("{}<mark>{}</mark>", text[at:found], text[found:end])
