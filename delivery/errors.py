@@ -312,9 +312,7 @@ class StopNotFound(DeliveryError):
 
     code = "stop_not_found"
     title = "The route has no such drop-off"
-    meaning = (
-        "The route has no drop-off with this letter. 404 where the path is that of the drop-off, 422 in the sandbox."
-    )
+    meaning = "The route has no drop-off with this letter. In the sandbox 422, elsewhere 404."
     remedy = "Use B, C or D, as far as orders[].point has them."
     example = "This route's drop-offs are B, C."
 
