@@ -280,7 +280,8 @@ def test_a_workbook_of_the_table_has_numbers_and_imports_to_the_same(admin_clien
 
     assert re.search(rb'<c r="E[0-9]+" s="[0-9]+"><v>22.90</v></c>', parts(raw)[SHEET])
     page = upload(admin_client, raw)
-    assert "não há nada para importar" in page.content.decode()
+    result = page.context["result"]
+    assert (result.changing, len(result.unchanged)) == ([], FreightRate.objects.count())
 
 
 def test_a_price_of_a_workbook_is_imported(admin_client, rates):
