@@ -1,7 +1,7 @@
 """A deadline on calls that cannot be interrupted, such as name resolution. Pure."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from threading import BoundedSemaphore, Thread
@@ -15,7 +15,7 @@ class DeadlinePassed(Exception):
 
 
 class TooManyCalls(Exception):
-    """The maximum number of calls is running."""
+    """The maximum number of calls is running, or one for the same account."""
 
 
 class BoundedCalls:
@@ -28,10 +28,31 @@ class BoundedCalls:
     def __init__(self, *, most: int, seconds: float) -> None:
         self.seconds = seconds
         self._places = BoundedSemaphore(most)
+        self._running: dict[Hashable, object] = {}
 
-    def run(self, call: Callable[[], T]) -> T:
-        """The result of `call`, whose exceptions pass. Raises DeadlinePassed, or TooManyCalls before the call."""
-        return self._result(self._start(call), self.seconds)
+    def run(self, call: Callable[[], T], *, account: Hashable = None) -> T:
+        """The result of `call`, whose exceptions pass. Raises DeadlinePassed, or TooManyCalls before the call.
+
+        Of the calls for an account, if one is given, one runs at a time.
+        """
+        if account is None:
+            return self._result(self._start(call), self.seconds)
+        this = object()
+        if self._running.setdefault(account, this) is not this:  # one step, also with several threads
+            raise TooManyCalls("a call for this account has not returned")
+
+        def call_once() -> T:
+            try:
+                return call()
+            finally:
+                del self._running[account]
+
+        try:
+            future = self._start(call_once)
+        except BaseException:
+            del self._running[account]
+            raise
+        return self._result(future, self.seconds)
 
     def run_all(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """The results of calls that run at the same time, within one deadline. Raises as `run`, for the first fault."""

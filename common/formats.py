@@ -116,6 +116,11 @@ def window(start: datetime | None, end: datetime | None, *, at: datetime) -> str
     return _("until %(end)s") % {"end": ends} if ends else ""
 
 
+def time_of_day(value: datetime, *, at: datetime) -> str:
+    """Hours and minutes, after the day unless that is today: `09:31`, `27/11 09:31`."""
+    return _time_of_day(value, timezone.localdate(at))
+
+
 def _time_of_day(value: datetime | None, day: date_type) -> str:
     """The time, after its day unless it is this one."""
     if value is None:

@@ -154,7 +154,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
         """Checks the URL here, because Django's view holds a transaction from reading the form to saving it."""
         if request.method == "POST" and self.has_change_permission(request):
             try:
-                checked: Any = endpoints.check_url(request.POST.get("url", "").strip())
+                checked: Any = endpoints.check_url(request.POST.get("url", "").strip(), of=None)
             except InvalidWebhookUrl as error:
                 checked = error
             cast("Any", request).checked_url = checked

@@ -282,7 +282,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, language: str, by: str, at: 
 
     Raises InvalidWebhookUrl, AccountSuspended, and RuntimeError inside a transaction, because names are looked up.
     """
-    checked = endpoints.check_url(url)
+    checked = endpoints.check_url(url, of=endpoint)
     host = urlsplit(checked.text).netloc[:255]  # the rest can be a secret
     with transaction.atomic(durable=True):
         endpoint.integrator.check_active()

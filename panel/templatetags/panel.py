@@ -100,6 +100,7 @@ _ERRORS: dict[str, Any] = {
     "connect": _("The connection was refused or timed out."),
     "invalid_url": _("The URL cannot be used."),
     "protocol": _("The connection was interrupted, or the response was not valid HTTP."),
+    "unread": _("The rest of the answer could not be read as HTTP, or did not arrive in time. Its status counts."),
     "address_refused": _("The host name resolves to an address that is not on the public internet."),
     "internal": _("An error occurred on our side and was logged."),
 }
@@ -215,7 +216,7 @@ def marked(text: str, wanted: str) -> SafeString | str:
     plain, part = folded(text), folded(wanted.strip())
     if not part or len(plain) != len(text):
         return text
-    shown, at = SafeString(), 0
+    shown, at = SafeString(""), 0
     while (found := plain.find(part, at)) >= 0:
         end = found + len(part)
         shown += format_html("{}<mark>{}</mark>", text[at:found], text[found:end])

@@ -219,13 +219,14 @@ class Receipt(RequestingView):
         rows = self.deliveries.with_parts().prefetch_related("transitions").annotate(amount=ENDED["amount"])
         found = get_object_or_404(rows, pk=delivery)
         moments = {(each.trigger, each.point): each.at for each in found.transitions.all()}
-        details = stop_details.read(found.ordered_stops).values()
+        now = clock.now()
+        details = stop_details.read(found.ordered_stops, at=now).values()
         at_stop = Trigger.COLLECT if found.mode == Mode.REVERSE else Trigger.DELIVER
         return self.page(
             "panel/receipt.html",
             delivery=found,
             stops=[(each, moments.get((at_stop.value, each.stop.label))) for each in details],
             at_a=moments.get((at_a(found).value, "")),
-            at=clock.now(),
+            at=now,
             is_sandbox=self.environment == Environment.SANDBOX,
         )

@@ -92,6 +92,7 @@ _COLUMNS: list[Column] = [
     (gettext_lazy("promised for"), attrgetter("promised_on")),
     (gettext_lazy("delivered at"), attrgetter("delivered_at")),
     (gettext_lazy("carrier"), lambda order: order.carrier and order.carrier.name),
+    (gettext_lazy("volumes"), attrgetter("volumes")),
 ]
 
 
@@ -173,7 +174,7 @@ class OrderPage(SellerView):
 
 
 def _shipment(order: Order) -> str:
-    """The query of the freight simulator for this order; empty without an origin."""
+    """The query of the freight simulator for one volume of this order; empty without an origin."""
     package, address = order.package, order.receiver.get("address") or {}
     if not order.company.postcode or not address.get("zipCode"):
         return ""
@@ -228,8 +229,12 @@ class MoveOrder(OrderPage):
             return self.show(found, form, status=422)
         try:
             moved = _moved(found, target, form.report, by=actor(request), at=clock.now())
-        except MoveRefused:  # it was moved meanwhile
-            messages.error(request, _("The order's status has changed and does not allow this move any more."))
+        except MoveRefused as refused:
+            if refused.values["current"] == target:
+                text = _("The order has an entry that says the same. Say another reason, place or moment.")
+            else:  # it was moved meanwhile
+                text = _("The order's status has changed and does not allow this move any more.")
+            messages.error(request, text)
             found = self.found(order)
             return self.show(found, self.move_form(found, request.POST), status=422)
         except InvalidStatusReport as error:

@@ -141,7 +141,7 @@ class Add(SetUpView):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewEndpointForm(request.POST, statuses=self.endpoint.all_statuses())
         by, at = actor(request), clock.now()
-        checked = checked_url(form) if form.is_valid() else None
+        checked = checked_url(form, of=self.endpoint) if form.is_valid() else None
         if checked is None:
             return self._refused_form(form)
         try:

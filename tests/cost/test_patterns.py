@@ -111,6 +111,10 @@ TABLE = {
     ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),
+    ("common/webhooks/http_client.py", r"HTTP/\d(?:\.\d)? (\d{3})\b[^\n]*\n"): Bound(
+        "linear: one quantifier; the first 128 KiB of an answer", LINEAR, "HTTP/1.1 200 OK\n"
+    ),
+    ("common/webhooks/http_client.py", r"\n\r?\n"): Bound("linear: one counted quantifier", LINEAR, "\n\r\n"),
     ("delivery/photo_process.py", r"\xff([\xc0-\xcf\xd8-\xfe])"): Bound(
         "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
     ),

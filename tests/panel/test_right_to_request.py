@@ -34,7 +34,7 @@ def without_right(member, shop, with_url):
     """The member's browser after an owner has taken the right. The shop has two endpoints and a URL for alerts."""
     endpoints.add(
         beside=with_url.endpoint,
-        url=endpoints.check_url("http://127.0.0.1:9/further"),
+        url=endpoints.check_url("http://127.0.0.1:9/further", of=None),
         statuses=list(with_url.endpoint.all_statuses()),
         by=BY,
         at=timezone.now(),

@@ -110,8 +110,12 @@
       lateness.title = due;
       if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires)));
       for (const place of element.querySelectorAll(".arrives")) {
-        const { arrives } = route.points.find((point) => point.label === place.dataset.point) ?? {};
-        write(place, arrives ? board.words.arrives.replace("%s", board.time(arrives)) : "");
+        const { arrives, latest, heard } = route.points.find((point) => point.label === place.dataset.point) ?? {};
+        const signal = Math.max(heard, route.driver?.at ?? 0);
+        const isLate = latest < now || signal < now - Number(board.words.freshSeconds); // as delivery/arrival_times.py
+        const words = isLate ? board.words.arrivesLate.replace("%s", board.moment(signal)) : board.words.arrives.replace("%s", board.time(arrives));
+        write(place, arrives ? words : "");
+        place.classList.toggle("bad-text", Boolean(arrives) && isLate);
       }
       const age = element.querySelector(".age");
       if (age && route.driver) {
