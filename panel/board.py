@@ -27,7 +27,7 @@ from delivery import lifecycle
 from delivery.actions import moves, receivers
 from delivery.actions.moves import Move
 from delivery.forms import text_of_simulator
-from delivery.models import DeclinedOffer, Delivery, Driver, LatestPosition, Stop, parse_id
+from delivery.models import DeclinedOffer, Delivery, Driver, GoodsInHand, LatestPosition, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
@@ -49,6 +49,8 @@ _MOST_ENDED = 10
 # The routes with their cards that were told of last, about 8 kB each. By environment, id, message and language.
 _told: OrderedDict[tuple[str, UUID, str, str | None], tuple[dict[str, Any] | None, str | None]] = OrderedDict()
 _MOST_TOLD = 100
+# Goods in hand as they were after the newest of these messages, by environment and language.
+_goods_told: dict[tuple[str, str | None], str] = {}
 _telling = Lock()  # those who wait for it find there what they want
 
 
@@ -211,7 +213,7 @@ def free_drivers(environment: str) -> list[dict[str, Any]]:
 
 
 def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
-    """`routes` and `cards` of the routes with these ids, each with the name of the message that told of it.
+    """`routes`, `cards` and `goods` of the routes with these ids, each with the name of the message that told of it.
 
     What was computed after a message was told is the same for every board that got it, in one language: it is computed
     once in a process. A route without the name of a message is computed for itself.
@@ -222,13 +224,16 @@ def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
         if missing:
             found = {route["id"]: route for route in routes(environment, ids=missing)}
             html = cards(environment, missing)
+            _goods_told[environment, get_language()] = goods_in_hand(environment)
             _told.update({keys[key]: (found.get(str(key)), html.get(str(key))) for key in missing})
         parts = {str(key): _told[keys[key]] for key in messages}
+        goods = _goods_told.get((environment, get_language()), "")
         while len(_told) > _MOST_TOLD:
             _told.popitem(last=False)
     return {
         "routes": [route for route, _card in parts.values() if route is not None],
         "cards": {key: card for key, (_route, card) in parts.items() if card is not None},
+        "goods": goods,
     }
 
 
@@ -247,6 +252,13 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
         with timezone.override(delivery.zone):
             answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer
+
+
+def goods_in_hand(environment: str) -> str:
+    """The HTML of what drivers have of routes that are not theirs any more; empty if there is nothing."""
+    found = GoodsInHand.objects.out().filter(delivery__environment=environment)
+    rows = list(found.select_related("driver", "delivery__integrator").prefetch_related("delivery__stops")[:MOST_CARDS])
+    return get_template("panel/board_goods.html").render({"rows": rows}) if rows else ""
 
 
 def matching(environment: str, text: str, *, ids: Collection[UUID] | None = None) -> list[str]:

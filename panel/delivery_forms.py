@@ -169,7 +169,7 @@ def check_served(point: Point) -> None:
     if service_area.serves(settings.SERVICE_AREA, point.latitude, point.longitude):
         return
     text = gettext("This place is outside the area that this service serves.")
-    if service_area.serves(settings.SERVICE_AREA, point.longitude, point.latitude):
+    if service_area.is_swapped(settings.SERVICE_AREA, point.latitude, point.longitude):
         text += " " + gettext("Latitude and longitude seem to be swapped.")
     raise ValidationError(text)
 

@@ -29,7 +29,7 @@ _SEVERAL_PLACES = (
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 # Codes of entries that a problem has as its own code if all its entries have it.
-CODES_OF_PROBLEMS = frozenset({"unknown_key", "outside_service_area"})
+CODES_OF_PROBLEMS = frozenset({"unknown_key", "swapped_coordinates"})
 # What warnings say, by code.
 _WARNINGS = {
     "unknown_key": "This key is unknown and has no effect.",

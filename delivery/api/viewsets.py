@@ -45,6 +45,7 @@ from delivery.errors import (
     InvalidCursor,
     InvalidSandboxSpeed,
     NothingToDecide,
+    OutsideServiceArea,
     PhotoNotFound,
     PickupNotLinked,
     PointNotFound,
@@ -135,7 +136,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         ],
         responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
     )
-    @raises(Closed, PriceUnavailable, "outside_service_area", AddressNotLocated, GeocoderUnavailable)
+    @raises(OutsideServiceArea, Closed, PriceUnavailable, "swapped_coordinates", AddressNotLocated, GeocoderUnavailable)
     @action(methods=["post"], detail=False, url_path="quotation-delivery", changes_nothing=True)
     def quote(self, request: Request) -> Response:
         """Quote a delivery.
@@ -179,9 +180,10 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         InvalidIdempotencyKey,
         IdempotencyKeyReused,
         CallInProgress,
-        "outside_service_area",
+        "swapped_coordinates",
         AddressNotLocated,
         GeocoderUnavailable,
+        OutsideServiceArea,
         Closed,
         PriceUnavailable,
         PickupNotLinked,

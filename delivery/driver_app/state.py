@@ -14,7 +14,17 @@ from common import phones
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
-from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, StopChange, Tariff
+from delivery.models import (
+    Delivery,
+    DispatchRules,
+    Driver,
+    DriverDevice,
+    GoodsInHand,
+    LatestPosition,
+    Stop,
+    StopChange,
+    Tariff,
+)
 from delivery.models.delivery import ON_TIME
 from delivery.models.driver import REPORTED
 
@@ -46,6 +56,7 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
         "zone": str(zone(driver, held)),
         "offers": [_offer(each, amount=amounts[each.pk], seen_at=seen_at) for each in offers],
         "route": _route(held) if held else None,
+        "goods": _goods(driver),
         "gone": _gone(driver, ended) if ended else None,
         "finished": _finished(driver, ended) if ended else None,
     }
@@ -56,6 +67,22 @@ def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
     latest: LatestPosition | None = getattr(driver, "latest", None)
     place = held or latest
     return place.zone if place else timezone.get_default_timezone()
+
+
+def _goods(driver: Driver) -> list[dict[str, Any]]:
+    """The goods that the driver has to bring back although their routes are not the driver's any more."""
+    found = GoodsInHand.objects.of_driver(driver.pk).select_related("delivery__integrator")
+    rows = list(found.prefetch_related("delivery__stops")[:_MOST_OFFERS])
+    return [
+        {
+            "deliveryId": str(row.delivery_id),
+            "shop": row.delivery.integrator.name,
+            "orders": row.delivery.order_names(),
+            "mode": row.delivery.mode,
+            **_place(row.delivery),
+        }
+        for row in rows
+    ]
 
 
 def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
@@ -160,7 +187,7 @@ def _collected(delivery: Delivery) -> set[str]:
     """The points at which goods were collected on a route that was cancelled, whose statuses do not tell it."""
     if delivery.mode != lifecycle.Mode.REVERSE or delivery.cancelled_at is None:
         return set()
-    return {change.point for change in delivery.transitions.all() if change.trigger == Trigger.COLLECT}
+    return {change.point for change in delivery.transitions.all() if change.trigger in lifecycle.COLLECTIONS}
 
 
 def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:

@@ -116,11 +116,8 @@ def error_name(value: str) -> Any:
 def zone_note() -> SafeString | str:
     """Whose time a page or a card tells, where that is not the installation's."""
     name = zones.name(timezone.get_current_timezone(), at=clock.now())
-    return (
-        format_html('<p class="soft small no-print">{}</p>', gettext("Times: %(zone)s") % {"zone": name})
-        if name
-        else ""
-    )
+    text = gettext("Times: %(zone)s") % {"zone": name}
+    return format_html('<p class="soft small no-print">{}</p>', text) if name else ""
 
 
 @register.simple_tag
@@ -234,7 +231,7 @@ def marked(text: str, wanted: str) -> SafeString | str:
     plain, part = folded(text), folded(wanted.strip())
     if not part or len(plain) != len(text):
         return text
-    shown, at = SafeString(), 0
+    shown, at = SafeString(""), 0
     while (found := plain.find(part, at)) >= 0:
         end = found + len(part)
         shown += format_html("{}<mark>{}</mark>", text[at:found], text[found:end])

@@ -171,6 +171,7 @@ class Delivery(AccountView):
             requested_by=steps[-1].change.by,
             at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
             live_ids=_ids(found, steps),
+            goods=models.GoodsInHand.objects.out().filter(delivery=found).select_related("driver"),
             **context(found),
         )
 

@@ -50,7 +50,12 @@ _OF_STATES = (
 # for each of them, code and pointer (immediate delivery) or code, field and message (order integration).
 REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The tariff has a largest distance, weight, side and volume": (400, "price_unavailable", (QUOTE, REQUEST)),
-    "The service area is a setting": (422, "outside_service_area #.*", (QUOTE, REQUEST, SET_POSITION)),
+    "The service area is a setting": (400, "outside_service_area", (QUOTE, REQUEST, SET_POSITION)),
+    "A place that is swapped with another is in the service area": (
+        422,
+        "swapped_coordinates #.*",
+        (QUOTE, REQUEST, SET_POSITION),
+    ),
     "One of two places has both coordinates": (422, "required #/dropoffs/./address/l(at|ong)itude", (QUOTE, REQUEST)),
     "Addresses of e-mail have no short pattern": (422, "invalid_email #/dropoffs/./contacts/email", (QUOTE, REQUEST)),
     "The account has pickup points": (404, "pickup_not_linked", (REQUEST,)),

@@ -28,6 +28,9 @@ function notices() {
     const values = { [gone.why]: true, shop: gone.shop, address: place(gone) };
     found.push(part("gone", values, { dismiss: actions.dismissGone }));
   }
+  for (const goods of state?.goods ?? []) {
+    found.push(part("goods", { reverse: goods.mode === "REVERSE", shop: goods.shop, address: place(goods), orders: goods.orders }));
+  }
   for (const move of refused()) {
     const values = { move: moveName(move), at: clockTime(move.madeAt), detail: move.refused.detail };
     found.push(part("refused", values, { dismiss: () => actions.dismiss(move) }));
@@ -205,7 +208,7 @@ export function draw() {
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
     show("bar", JSON.stringify([driver]), () => [driver ? part("bar", driver, actions) : part("brand")]);
-    const shown = [moves, isStuck, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push];
+    const shown = [moves, isStuck, driver, Boolean(route), state?.goods, gone, isLoggedOut, isReachable, since, location, problem, push];
     show("notices", JSON.stringify(shown), notices);
     const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, finished, moves.length, push]);
     show("screen", key, () => [content()]);

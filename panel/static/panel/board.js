@@ -164,6 +164,7 @@ board.refresh = (() => {
     if (!found) return;
     board.routes = new Map(found.routes.map((route) => [route.id, route]));
     board.free = found.free;
+    board.showGoods(found.goods);
     board.forgetEnded();
     board.matches(found.found);
     board.show();
@@ -176,6 +177,18 @@ board.refresh = (() => {
   };
 })();
 
+// Shows what drivers have of routes that are not theirs any more.
+board.showGoods = (() => {
+  const place = document.getElementById("goods");
+  let shown = "";
+  return (html) => {
+    if (html === shown) return;
+    place.innerHTML = shown = html; // of this service
+    place.hidden = !html;
+    htmx.process(place);
+  };
+})();
+
 // Reads these routes with their cards, at most data-most-cards of them. `told`: by id, the name of the message about it.
 board.refreshSome = async (ids, told = new Map()) => {
   const named = ids.map((id) => (told.has(id) ? `${id}:${told.get(id)}` : id));
@@ -183,6 +196,7 @@ board.refreshSome = async (ids, told = new Map()) => {
   if (!found) return;
   for (const id of ids) board.routes.delete(id);
   for (const route of found.routes) board.routes.set(route.id, route);
+  board.showGoods(found.goods);
   board.forgetEnded();
   board.keep(found.cards);
   board.matches(found.found, ids);

@@ -100,9 +100,9 @@ class TestADropoffWithoutCoordinates:
     def test_is_refused_outside_the_service_area(self, api, geocoder):
         geocoder.answer = [nominatim(point=(38.72, -9.15), house_number="500", road="Rua Augusta")]
 
-        problem = assert_problem(api.post(REQUEST, body({**ADDRESS, **HERE}, ADDRESS)), 422, "outside_service_area")
+        problem = assert_problem(api.post(REQUEST, body({**ADDRESS, **HERE}, ADDRESS)), 400, "outside_service_area")
 
-        assert [error["pointer"] for error in problem["errors"]] == ["#/dropoffs/1/address"]
+        assert "dropoffs[1] (38.72, -9.15)" in problem["detail"]
         assert_nothing_written()
 
 
