@@ -148,7 +148,7 @@ class Step:
 
     @property
     def day(self) -> date:
-        """The day of the change in the service's time zone."""
+        """The day of the change in the time zone of the page."""
         return timezone.localdate(self.change.at)
 
 
@@ -182,6 +182,7 @@ class Delivery(AccountView):
         stops = receivers.details(found.ordered_stops, at=now)
         return self.page(
             "panel/delivery.html",
+            in_zone_of=found,
             delivery=found,
             route=maps.route(found, position),
             tiles=maps.tiles(),
