@@ -179,6 +179,7 @@ class TestFile:
 
         entry = StatusLog.objects.latest("pk")
         assert entries() == [("AA1", "collected")]
+        assert entry.happened_at
         assert order.created_at < entry.happened_at <= timezone.now()
 
     def test_takes_a_past_day_for_its_end(self, order):
