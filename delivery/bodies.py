@@ -535,7 +535,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str], at: datetime) -> 
     transitions = list(delivery.transitions.order_by("id"))
     moments = {transition.trigger: transition.at for transition in transitions}
     # In mode REVERSE there are several.
-    collected = next((each.at for each in transitions if each.trigger == Trigger.COLLECT), None)
+    collected = next((each.at for each in transitions if each.trigger in lifecycle.COLLECTIONS), None)
     if not delivery.is_held and not delivery.is_closed:  # a driver that accepted was released
         moments.pop(Trigger.ACCEPT, None)
     return {

@@ -74,7 +74,7 @@ class Closed(DeliveryError):
 
     @property
     def opens_at(self) -> datetime | None:
-        """When it opens, with the service's offset; None if that is not within 60 days."""
+        """When it opens, in the time zone of the pickup; None if that is not within 60 days."""
         opens = self.values.get("opens")
         return opens if isinstance(opens, datetime) else None
 
@@ -497,6 +497,13 @@ class NotYourRoute(DeliveryError):
 
     code = "not_your_route"
     title = "The route is not the driver's"
+
+
+class GoodsInDriversHand(DeliveryError):
+    """Reporting a collection on a route that the driver does not hold any more: the goods have to come back."""
+
+    code = "goods_in_hand"
+    title = "The goods have to come back"
 
 
 class RouteStillOpen(DeliveryError):
