@@ -74,7 +74,7 @@ class Closed(DeliveryError):
 
     @property
     def opens_at(self) -> datetime | None:
-        """When it opens, with the service's offset; None if that is not within 60 days."""
+        """When it opens, in the time zone of the pickup; None if that is not within 60 days."""
         opens = self.values.get("opens")
         return opens if isinstance(opens, datetime) else None
 

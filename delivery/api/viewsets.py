@@ -90,10 +90,12 @@ _LOCATED = answer_header(
 )
 
 
-def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[DeliveryRequest, dict[str, str]]:
+def _located(
+    serializer: DeliveryRequestSerializer, token: Token, at: datetime
+) -> tuple[DeliveryRequest, dict[str, str]]:
     """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
     serializer.check_windows(at)  # before somebody else's server is asked
-    found = addresses.locate(addresses=serializer.to_locate, at=at)
+    found = addresses.locate(addresses=serializer.to_locate, account=token.integrator_id, at=at)
     payload = serializer.delivery_request({index: place.point for index, place in found.items()})
     named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
     return payload, {"Rota-Located": named} if named else {}
@@ -144,7 +146,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         The price of the delivery that request-delivery would create. Creates nothing.
         """
         token, at = token_of(request), clock.now()
-        payload, located = _located(self._read_request(request), at)
+        payload, located = _located(self._read_request(request), token, at)
         quote, is_linked = quotes.quote(token=token, payload=payload, at=at)
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
@@ -204,7 +206,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
-            payload, located = _located(serializer, at)
+            payload, located = _located(serializer, token, at)
             quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
             return payload, quote, {**_estimate(quote, payload, at), **located}
 

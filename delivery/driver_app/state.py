@@ -1,13 +1,14 @@
 """What a phone shows, as JSON: duty, offers, the route and what can be done next."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Prefetch
+from django.utils import timezone
 
 from common import phones
 from delivery import bodies, lifecycle
@@ -52,12 +53,20 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
             "onDuty": driver.on_duty,
             "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
         },
+        "zone": str(zone(driver, held)),
         "offers": [_offer(each, amount=amounts[each.pk], seen_at=seen_at) for each in offers],
         "route": _route(held) if held else None,
         "goods": _goods(driver),
         "gone": _gone(driver, ended) if ended else None,
         "finished": _finished(driver, ended) if ended else None,
     }
+
+
+def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
+    """The time zone of the route, else of where the driver was last."""
+    latest: LatestPosition | None = getattr(driver, "latest", None)
+    place = held or latest
+    return place.zone if place else timezone.get_default_timezone()
 
 
 def _goods(driver: Driver) -> list[dict[str, Any]]:
