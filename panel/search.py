@@ -30,7 +30,7 @@ from integration.models import Invoice, Order, SearchCode, Seller, compact_docum
 from integration.models.order import compact_code
 from panel.filters import has_receiver
 from panel.templatetags.orders import order_status
-from panel.templatetags.panel import badge, first_line, order_names
+from panel.templatetags.panel import first_line, order_names, state_badge
 from panel.views.base import user_of
 
 LONGEST = 100  # characters
@@ -212,7 +212,7 @@ class Search:
                 ),
                 " · ".join([*_receivers(each), each.integrator.name]),
                 each.environment,
-                badge(each.shown_status, each.status_name),
+                state_badge(each),
             )
             for each in shown[:_LOOKED_FOR]
         ]
