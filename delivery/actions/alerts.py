@@ -231,7 +231,7 @@ def _told(delivery: Any) -> dict[str, Any]:
 
 def _trouble(delivery: Any) -> StrPromise:
     """What is wrong with it, which is translated where it is shown."""
-    if delivery.trouble == Trouble.FAILED:
+    if delivery.trouble == Trouble.FAILED and delivery.route_status != RouteStatus.EXPIRED:  # which is its reason
         return _status_name(delivery)
     return Trouble(delivery.trouble).label
 
