@@ -39,6 +39,7 @@ _PORTION_SECONDS = 1
 _MOST_BYTES_KEPT = 1_500_000
 _MOST_FAULTS, _LONGEST_FAULT = 5, 200  # of a row
 _KIND = "deliveries"
+_DIGITS_OF_A_CEP = 8
 _MORNING = "08:00"
 _YES = {"x", "1", "s", "y", "sim", "yes", "true"}
 
@@ -197,7 +198,7 @@ def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any
     rows = []
     for record in records:
         cells = dict(zip(columns, record.cells, strict=False))
-        row = Row(record.number, {key: cell for key, cell in cells.items() if cell})
+        row = Row(record.number, {key: _whole(key, cell) for key, cell in cells.items() if cell})
         if len(record.cells) > len(columns):
             row.state, row.faults = "wrong", [("", _("The row has more cells than the file has headings."))]
         rows.append(row)
@@ -208,6 +209,12 @@ def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any
         raise UnreadableFile(csv_files.too_large(MOST_BYTES))
     draft.id = kept_uploads.keep(draft.content, owner=_owner(scope), kind=_KIND, at=clock.now())
     return draft
+
+
+def _whole(column: str, cell: str) -> str:
+    """A CEP of São Paulo without its zero, which spreadsheets take from a number, has it again."""
+    is_cut = column == "b-zipcode" and len(cell) == _DIGITS_OF_A_CEP - 1 and cell.isascii() and cell.isdigit()
+    return f"0{cell}" if is_cut else cell
 
 
 def _columns(headings: list[str]) -> list[str]:

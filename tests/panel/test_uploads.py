@@ -82,6 +82,15 @@ class TestPreview:
 
         assert "1 delivery can be requested for R$ 12.00" in text
 
+    def test_restores_the_zero_of_a_cep_that_a_spreadsheet_has_made_a_number(self, member, upload, advance):
+        raw = workbook([["Recipient", "CEP", "latitude", "longitude"], ["Ana", 1310200, *DROPOFFS[0]]])
+        page = upload(content=raw)
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert Delivery.objects.get(token=None).ordered_stops[0].address["zipcode"] == "01310200"
+
     def test_names_the_value_of_a_fault_in_a_workbook(self, upload, advance):
         raw = workbook([HEADER.split(";"), ["P-1", "Ana", "", *DROPOFFS[0], "much", ""]])
 
