@@ -1,17 +1,17 @@
 """Links that show the access data of an account once, to whoever was given one.
 
-Neither the link nor what it shows is stored: the cache, a table of the database, has the digest of its key until the
-link is used or expires. Tokens and keys are issued when the page is opened, by the person who made the link.
+Neither the link nor what it shows is stored: `AccessLink` has the digest of its key until the link is used or expires.
+Tokens and keys are issued when the page is opened, by the person who made the link.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.core.cache import cache
 from django.db import transaction
 from django.urls import reverse
 
+from access.models import AccessLink
 from access.rights import Account
 from common import credentials
 from common.webhooks import endpoints
@@ -54,25 +54,33 @@ class NotOpen(Exception):
     """The link was used, has expired or never existed."""
 
 
-def issue(*, account: Account, by: str) -> str:
+def issue(*, account: Account, by: str, at: datetime) -> str:
     """The path of a new link."""
     key = credentials.random_token("")
-    kind = "integrator" if isinstance(account, Integrator) else "seller"
-    cache.set(_name(key), [kind, str(account.pk), by], int(LIFETIME.total_seconds()))
+    AccessLink.objects.create(
+        digest=credentials.digest(key),
+        integrator=account if isinstance(account, Integrator) else None,
+        seller=account if isinstance(account, Seller) else None,
+        issued_by=by,
+        issued_at=at,
+        expires_at=at + LIFETIME,
+    )
     return f"{reverse('account_access')}?key={key}"
 
 
-def find(key: str) -> Account:
+def find(key: str, *, at: datetime) -> Account:
     """The account of a link that can still be opened. Raises NotOpen."""
-    return _read(key)[0]
+    return _open_link(key, at=at).account
 
 
 @transaction.atomic
 def open_(key: str, *, at: datetime) -> Opened:
     """Use a link up, and issue what it shows. Raises NotOpen, AccountSuspended, TooManyTokens, TooManyKeys."""
-    account, by = _read(key)
-    if not cache.delete(_name(key)):  # of two at once, one deletes the row
+    link = _open_link(key, at=at)
+    deleted, _models = AccessLink.objects.filter(pk=link.pk).delete()
+    if not deleted:  # of two at once, one deletes the row
         raise NotOpen
+    account, by = link.account, link.issued_by
     if isinstance(account, Seller):
         texts = {each: keys.issue(seller=account, environment=each, by=by, at=at).clear_text for each in Environment}
         return Opened(account, key_parts=key_parts(texts))
@@ -100,15 +108,9 @@ def key_parts(texts: Mapping[Environment, str]) -> tuple[KeyPart, ...]:
     return tuple(KeyPart(each, texts.get(each)) for each in (Environment.SANDBOX, Environment.LIVE))
 
 
-def _read(key: str) -> tuple[Account, str]:
-    kind, pk, by = cache.get(_name(key)) or ("", "", "")
-    found: Account | None = (
-        (Integrator if kind == "integrator" else Seller).objects.filter(pk=pk).first() if pk else None
-    )
-    if found is None:
+def _open_link(key: str, *, at: datetime) -> AccessLink:
+    found = AccessLink.objects.filter(digest=credentials.digest(key), expires_at__gt=at)
+    link = found.select_related("integrator", "seller").first()
+    if link is None:
         raise NotOpen
-    return found, by
-
-
-def _name(key: str) -> str:
-    return f"access-link-{credentials.digest(key).hex()}"
+    return link

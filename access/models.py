@@ -101,6 +101,35 @@ class Invitation(models.Model):
         self.save(update_fields=["ended", "ended_at"])
 
 
+class AccessLink(models.Model):
+    """A link that shows the access data of an account once, see `access.access_links`. Deleted by its use.
+
+    The link holds a key of which only the digest is kept.
+    """
+
+    digest = models.BinaryField(max_length=32, unique=True)
+    integrator = models.ForeignKey(Integrator, null=True, on_delete=models.CASCADE, related_name="+")
+    seller = models.ForeignKey(Seller, null=True, on_delete=models.CASCADE, related_name="+")
+    issued_by = models.CharField(max_length=200)
+    issued_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints = [
+            models.CheckConstraint(name="access_link_of_one_account", condition=Q(integrator=None) ^ Q(seller=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account}, until {self.expires_at}"
+
+    @property
+    def account(self) -> Integrator | Seller:
+        found = self.integrator or self.seller
+        assert found is not None  # noqa: S101  # nosec B101  # by a constraint
+        return found
+
+
 class InvitationState(StrEnum):
     """Whether an invitation can be accepted, and if not, why."""
 

@@ -1,10 +1,13 @@
 """Periodic work of the log-in."""
 
 from celery import shared_task
+from django.db import connection
 
 from access import personal_data, sessions
-from common import attempts
+from access.models import AccessLink
+from common import attempts, batches
 from common.clock import agreed_now
+from common.models import KeptUpload
 
 
 @shared_task(name="access.prune_attempts")
@@ -17,6 +20,21 @@ def prune_attempts() -> None:
 def prune_sessions() -> None:
     """Delete the sessions that have ended."""
     sessions.prune()
+
+
+@shared_task(name="access.prune_links")
+def prune_links() -> None:
+    """Delete the links to access data that have expired."""
+    batches.prune(AccessLink, "expires_at", before=agreed_now())
+
+
+@shared_task(name="access.prune_uploads")
+def prune_uploads() -> None:
+    """Delete uploaded files that nobody has confirmed."""
+    batches.prune(KeptUpload, "expires_at", before=agreed_now())
+    with connection.cursor() as cursor:
+        # 0.2 kept them in the cache, from which Django deletes what has expired only when it is full.
+        cursor.execute("DELETE FROM cache WHERE expires < now()")
 
 
 @shared_task(name="access.finish_person_requests")

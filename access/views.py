@@ -94,7 +94,7 @@ class AccessView(View):
     """What the link of an access sheet leads to. Opening it is a click, because chats and mail servers follow links."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self._answer({"account": access_links.find(request.GET.get("key", ""))})
+        return self._answer({"account": access_links.find(request.GET.get("key", ""), at=clock.now())})
 
     def post(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()

@@ -43,6 +43,11 @@ def decrypt(ciphertext: str) -> str:
     return _decrypted(ciphertext, _keys())
 
 
+def decrypt_uncached(ciphertext: str) -> str:
+    """As `decrypt`, for large texts, of which the cache would keep thousands in memory."""
+    return _fernet(_keys()).decrypt(ciphertext.encode()).decode()
+
+
 def reencrypt(ciphertext: str) -> str:
     """The same text under the first of CREDENTIALS_KEYS. Raises InvalidToken when none of them made it."""
     return _fernet(_keys()).rotate(ciphertext.encode()).decode()

@@ -9,7 +9,6 @@ with a byte order mark, without which Excel reads another encoding.
 import csv
 import io
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -108,7 +107,7 @@ def _wrong_encoding() -> str:
 
 def comparable(text: str) -> str:
     """Without accents, case and repeated spaces. Some computers write a letter and its accent as two characters."""
-    return " ".join(folded(unicodedata.normalize("NFC", text)).split())
+    return " ".join(folded(text).split())
 
 
 def in_every_language(text: Any) -> set[str]:

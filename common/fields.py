@@ -1,11 +1,12 @@
 """Model fields, constraints and SQL expressions that both areas use and Django does not have."""
 
+import unicodedata
 from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
 from django.db import models
-from django.db.models import BooleanField, F, Func, Q, TextField, Value
+from django.db.models import BooleanField, F, Func, Q, TextField, Transform, Value
 from django.db.models.functions import Lower
 from uuid_utils import compat
 
@@ -80,13 +81,39 @@ def any_of(field: str, values: Any) -> Func:
     return Func(F(field), values, template="%(expressions)s)", arg_joiner=" = ANY(", output_field=BooleanField())
 
 
+# Some systems write a letter and its accent as two characters (macOS in names of files, for instance).
+_COMPOSED = "NORMALIZE(%(expressions)s, NFC)"
+
+
+def composed(text: str) -> str:
+    """The text in Unicode's composed form (NFC), in which texts are compared. They are kept as they were sent."""
+    return unicodedata.normalize("NFC", text)
+
+
+def composed_column(name: Any) -> Func:
+    """A column's text, or that of an expression, as `composed` has it: for indexes of what the look-up reads."""
+    return Func(name, template=_COMPOSED, output_field=TextField())
+
+
+@models.CharField.register_lookup
+@TextField.register_lookup
+class Composed(Transform):
+    """`name__composed=text` compares both as `composed` has them."""
+
+    lookup_name = "composed"
+    bilateral = True
+    template = _COMPOSED
+
+
 def folded(text: str) -> str:
-    """The text in lower case and without accents, as `Folded` has it in SQL."""
-    return text.translate(_TABLE).lower()
+    """The text composed, in lower case and without accents, as `Folded` has it in SQL."""
+    return composed(text).translate(_TABLE).lower()
 
 
 class Folded(Lower):
-    """A column's text in lower case and without accents."""
+    """A column's text composed, in lower case and without accents."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(Func(F(name), Value(_ACCENTED), Value(_PLAIN), function="translate", output_field=TextField()))
+        super().__init__(
+            Func(composed_column(name), Value(_ACCENTED), Value(_PLAIN), function="translate", output_field=TextField())
+        )

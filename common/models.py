@@ -1,4 +1,11 @@
+from uuid import uuid4
+
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Length
+from django.db.models.lookups import LessThanOrEqual
+
+from common.fields import CiphertextField
 
 
 class AttemptCount(models.Model):
@@ -13,3 +20,31 @@ class AttemptCount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.count} until {self.expires_at}"
+
+
+class KeptUpload(models.Model):
+    """A file that somebody has uploaded and not confirmed yet, see `common.kept_uploads`. Pruned after `expires_at`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    owner = models.CharField(max_length=60)
+    kind = models.CharField(max_length=60)
+    ciphertext = CiphertextField()
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
+    busy_until = models.DateTimeField(null=True)  # while a request works on it
+
+    class Meta:
+        default_permissions = ()
+        indexes = [models.Index(fields=["owner", "created_at"], name="uploads_of_an_owner")]
+        constraints = [
+            # About 3 MB of content.
+            models.CheckConstraint(
+                name="kept_upload_is_small", condition=LessThanOrEqual(Length("ciphertext"), 4_000_000)
+            ),
+            models.UniqueConstraint(
+                name="one_busy_upload_of_an_owner", fields=["owner"], condition=Q(busy_until__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.owner}"

@@ -1,7 +1,9 @@
-"""Phone numbers as people write them, compared by their digits."""
+"""Phone numbers as people write them: read for links, and compared by their digits."""
 
+import re
+import unicodedata
 from string import digits
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import CharField, F, Func, Q, QuerySet, Value
 from django.db.models.fields.json import KT
@@ -9,13 +11,124 @@ from django.db.models.functions import Right
 from django.db.models.lookups import EndsWith
 
 _COUNTRY = "55"
-_LONGEST_NATIONAL = 11  # area code and number of a mobile phone
+_LANDLINE, _LONGEST_NATIONAL = 10, 11  # digits of a landline's and of a mobile phone's number with its area code
 _KEY_DIGITS = 8  # the end of a number, which every way of writing it has
 FEWEST_DIGITS = 10  # of a number with its area code
 _SHORTEST_END = 4
 _SIGNS = frozenset(f"{digits}+()-. ")
+_LONGEST_TEXT = 255
+_FEWEST_TO_CALL, _FEWEST_OF_A_PERSON = 3, 8  # digits: of an emergency service, and of a number without its area code
+_MOST_WITHOUT_PLUS, _MOST_DIGITS = 13, 15  # the country and a mobile phone's number; by E.164
+_CARRIER_DIGITS = 2  # a long distance call may name its carrier between the zero and the area code
+_COMPANIES = ("3003", "4003", "4004", "4020")  # one number in the whole country, which no chat has
+_GROUP = re.compile(r"\+?[0-9]+")
+_SEPARATORS = frozenset("/,|")
+_LONGEST_AREA_CODE = 3  # with its zero
+_BLANKS = frozenset(("Zs", "Pd"))  # categories of Unicode: blanks and dashes
+# What a spreadsheet makes of a long number. Its last digits are lost.
+_ROUNDED = re.compile(r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}")
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
+
+
+class Phone(NamedTuple):
+    """What a text says about the first telephone number in it.
+
+    `shown`: the text for people. `call`: an address that calls the number. `chat`: one that opens WhatsApp. An address
+    is empty where the text does not tell it.
+    """
+
+    shown: str
+    call: str = ""
+    chat: str = ""
+
+
+def read(text: str) -> Phone:
+    """The parts of a telephone number as people in Brazil write it.
+
+    A number with its area code is called with the country's code, whatever stands before it: `+55`, `0055`, `(0)`, or
+    the zero of a long distance call with its carrier. Of two numbers the first one is called. Numbers without an area
+    code, those of services and companies (0800, 4004), and those with more digits behind them (an extension, another
+    number) have no chat.
+    """
+    groups, is_alone = _first(_numbers(text))
+    written = "".join(groups)
+    number, is_foreign = _national(written), written.startswith("+") and not written.startswith(f"+{_COUNTRY}")
+    if number:
+        has_chat = is_alone and not (len(number) == _LANDLINE and number[2:].startswith(_COMPANIES))
+        is_all = is_alone and _SIGNS.issuperset(_plain(text))
+        shown = f"({number[:2]}) {number[2:-4]}-{number[-4:]}" if is_all else text
+        return Phone(shown, f"tel:+{_COUNTRY}{number}", f"https://wa.me/{_COUNTRY}{number}" if has_chat else "")
+    if not _FEWEST_TO_CALL <= len(_digits_of(written)) <= (_MOST_DIGITS if is_foreign else _MOST_WITHOUT_PLUS):
+        return Phone(text)
+    has_chat = is_foreign and is_alone and len(written) > _FEWEST_OF_A_PERSON
+    return Phone(text, f"tel:{written}", f"https://wa.me/{written.removeprefix('+')}" if has_chat else "")
+
+
+def shown(text: str) -> str:
+    """A telephone number for people, as `(11) 97777-0001`; another text itself."""
+    return read(text).shown
+
+
+def is_rounded(text: str) -> bool:
+    """Whether a spreadsheet has turned a number into one such as `5,51198E+12`."""
+    return len(text) <= _LONGEST_TEXT and _ROUNDED.fullmatch(text.strip()) is not None
+
+
+def is_doubtful(text: str) -> bool:
+    """Whether no person can be called by it: too few digits, too many, or those that a spreadsheet has left."""
+    return len(_digits_of(read(text).call)) < _FEWEST_OF_A_PERSON
+
+
+def _plain(text: str) -> str:
+    """The text with plain blanks, dashes and digits, without the invisible marks that copied numbers have."""
+    signs = unicodedata.normalize("NFKC", text)
+    kept = (sign for sign in signs if unicodedata.category(sign) != "Cf")
+    return "".join(" " if unicodedata.category(sign) in _BLANKS else sign for sign in kept)
+
+
+def _numbers(text: str) -> list[list[str]]:
+    """The groups of digits of each number in a text. A slash or a comma ends a number, but not an area code."""
+    found: list[list[str]] = []
+    if len(text) > _LONGEST_TEXT or is_rounded(text):
+        return found
+    plain, end = _plain(text), 0
+    for group in _GROUP.finditer(plain):
+        between = plain[end : group.start()]
+        length = len("".join(found[-1])) if found else 0
+        is_separate = length > _LONGEST_AREA_CODE and not _SEPARATORS.isdisjoint(between)
+        is_next = group[0].startswith("+") or (length >= _FEWEST_OF_A_PERSON and "(" in between)
+        if not found or is_separate or is_next or not (_SIGNS | _SEPARATORS).issuperset(between):
+            found.append([])
+        found[-1].append(group[0])
+        end = group.end()
+    return found
+
+
+def _first(numbers: list[list[str]]) -> tuple[list[str], bool]:
+    """The groups of the first number that may be a person's, or of the only one, and whether there are no others."""
+    long = (groups for groups in numbers if len(_digits_of("".join(groups))) >= _FEWEST_OF_A_PERSON)
+    groups = next(long, numbers[0] if len(numbers) == 1 else [])
+    if len("".join(groups).lstrip("+0")) <= _MOST_DIGITS:
+        return groups, len(numbers) == 1
+    # Two numbers with nothing but blanks between them.
+    heads = [groups[:count] for count in range(1, len(groups))]
+    local = [head for head in heads if len("".join(head)) == _FEWEST_OF_A_PERSON]
+    return next((head for head in heads if _national("".join(head))), next(iter(local), [])), False
+
+
+def _national(written: str) -> str:
+    """The area code and the number of `+5511977770001` and the like; empty if it is not one of Brazil's."""
+    number = _digits_of(written).lstrip("0")
+    if written.startswith(f"+{_COUNTRY}") or (number.startswith(_COUNTRY) and len(number) > _LONGEST_NATIONAL):
+        number = number.removeprefix(_COUNTRY).lstrip("0")
+    elif written.startswith("+"):
+        return ""
+    elif written.startswith("0") and len(number) > _LONGEST_NATIONAL:
+        number = number[_CARRIER_DIGITS:]
+    is_mobile = len(number) == _LONGEST_NATIONAL and number[2] == "9"
+    is_landline = len(number) == _LANDLINE and number[2] in "23456789"
+    return number if (is_mobile or is_landline) and "0" not in number[:2] else ""
 
 
 def national(text: str) -> str:

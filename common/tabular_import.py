@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from typing import Any, ClassVar
+from uuid import UUID, uuid4
 
 import pghistory
 from django import forms
@@ -31,12 +32,12 @@ from import_export.forms import ConfirmImportForm
 from import_export.instance_loaders import BaseInstanceLoader
 from import_export.resources import ModelResource
 from import_export.results import Result, RowResult
-from import_export.tmp_storages import CacheStorage
+from import_export.tmp_storages import BaseStorage
 from import_export.widgets import Widget
 from tablib import Dataset
 from unfold.contrib.import_export.forms import ImportForm
 
-from common import csv_files
+from common import clock, csv_files, kept_uploads
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
@@ -312,9 +313,26 @@ class UploadForm(ImportForm):
 
 
 class ConfirmForm(ConfirmImportForm):
-    """The second step: the name of the upload in the cache, and what its preview showed."""
+    """The second step: the id of the kept upload, and what its preview showed."""
 
+    import_file_name = forms.UUIDField(widget=forms.HiddenInput)
     digest = forms.CharField(widget=forms.HiddenInput, max_length=64)
+
+    def clean_import_file_name(self) -> UUID:
+        """The id. The library's takes the last part of a path."""
+        return self.cleaned_data["import_file_name"]
+
+
+class _OfTheRequest(BaseStorage):
+    """What the library reads back within the request. What has no faults is kept by `TabularImportAdmin`."""
+
+    content = b""
+
+    def save(self, data: bytes) -> None:
+        self.content = data
+
+    def read(self) -> bytes:
+        return self.content
 
 
 class _RowPaginator(Paginator):  # type: ignore[type-arg]  # generic for the checker only
@@ -332,7 +350,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
     import_export_change_list_template = "admin/tabular_import/change_list.html"
     import_form_class = UploadForm
     confirm_form_class = ConfirmForm
-    tmp_storage_class = CacheStorage  # in the database, for a day, under a name that only its page has
+    tmp_storage_class = _OfTheRequest
 
     def get_urls(self) -> list[URLPattern]:
         name = f"{self.opts.app_label}_{self.opts.model_name}"
@@ -385,10 +403,16 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
         context = response.context_data
         if "confirm_form" in context:
             if context["result"].changing:
-                context["confirm_form"].initial["digest"] = context["result"].digest
+                file = context["form"].cleaned_data["import_file"]
+                file.seek(0)
+                kept = kept_uploads.keep_file(file.read(), **self._kept_for(request))
+                context["confirm_form"].initial |= {"digest": context["result"].digest, "import_file_name": str(kept)}
             else:
                 del context["confirm_form"]
         return response
+
+    def _kept_for(self, request: HttpRequest) -> dict[str, Any]:
+        return {"owner": f"user {request.user.pk}", "kind": self.opts.label_lower, "at": clock.now()}
 
     @method_decorator(require_POST)
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
@@ -396,8 +420,8 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
         if not self.has_import_permission(request):
             raise PermissionDenied
         form = self.create_confirm_form(request)
-        upload = CacheStorage(name=form.cleaned_data.get("import_file_name") if form.is_valid() else "")
-        content: bytes = upload.read() or b""
+        upload = form.cleaned_data["import_file_name"] if form.is_valid() else uuid4()
+        content = kept_uploads.find_file(upload, **self._kept_for(request)) or b""
         try:
             dataset = TableFile(self.resource).create_dataset(content)
         except UnreadableFile:
@@ -410,7 +434,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
             except IntegrityError:  # a row with the same key was added meanwhile
                 is_as_shown = False
             if is_as_shown:
-                upload.remove()
+                kept_uploads.remove(upload)
                 return self.process_result(result, request)
             transaction.set_rollback(True)
         messages.warning(request, _("The table has changed since the preview. This is the new one."))

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.utils.http import http_date
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -247,6 +248,15 @@ class Deprecation:
         }
 
 
+def changes_nothing(request: HttpRequest) -> bool:
+    """Whether the call reads only, by its method or by what its endpoint declares, and so can be repeated."""
+    if request.method in SAFE_METHODS:
+        return True
+    endpoint: Any = request.resolver_match and request.resolver_match.func
+    declared: bool = getattr(getattr(endpoint, "cls", None), "changes_nothing", False)
+    return bool(getattr(endpoint, "initkwargs", {}).get("changes_nothing", declared))
+
+
 class ApiView(APIView):
     """Base of the endpoints of both APIs.
 
@@ -254,6 +264,8 @@ class ApiView(APIView):
     `deprecation`, also when it refuses a call; for one of several endpoints of a view set, hand that to its `action`:
     `@action(…, deprecation=…)`. A 404 links the documentation. It answers OPTIONS with 204 and the endpoint's methods
     in `Allow`, without credentials (RFC 9110, section 9.3.7).
+
+    `changes_nothing`: its POST only reads, so whoever got no answer can repeat it; `@action(…, changes_nothing=True)`.
 
     `config.openapi.schema` reads `refusal`, the type of the body of errors, and its media type; `invalid_query`, the
     code for invalid query parameters; `errors`, with which each endpoint answers, besides what `raises` declares for
@@ -263,6 +275,7 @@ class ApiView(APIView):
 
     content_negotiation_class = AlwaysJSON
     deprecation: Deprecation | None = None
+    changes_nothing = False
     refusal: ClassVar[Any]
     refusal_media_type: ClassVar[str]
     invalid_query: ClassVar[str]

@@ -112,7 +112,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
             owner, endpoint_state, "environment", "number", "url", "filter_text", "failure_count", "last_success",
         ]  # fmt: skip  # a list of names
         self.list_select_related = [owner]
-        self.search_fields = [f"{owner}__name", "url"]
+        self.search_fields = [f"{owner}__name__composed", "url"]
         whose = [owner, "environment", "number"]
         health = [endpoint_state, _LAST_SUCCESS, "failures", "failing_since", "paused_until", "off_since"]
         self.fieldsets = [
@@ -154,7 +154,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
         """Checks the URL here, because Django's view holds a transaction from reading the form to saving it."""
         if request.method == "POST" and self.has_change_permission(request):
             try:
-                checked: Any = endpoints.check_url(request.POST.get("url", "").strip())
+                checked: Any = endpoints.check_url(request.POST.get("url", "").strip(), of=None)
             except InvalidWebhookUrl as error:
                 checked = error
             cast("Any", request).checked_url = checked

@@ -196,7 +196,7 @@ app.conf.beat_schedule = {
     # Delete refused calls older than seven days.
     "prune-refused-deliveries": _every(3600, "delivery.prune_refused_calls"),
     "prune-refused-orders": _every(3600, "integration.prune_refused_calls"),
-    # Delete the answers to calls with an Idempotency-Key after 24 hours; that of area A also uploads that are over.
+    # Delete the answers to calls with an Idempotency-Key after 24 hours.
     "prune-idempotency-a": _every(3600, "delivery.prune_idempotency_records"),
     "prune-idempotency-b": _every(3600, "integration.prune_idempotency_records"),
     # Deletes the places of addresses after 90 days.
@@ -209,6 +209,10 @@ app.conf.beat_schedule = {
     "forget-people": _every(300, "access.finish_person_requests"),
     # Deletes sessions that have ended.
     "prune-sessions": _every(3600, "access.prune_sessions"),
+    # Deletes uploaded files that nobody has confirmed within an hour.
+    "prune-uploads": _every(600, "access.prune_uploads"),
+    # Deletes links to access data that were not opened within a day.
+    "prune-access-links": _every(3600, "access.prune_links"),
     # Deletes counters of failed log-ins whose window is over.
     "prune-login-attempts": _every(600, "access.prune_attempts"),
     # Compares the state of each webhook endpoint with the one that was reported last; digests at 8:00.

@@ -288,7 +288,7 @@ class Observability(Group):
 class Geography(Group):
     """Maps and routes."""
 
-    ROUTING_URL: values.Url = _variable(
+    ROUTING_URL: values.BaseUrl = _variable(
         "",
         "URL of a routing engine, for prices and arrival times; without an answer within 2 s the geodesic "
         "distance is used",

@@ -77,10 +77,22 @@ def url(*schemes: str) -> Check:
     return check
 
 
+def base_url(*schemes: str) -> Check:
+    """A URL to which paths are added."""
+
+    def check(text: str) -> str | None:
+        if fault := url(*schemes)(text):
+            return fault
+        has_more = any(character in text for character in "?#")
+        return "has something behind its path, to which further parts of the path are added" if has_more else None
+
+    return check
+
+
 def geocoder_url(text: str) -> str | None:
     parts = _split(text)
     is_local = is_embedded() and parts is not None and parts.hostname in _OWN_MACHINE
-    return url("http", "https")(text) if is_local else url("https")(text)
+    return base_url("http", "https")(text) if is_local else base_url("https")(text)
 
 
 def installed(package: str) -> Check:
@@ -256,9 +268,9 @@ RedisUrl = Annotated[str, _checked(redis_url)]
 SecretKeys = Annotated[list[Annotated[str, _checked(strong_key)]], *_COMMA_SEPARATED]
 FernetKeys = Annotated[list[Annotated[str, _checked(fernet_key)]], *_COMMA_SEPARATED]
 Hosts = Annotated[list[Annotated[str, _checked(host)]], *_COMMA_SEPARATED]
-Url = Annotated[str, _checked(url("http", "https"))]
+BaseUrl = Annotated[str, _checked(base_url("http", "https"))]
 GeocoderUrl = Annotated[str, _checked(geocoder_url)]
-CollectorUrl = Annotated[str, _checked(installed("opentelemetry")), _checked(url("http", "https"))]
+CollectorUrl = Annotated[str, _checked(installed("opentelemetry")), _checked(base_url("http", "https"))]
 SentryUrl = Annotated[str, _checked(installed("sentry_sdk")), _checked(url("https", "http"))]
 TileUrl = Annotated[str, _checked(tile_url)]
 EmailUrl = Annotated[str, _checked(email_url)]

@@ -18,6 +18,8 @@ from typing import Any, TypeAlias
 from common import log_context
 from common.connections import is_unavailable
 
+# What follows in a path is the right to see something.
+BEFORE_SECRETS = ("/t/", "/driver/in/", "/account/password/reset/", "/api/photos/")
 _ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
@@ -30,11 +32,7 @@ _REMOVED = (
     (("rota_",), re.compile(r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"), r"\1…"),
     (("whsec_",), re.compile(r"(whsec_)[A-Za-z0-9+/=_-]{8,}"), r"\1…"),
     (("bearer ", "basic "), re.compile(r"\b(Bearer|Basic) +[^\s'\"]+", re.IGNORECASE), r"\1 …"),
-    (
-        ("/t/", "/driver/in/", "/password/reset/"),
-        re.compile(r"(/t/|/driver/in/|/password/reset/)(?!done/)[^\s'\"?#]+", re.IGNORECASE),
-        r"\1…",
-    ),
+    (BEFORE_SECRETS, re.compile(rf"({'|'.join(BEFORE_SECRETS)})[^\s'\"?#]+", re.IGNORECASE), r"\1…"),
     (("@",), re.compile(r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"), "…@…"),
     # To the end of the exception's text: values may contain line breaks.
     (

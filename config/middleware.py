@@ -24,7 +24,7 @@ from common.http_requests import client_address
 from common.replica import CHANGED_SECONDS
 from config import errors, limits
 from config.areas import area_of
-from config.logs import REQUEST_ID
+from config.logs import BEFORE_SECRETS, REQUEST_ID
 from config.monitoring import requests
 from delivery.models import DispatchRules
 
@@ -32,8 +32,6 @@ HEADER = "X-Request-Id"
 # The Content-Security-Policy of the APIs: JSON and photos load nothing. `sandbox`: what a browser shows of one has no
 # origin and runs nothing.
 _POLICY_OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
-# Of paths that go on with the token of a link.
-_BEFORE_TOKENS = ("/t/", "/driver/in/")
 _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -66,8 +64,8 @@ class RequestIdMiddleware:
 
 
 def _path(request: HttpRequest) -> str:
-    """The path without the token that is the right to see the page."""
-    secret = next((prefix for prefix in _BEFORE_TOKENS if request.path.startswith(prefix)), None)
+    """The path without the token or signature that is the right to see what it leads to."""
+    secret = next((prefix for prefix in BEFORE_SECRETS if request.path.startswith(prefix)), None)
     return f"{secret}…" if secret else request.path
 
 

@@ -36,7 +36,7 @@ def ready(_request: HttpRequest) -> HttpResponse:
     status = "unready" if failed & readiness.REQUIRED else "degraded" if failed else "ready"
     checks = {name: asdict(result) for name, result in results.items()}
     code = HTTPStatus.SERVICE_UNAVAILABLE if status == "unready" else HTTPStatus.OK
-    response = JsonResponse({"status": status, "version": settings.VERSION, "checks": checks}, status=code)
+    response = JsonResponse({"status": status, "checks": checks}, status=code)
     response._has_been_logged = True  # type: ignore[attr-defined]  # noqa: SLF001  # Django would log an error at every probe
     return response
 

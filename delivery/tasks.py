@@ -7,7 +7,6 @@ from uuid import UUID
 
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
-from django.db import connection
 
 from common import batches, clock, wake_up
 from common.clock import agreed_now
@@ -121,11 +120,8 @@ def prune_refused_calls() -> None:
 
 @shared_task(name="delivery.prune_idempotency_records")
 def prune_idempotency_records() -> None:
-    """Delete the answers that are no longer replayed, and files of deliveries whose upload is over."""
+    """Delete the answers that are no longer replayed."""
     batches.prune(IdempotencyRecord, "created_at", before=agreed_now() - KEPT)
-    with connection.cursor() as cursor:
-        # Django deletes what has expired only when the cache is full or asked for it, and uploads hold personal data.
-        cursor.execute("DELETE FROM cache WHERE expires < now()")
 
 
 @shared_task(name="delivery.prune_located_addresses")

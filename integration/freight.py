@@ -151,11 +151,11 @@ def charges(package: Package, rate: Rate | None, parameters: Parameters) -> Char
     )
 
 
-def package_of(items: Iterable[Mapping[str, Any]], *, declared: Decimal) -> Package:
-    """What the freight of an order is for: the sides of its largest item, the weight of all, the value in reais.
+def package_of(items: Iterable[Mapping[str, Any]], *, declared: Decimal, volumes: int) -> Package:
+    """One of the equal volumes that the freight of an order is for.
 
-    Each item has `dimensions`, three sides in centimetres and a weight in kilograms such as `10x20x30,1.5`, and a
-    `quantity`.
+    It has the sides of the largest item, and its part of the weight of all and of the value in reais. Each item has
+    `dimensions`, three sides in centimetres and a weight in kilograms such as `10x20x30,1.5`, and a `quantity`.
     """
     boxes, weight = [], Decimal(0)
     for item in items:
@@ -164,11 +164,11 @@ def package_of(items: Iterable[Mapping[str, Any]], *, declared: Decimal) -> Pack
         weight += Decimal(kilograms) * item["quantity"]
     width, height, length = max(boxes, key=math.prod)
     return Package(
-        weight_g=math.ceil(weight * _KILOGRAM),
+        weight_g=math.ceil(weight * _KILOGRAM / volumes),
         width_cm=width,
         height_cm=height,
         length_cm=length,
-        declared_centavos=math.ceil(declared * 100),
+        declared_centavos=math.ceil(declared * 100 / volumes),
     )
 
 

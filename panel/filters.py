@@ -262,7 +262,7 @@ class HomeFilter(ListFilter):
         "-late": _("Most late ones first"),
         "-failed": _("Most not delivered first"),
     }
-    q = django_filters.CharFilter(label=_("Name"), field_name="name", lookup_expr="icontains", widget=_SEARCH)
+    q = django_filters.CharFilter(label=_("Name"), field_name="name__composed", lookup_expr="icontains", widget=_SEARCH)
 
 
 class TokenFilter(ListFilter):

@@ -337,7 +337,7 @@ class NewAccountForm(PlaceForm, UrlForm, _FirstPerson):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        if Integrator.objects.filter(name__iexact=name).exists():
+        if Integrator.objects.filter(name__composed__iexact=name).exists():
             raise ValidationError(_("There is an account with this name already."))
         return name
 
@@ -362,7 +362,7 @@ class NewSellerForm(_FirstPerson):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        if Seller.objects.filter(name__iexact=name).exists():
+        if Seller.objects.filter(name__composed__iexact=name).exists():
             raise ValidationError(_("There is a seller with this name already."))
         return name
 

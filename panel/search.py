@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
-from common import formats
+from common import phones
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
@@ -317,25 +317,27 @@ class Search:
             Result(
                 driver.name,
                 reverse("panel:driver", args=[driver.pk]),
-                " · ".join(filter(None, [str(driver.get_vehicle_type_display()), formats.phone(driver.phone)])),
+                " · ".join(filter(None, [str(driver.get_vehicle_type_display()), phones.shown(driver.phone)])),
                 driver.environment,
             )
             for driver in found
         ]
 
     def _accounts(self) -> Iterable[Result]:
-        for account in accounts_of(self._user).filter(name__icontains=self._text)[:_LOOKED_FOR]:
+        for account in accounts_of(self._user).filter(name__composed__icontains=self._text)[:_LOOKED_FOR]:
             address = reverse("panel:overview", args=[account.pk, Environment.LIVE])
             yield Result(account.name, address, _("Account"))
 
     def _sellers(self) -> Iterable[Result]:
-        named = Q(name__icontains=self._text) | Q(reference__iexact=self._text)
+        named = Q(name__composed__icontains=self._text) | Q(reference__iexact=self._text)
         for seller in sellers_of(self._user).filter(named)[:_LOOKED_FOR]:
             address = reverse("panel:seller_orders", args=[seller.pk, Environment.LIVE])
             yield Result(seller.name, address, f"{_('Seller')} · {seller.reference}")
 
     def _pickup_points(self) -> Iterable[Result]:
-        own = PickupPoint.objects.active().filter(integrator__in=accounts_of(self._user), name__icontains=self._text)
+        own = PickupPoint.objects.active().filter(
+            integrator__in=accounts_of(self._user), name__composed__icontains=self._text
+        )
         for point in own.select_related("integrator")[:_LOOKED_FOR]:
             address = reverse("panel:overview", args=[point.integrator_id, Environment.LIVE])
             yield Result(point.name, f"{address}#pickups", f"{_('Pickup point')} · {point.integrator.name}")

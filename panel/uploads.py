@@ -1,9 +1,9 @@
 """Deliveries from an uploaded CSV file: each row is a form of a request with one drop-off.
 
-What was read waits in the cache, encrypted, for an hour. The page has it checked and, after it is confirmed, requested
-in portions of a second, because each row may ask the geocoder and the routing engine. A row is requested once, by the
-digest of what it says and of its pickup point, so that the same file again makes no second delivery, unless the first
-one has failed.
+What was read is kept, encrypted, for an hour (`common.kept_uploads`). The page has it checked and, after it is
+confirmed, requested in portions of a second, because each row may ask the geocoder and the routing engine. A row is
+requested once, by the digest of what it says and of its pickup point, so that the same file again makes no second
+delivery, unless the first one has failed.
 """
 
 import hashlib
@@ -11,18 +11,17 @@ import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-from cryptography.fernet import InvalidToken
-from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import clock, credentials, csv_files
+from common import clock, csv_files, kept_uploads
 from common.csv_files import UnreadableFile, comparable, in_every_language
 from delivery import words
 from delivery.actions import deliveries
@@ -33,9 +32,11 @@ from delivery.refusals import refusal
 from panel.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
 
 MOST_BYTES = 300_000
-KEPT = timedelta(hours=1)
 _PORTION_SECONDS = 1
-_BUSY_SECONDS = 30  # longer than a portion with its last row
+# Of what is kept of a file. Its faults add at most as much again.
+_MOST_BYTES_KEPT = 1_500_000
+_MOST_FAULTS, _LONGEST_FAULT = 5, 200  # of a row
+_KIND = "deliveries"
 _YES = {"x", "1", "s", "y", "sim", "yes", "true"}
 
 # The columns by the names of the form's fields, with their headings.
@@ -101,13 +102,12 @@ class Row:
 class Draft:
     """An uploaded file on its way: its rows are checked, then after `is_confirmed` those with a price are requested."""
 
-    id: str
-    account: str
     environment: str
     name: str
     rows: list[Row]
     sender: dict[str, str]  # values of A for rows that have none
     is_confirmed: bool = False
+    id: UUID | None = None
 
     def of(self, *states: str) -> list[Row]:
         return [row for row in self.rows if row.state in states]
@@ -160,24 +160,28 @@ class Draft:
         """How many rows are finished in the present step."""
         return len(self.rows) - len(self.of("priced" if self.is_checked and self.is_confirmed else "read"))
 
+    @property
+    def content(self) -> str:
+        """As JSON, without its id."""
+        return json.dumps({**asdict(self), "id": None}, ensure_ascii=False)
+
     def save(self) -> None:
-        cache.set(_key(self.id), credentials.encrypt(json.dumps(asdict(self))), KEPT.total_seconds())
+        assert self.id is not None  # noqa: S101  # nosec B101  # one that was read or found
+        kept_uploads.change(self.id, self.content, at=clock.now())
 
 
-def _key(draft: UUID | str) -> str:
-    return f"delivery-upload:{draft}"
+def _owner(scope: AccountScope) -> str:
+    """Both environments of an account together."""
+    return f"integrator {scope.integrator_id}"
 
 
 def find(draft: UUID, *, scope: AccountScope) -> Draft | None:
     """The draft of this account and environment; None if there is none, or not any more."""
-    stored = cache.get(_key(draft))
-    try:
-        found = json.loads(credentials.decrypt(stored)) if stored else None
-    except InvalidToken:  # its encryption key was removed meanwhile
+    stored = kept_uploads.find(draft, owner=_owner(scope), kind=_KIND, at=clock.now())
+    found = json.loads(stored) if stored else None
+    if found is None or found["environment"] != scope.environment:
         return None
-    if found is None or (found["account"], found["environment"]) != (str(scope.integrator_id), scope.environment):
-        return None
-    return Draft(**{**found, "rows": [Row(**row) for row in found["rows"]]})
+    return Draft(**{**found, "rows": [Row(**row) for row in found["rows"]], "id": draft})
 
 
 def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any]) -> Draft:
@@ -195,9 +199,11 @@ def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any
             row.state, row.faults = "wrong", [("", _("The row has more cells than the file has headings."))]
         rows.append(row)
     texts = {key: str(value) for key, value in sender.items() if value}
-    draft = Draft(str(uuid4()), str(scope.integrator_id), scope.environment, name[:200], rows, texts)
+    draft = Draft(scope.environment, name[:200], rows, texts)
     _refuse_repeated_lines(draft.rows)
-    draft.save()
+    if len(draft.content.encode()) > _MOST_BYTES_KEPT:
+        raise UnreadableFile(csv_files.too_large(MOST_BYTES))
+    draft.id = kept_uploads.keep(draft.content, owner=_owner(scope), kind=_KIND, at=clock.now())
     return draft
 
 
@@ -230,6 +236,23 @@ def _refuse_repeated_lines(rows: Iterable[Row]) -> None:
             lines.setdefault(key, row.line)
 
 
+def advance(draft: UUID, *, scope: AccountScope, by: str, points: Sequence[PickupPoint]) -> bool:
+    """Work on the rows of the present step for about a second, and save the draft.
+
+    Returns False, and does nothing, while another request works on a draft of the account: many at once would occupy
+    the threads that answer others.
+    """
+    if not kept_uploads.claim(draft, owner=_owner(scope), at=clock.now()):
+        return False
+    try:
+        found = find(draft, scope=scope)  # as the request before has left it
+        if found and found.waiting:
+            Work(found, scope, by, points).advance()
+    finally:
+        kept_uploads.release(draft)
+    return True
+
+
 @dataclass(frozen=True)
 class Work:
     """Who works on a draft."""
@@ -240,19 +263,6 @@ class Work:
     points: Sequence[PickupPoint]
 
     def advance(self) -> None:
-        """Work on the rows of the present step for about a second, and save the draft.
-
-        Does nothing without a step, or while another page works on the draft.
-        """
-        draft, busy = self.draft, f"{_key(self.draft.id)}:busy"
-        if not draft.waiting or not cache.add(busy, 1, _BUSY_SECONDS):
-            return
-        try:
-            self._advance()
-        finally:
-            cache.delete(busy)
-
-    def _advance(self) -> None:
         draft, ends_at = self.draft, time.monotonic() + _PORTION_SECONDS
         left, step = (draft.of("priced"), self._request) if draft.is_checked else (draft.of("read"), self._check)
         for row in left:
@@ -354,6 +364,6 @@ def _digest(row: Row, point: str) -> str:
 
 
 def _faults(form: DeliveryForm) -> Iterator[tuple[str, str]]:
-    for prefix, name, text in form.faults():
+    for prefix, name, text in islice(form.faults(), _MOST_FAULTS):
         key = f"{prefix}-{name}" if prefix else name
-        yield str(COLUMNS.get(key, COLUMNS["b-latitude"] if name == "position" else "")), text
+        yield str(COLUMNS.get(key, COLUMNS["b-latitude"] if name == "position" else "")), text[:_LONGEST_FAULT]

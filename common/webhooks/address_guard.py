@@ -8,8 +8,10 @@ is sent, aiohttp looks the name up, within the deadline of the request; see `htt
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable
-from urllib.parse import SplitResult, urlsplit
+from collections.abc import Hashable, Iterable
+from urllib.parse import SplitResult, quote, urlsplit
+
+from yarl import URL
 
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from common.errors import DomainError
@@ -17,6 +19,7 @@ from common.errors import DomainError
 _PORTS = {443, 8443}
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}
 _MAX_URL_LENGTH = 2000
+_PRINTABLE_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 # Global unicast: every public IPv6 address is in it. The rest is private, reserved or unassigned.
 _UNICAST = ipaddress.ip_network("2000::/3")
 _REFUSED_NETWORKS = tuple(
@@ -46,7 +49,8 @@ _REFUSED_NETWORKS = tuple(
 
 
 # Fewer look-ups than a web process has threads, so that those which hang leave threads for other requests.
-_calls = BoundedCalls(most=3, seconds=3)
+MOST_LOOK_UPS = 2
+_calls = BoundedCalls(most=MOST_LOOK_UPS, seconds=3)
 
 
 class InvalidWebhookUrl(DomainError):
@@ -71,7 +75,7 @@ class WebhookHostUnresolved(InvalidWebhookUrl):
 
 
 class LookUpsBusy(InvalidWebhookUrl):
-    """Saving a webhook URL while as many look-ups as this process allows have not returned."""
+    """Saving a webhook URL while a look-up for the account, or as many as this process allows, have not returned."""
 
     code = "look_ups_busy"
     title = "Too many host names are being looked up"
@@ -79,9 +83,13 @@ class LookUpsBusy(InvalidWebhookUrl):
     fields = ()
     retryable = True
     retry_after = 60
-    meaning = "Too many host names of webhook URLs are being looked up. Nothing was changed."
+    meaning = "A host name is still being looked up for your account, or too many are in all. Nothing was changed."
     remedy = "Repeat the call after the seconds in Retry-After."
     example = "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
+
+
+class MalformedUrl(ValueError):
+    """A URL that cannot be called."""
 
 
 class AddressRefused(OSError):
@@ -98,14 +106,31 @@ def is_public(address: str) -> bool:
     return not any(ip in network for network in _REFUSED_NETWORKS if network.version == ip.version)
 
 
+def called_url(url: str) -> URL:
+    """The URL as it is called, without its fragment: from the path on each character as in `url`.
+
+    A signature can cover escapes and dots that are not necessary. Only what no request can have is replaced: characters
+    beyond ASCII, by IDNA in the host and by the escapes of UTF-8 behind it. Raises MalformedUrl.
+    """
+    try:
+        parts = URL(url)
+        behind_host = url.partition("#")[0].partition("://")[2].removeprefix(urlsplit(url).netloc)
+        target = quote(behind_host, safe=_PRINTABLE_ASCII)
+    except ValueError as error:
+        raise MalformedUrl(str(error)) from error
+    # As a path alone, because yarl leaves out the question mark of an empty query.
+    path = target if target.startswith("/") else f"/{target}"
+    return URL.build(scheme=parts.scheme, authority=parts.raw_authority, path=path, encoded=True)
+
+
 def check_url(url: str, *, allow_loopback: bool) -> str | None:
     """Check everything about `url` that needs no name look-up. Raises InvalidWebhookUrl with the reason.
 
     Returns the host name, whose addresses `check_addresses` is to check, or None for a loopback URL.
     `allow_loopback` accepts URLs of this machine, with http and any port, so that webhooks can be tried locally.
     """
-    parts = _split(url)
-    host = (parts.hostname or "").rstrip(".")
+    parts, called = _split(url), _called(url)
+    host = (called.raw_host or "").rstrip(".")
     if parts.username is not None or parts.password is not None:
         raise InvalidWebhookUrl("Leave user name and password out of the URL.")
     if allow_loopback and host in _LOOPBACK_HOSTS and parts.scheme in {"http", "https"}:
@@ -117,18 +142,19 @@ def check_url(url: str, *, allow_loopback: bool) -> str | None:
     # Resolvers read these as addresses: dotted, short (127.1), decimal, octal, hexadecimal and IPv6.
     if ":" in host or re.fullmatch(r"[0-9]+|0[xX][0-9a-fA-F]*", host.rpartition(".")[2]):
         raise InvalidWebhookUrl("Name a host, not an IP address.")
-    if parts.port is not None and parts.port not in _PORTS:
+    if called.explicit_port is not None and called.explicit_port not in _PORTS:
         raise InvalidWebhookUrl("Only ports 443 and 8443 are allowed.")
     return host
 
 
-def addresses(host: str) -> list[str]:
+def addresses(host: str, *, account: Hashable = None) -> list[str]:
     """The IP addresses of a host name, at least one. Takes up to 3 s, so it must not be called in a transaction.
 
-    Raises WebhookHostUnresolved, or LookUpsBusy while three earlier look-ups of this process have not returned.
+    Raises WebhookHostUnresolved, or LookUpsBusy while an earlier look-up for the account in this process, or as many as
+    it allows for all, have not returned. So name servers of one account that do not answer delay no other.
     """
     try:
-        found = _calls.run(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM))
+        found = _calls.run(lambda: socket.getaddrinfo(host, None, type=socket.SOCK_STREAM), account=account)
     except TooManyCalls as error:
         raise LookUpsBusy(
             "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
@@ -184,3 +210,10 @@ def _split(url: str) -> SplitResult:
     except ValueError as error:
         raise InvalidWebhookUrl("This is not a URL.") from error
     return parts
+
+
+def _called(url: str) -> URL:
+    try:
+        return called_url(url)
+    except MalformedUrl as error:
+        raise InvalidWebhookUrl("This is not a URL.") from error

@@ -147,30 +147,31 @@ def set_url(*, endpoint: E, url: str, by: str, at: datetime) -> E:
 
     Raises InvalidWebhookUrl or AccountSuspended, and RuntimeError inside a transaction.
     """
-    checked = check_url(url)
+    checked = check_url(url, of=endpoint)
     with transaction.atomic(durable=True):
         return store_url(endpoint=endpoint, url=checked, by=by, at=at)
 
 
 def set_up(*, endpoint: E, url: str, by: str, at: datetime) -> tuple[E, str | None]:
     """As `set_url`, and returns the signing secret too unless it was shown before. It counts as shown from now on."""
-    checked = check_url(url)
+    checked = check_url(url, of=endpoint)
     with transaction.atomic(durable=True):
         stored = store_url(endpoint=endpoint, url=checked, by=by, at=at)
         secret = None if stored.secret_shown else show_secret(endpoint=stored, by=by, at=at)
     return stored, secret
 
 
-def check_url(url: str) -> CheckedUrl:
+def check_url(url: str, *, of: Endpoint | None) -> CheckedUrl:
     """Check that webhooks may be sent to `url`. Raises InvalidWebhookUrl.
 
     Looks the host up, which takes up to 3 s. To be called outside any transaction, which would keep its row locks and
-    its snapshot for that time.
+    its snapshot for that time. `of`: an endpoint of the account that asks; None for staff who open one or change it.
     """
+    account = (of.OWNER, of.owner_id) if of else None
     if url:
         host = address_guard.check_url(url, allow_loopback=settings.WEBHOOK_ALLOW_LOOPBACK)
         if host is not None:
-            address_guard.check_addresses(host, address_guard.addresses(host))
+            address_guard.check_addresses(host, address_guard.addresses(host, account=account))
     return CheckedUrl(url)
 
 

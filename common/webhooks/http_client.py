@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import re
 import socket
 import ssl
 import time
@@ -10,13 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import aiohttp
 import uvloop
+from aiohttp.client_proto import ResponseHandler
 
 from common import clock
-from common.webhooks.address_guard import AddressRefused, guarded_socket
+from common.webhooks.address_guard import AddressRefused, MalformedUrl, called_url, guarded_socket
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +31,13 @@ TOTAL_SECONDS = 15
 _KEEP_ALIVE_SECONDS = 4
 _MAX_READ_BYTES = 64 * 1024
 _STORED_BYTES = 4 * 1024
+# Of the headers of an answer, which is more than most endpoints accept of a request. Those of longer ones are not read.
+_MAX_HEADER_BYTES = 64 * 1024
+_MAX_HEADERS = 1000
+_STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})\b[^\n]*\n")
+_END_OF_HEAD = re.compile(rb"\n\r?\n")
+# The class of error of an answer with a status, of which the rest cannot be read.
+UNREAD = "unread"
 # A name look-up that hangs occupies a thread until the resolver gives up; other look-ups need threads meanwhile.
 _LOOK_UP_THREADS = 64
 
@@ -51,9 +63,11 @@ class Request(NamedTuple):
 class Result:
     """The outcome of a request.
 
-    Either `status_code` or `error` is set; `error` is a short class such as `timeout`. `response_start` is the start of
-    the response's body, `retry_after` the header as received, and `at` when the request began. `was_sent` is False
-    when no request was made for a reason on our side, such as a missing token; that is no failure of the endpoint.
+    `status_code` is set once the status line was received, whatever came after it. Without it `error` is set, a short
+    class such as `timeout`; with it `error` is empty, or UNREAD when headers or body could not be read to their end.
+    `response_start` is the start of the response's body, `retry_after` the header as received, and `at` when the
+    request began. `was_sent` is False when no request was made for a reason on our side, such as a missing token; that
+    is no failure of the endpoint.
     """
 
     status_code: int | None = None
@@ -90,6 +104,64 @@ def new_event_loop() -> uvloop.Loop:
     return loop
 
 
+class _StatusKnown(aiohttp.ClientError):
+    """An answer with this status was received, and the rest of its head cannot be read."""
+
+    def __init__(self, status_code: int) -> None:
+        super().__init__(status_code)
+        self.status_code = status_code
+
+
+class _Protocol(ResponseHandler):
+    """Keeps the start of the answer, because aiohttp tells nothing of an answer that it cannot read."""
+
+    start = b""
+
+    def set_response_params(self, **options: Any) -> None:
+        self.start = b""  # a connection that is used again
+        super().set_response_params(**options)
+
+    def data_received(self, data: bytes) -> None:
+        if len(self.start) < _MAX_HEADER_BYTES:
+            self.start += data[:_MAX_HEADER_BYTES]
+        super().data_received(data)
+        if (error := self.exception()) is not None and self._payload is not None and not self._payload.is_eof():
+            # Otherwise whoever reads a body with malformed chunks would wait for its end until the deadline.
+            self._payload.set_exception(aiohttp.ClientPayloadError(str(error)))
+
+
+class _Connector(aiohttp.TCPConnector):
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._factory = partial(_Protocol, loop=self._loop)  # type: ignore[assignment]  # partial is invariant
+
+
+class _Response(aiohttp.ClientResponse):
+    async def start(self, connection: "Connection") -> aiohttp.ClientResponse:
+        """Read the head. Raises _StatusKnown where only its first line can be read."""
+        protocol: Any = connection.protocol
+        try:
+            return await super().start(connection)
+        except _UNREADABLE as error:
+            if (status := status_of(protocol.start)) is not None:
+                raise _StatusKnown(status) from error
+            raise
+
+
+def status_of(answer: bytes) -> int | None:
+    """The status of an answer from its first bytes; None without a whole status line. Those of 1xx are skipped."""
+    position = 0
+    while (line := _STATUS_LINE.match(answer, position)) is not None:
+        status = int(line[1])
+        if status >= 200:  # noqa: PLR2004  # the class 1xx ends there
+            return status
+        end = _END_OF_HEAD.search(answer, line.end() - 1)
+        if end is None:
+            return None
+        position = end.end()
+    return None
+
+
 def open_session(*, allow_loopback: bool, seconds: float | None = None) -> aiohttp.ClientSession:
     """A session that keeps connections open between requests. To be called within the event loop that uses it.
 
@@ -97,11 +169,15 @@ def open_session(*, allow_loopback: bool, seconds: float | None = None) -> aioht
     """
     total = TOTAL_SECONDS if seconds is None else seconds
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
+        connector=_Connector(
             limit=0,
             keepalive_timeout=_KEEP_ALIVE_SECONDS,
             socket_factory=partial(guarded_socket, allow_loopback=allow_loopback),
         ),
+        response_class=_Response,
+        max_line_size=_MAX_HEADER_BYTES,
+        max_field_size=_MAX_HEADER_BYTES,
+        max_headers=_MAX_HEADERS,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,  # a small compressed response could expand to gigabytes
         # By default aiohttp rounds deadlines of more than five seconds up to whole seconds.
@@ -119,14 +195,18 @@ async def send(session: aiohttp.ClientSession, request: Request) -> Result:
     outcome: dict[str, Any]
     try:
         async with session.post(
-            request.url, data=request.body, headers=request.headers, allow_redirects=False
+            called_url(request.url), data=request.body, headers=request.headers, allow_redirects=False
         ) as response:
+            response_start, error_class = await _read_start(response, request)
             outcome = {
                 "status_code": response.status,
-                "response_start": await _read_start(response, request),
+                "error": error_class,
+                "response_start": response_start,
                 "retry_after": response.headers.get("Retry-After", ""),
             }
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+    except _StatusKnown as known:
+        outcome = {"status_code": known.status_code, "error": UNREAD}
+    except _UNREADABLE as error:
         if getattr(error, "errno", None) in _LOCAL_SHORTAGES:
             _log.error("This machine lacks a resource that a request needs: %s", error)
             outcome = {"error": "local_shortage", "was_sent": False}
@@ -139,26 +219,34 @@ async def send(session: aiohttp.ClientSession, request: Request) -> Result:
     return Result(at=at, milliseconds=milliseconds, request=request.stored, **outcome)
 
 
-async def _read_start(response: aiohttp.ClientResponse, request: Request) -> str:
-    """The first 4 KiB of the body as text, with the secrets of the request replaced.
+async def _read_start(response: aiohttp.ClientResponse, request: Request) -> tuple[str, str]:
+    """The first 4 KiB of the body as text, with the secrets of the request replaced; and UNREAD if its end is missing.
 
     Reads at most 64 KiB and closes the connection of a longer response, which could not be reused. The secrets are
     replaced because an endpoint may repeat its request in the response, which is stored and shown.
     """
     if response.content.at_eof():
-        return ""  # most endpoints answer without a body
-    received = bytearray()
-    async for chunk in response.content.iter_any():
-        received += chunk
-        if len(received) >= _MAX_READ_BYTES:
-            response.close()
-            break
+        return "", ""  # most endpoints answer without a body
+    received, error_class = bytearray(), ""
+    try:
+        async for chunk in response.content.iter_any():
+            received += chunk
+            if len(received) >= _MAX_READ_BYTES:
+                response.close()
+                break
+    except _UNREADABLE as error:
+        _log.debug("The body of an answer could not be read: %s", error)
+        response.close()
+        error_class = UNREAD
     for secret in request.secrets:
         received = received.replace(secret.encode(), b"[secret]")
     # PostgreSQL's type text cannot store NUL.
-    return bytes(received[:_STORED_BYTES]).decode(errors="replace").replace("\0", "\ufffd")
+    text = bytes(received[:_STORED_BYTES]).decode(errors="replace").replace("\0", "\ufffd")
+    return text, error_class
 
 
+# What aiohttp raises of connections and answers.
+_UNREADABLE = (aiohttp.ClientError, OSError, TimeoutError, ValueError)
 _LOCAL_SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _ERROR_CLASSES: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "timeout"),
@@ -167,6 +255,7 @@ _ERROR_CLASSES: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLError, "tls"),
     (aiohttp.ClientConnectorError, "connect"),
     (aiohttp.InvalidURL, "invalid_url"),
+    (MalformedUrl, "invalid_url"),
 )
 
 

@@ -1,6 +1,6 @@
 """What `/readyz` examines: the servers behind this process, and whether the other processes work.
 
-The answer names no host, error text or version of a server, because everybody may ask; of this service it does.
+The answer names no host, error text or version, because everybody may ask.
 """
 
 import logging

@@ -218,7 +218,7 @@ def _told(delivery: Any) -> dict[str, Any]:
         "names": _names(delivery, stops),
         "trouble": _trouble(delivery),
         "reasons": _reasons(delivery, stops),
-        "requested_at": delivery.created_at,
+        "delivery": delivery,
         "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),
         "can_answer": bool(delivery.troubled_point),
     }
@@ -282,7 +282,7 @@ def set_url(*, endpoint: WebhookEndpoint, url: str, language: str, by: str, at: 
 
     Raises InvalidWebhookUrl, AccountSuspended, and RuntimeError inside a transaction, because names are looked up.
     """
-    checked = endpoints.check_url(url)
+    checked = endpoints.check_url(url, of=endpoint)
     host = urlsplit(checked.text).netloc[:255]  # the rest can be a secret
     with transaction.atomic(durable=True):
         endpoint.integrator.check_active()

@@ -69,7 +69,7 @@ class IntegratorAdmin(AccountAdmin):
     add_text = _("Bring in an integrator")
     nothing_yet = _("No integrator yet.")
     limits = _LIMITS
-    search_fields = ["name"]
+    search_fields = ["name__composed"]
     readonly_fields = [_ID, "team", "created_at"]
     inlines = [PickupPointInline, TokenInline]
     change_form_template = "admin/delivery/integrator/change_form.html"
@@ -164,7 +164,7 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
     nothing_yet = _("No token yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["integrator"]
-    search_fields = ["integrator__name", "hint", "name"]
+    search_fields = ["integrator__name__composed", "hint", "name__composed"]
     autocomplete_fields = ["integrator"]
     fields = ["integrator", "environment", "name"]
     actions = ["rotate", "revoke"]

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock
+from common import clock, phones
 from common.actors import actor, actor_name
 from common.admin_base import (
     AddedOnly,
@@ -22,7 +22,7 @@ from common.admin_base import (
     effect,
     pill,
 )
-from common.formats import ago, moment, phone
+from common.formats import ago, moment
 from delivery.actions import drivers
 from delivery.admin.labels import coordinates, metres
 from delivery.models import Driver, DriverPosition
@@ -42,11 +42,17 @@ class PositionInline(ReadOnlyInline):
 
 @admin.register(Driver)
 class DriverAdmin(RefusalsAsMessages, ModelAdmin):
-    list_display = ["name", "state", column("phone", _("phone"), phone), "vehicle_type", "environment"]
+    list_display = [
+        "name",
+        "state",
+        column("phone", _("phone"), phones.shown),
+        "vehicle_type",
+        "environment",
+    ]
     add_text = _("New driver")
     nothing_yet = _("No driver yet.")
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
-    search_fields = ["name", "phone"]
+    search_fields = ["name__composed", "phone"]
     fieldsets = [
         (None, {"fields": ["name", "phone", "vehicle_type", "environment"]}),
         (_("Availability"), {"fields": ["active", "on_duty", "where"]}),
@@ -104,7 +110,7 @@ class DriverPositionAdmin(LargeTable, AddedOnly, ModelAdmin):
     list_display = ["driver", column("recorded_at", _("when"), moment), *_WHERE]
     nothing_yet = _("No position yet. Drivers' phones and dispatchers record them.")
     list_select_related = ["driver"]
-    search_fields = ["driver__name"]
+    search_fields = ["driver__name__composed"]
     autocomplete_fields = ["driver"]
     ordering = ["-id"]
     fields = ["driver", "latitude", "longitude", "accuracy_m"]

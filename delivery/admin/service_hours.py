@@ -93,7 +93,7 @@ class ServiceHoursAdmin(RecordedAdmin):
     change_form_before_template = "admin/delivery/servicehours/week.html"
     list_display = ["scope", "now", "today", "time_zone"]
     list_select_related = ["integrator"]
-    search_fields = ["city", "integrator__name"]
+    search_fields = ["city__composed", "integrator__name__composed"]
     autocomplete_fields = ["integrator"]
 
     class Media:

@@ -16,6 +16,7 @@ from import_export.widgets import Widget
 from common.actors import actor
 from common.admin_base import OneRow, column
 from common.csv_files import neutralised
+from common.fields import composed
 from common.formats import money
 from common.measures import KILOMETRES, shown
 from common.price_preview import PreviewedForm, compared
@@ -38,19 +39,21 @@ class AccountWidget(Widget):
     def look_up(self, names: Iterable[str]) -> None:
         """By one query. An export writes some names with an apostrophe, as `neutralised` does."""
         wanted = set(names)
-        for account in Integrator.objects.filter(name__in=wanted | {name.removeprefix("'") for name in wanted}):
-            for name in {account.name, neutralised(account.name)}:
+        wanted |= {name.removeprefix("'") for name in wanted}
+        for account in Integrator.objects.filter(name__composed__in=wanted):
+            for name in {composed(account.name), composed(neutralised(account.name))}:
                 self._found[name] = None if name in self._found else account
 
     def clean(self, value: str, row: Any = None, **kwargs: Any) -> Integrator | None:
-        if value and self._found.get(value) is None:
+        name = composed(value or "")
+        if name and self._found.get(name) is None:
             sentence = (
                 gettext("several accounts are called '%(name)s'; edit their tariffs in the admin")
-                if value in self._found
+                if name in self._found
                 else gettext("there is no account called '%(name)s'")
             )
             raise ValueError(sentence % {"name": shown(value)})
-        return self._found.get(value)
+        return self._found.get(name)
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
         return str(value or "")
@@ -152,7 +155,7 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
         _figures(_("What drivers earn"), "driver_percent", "driver_fixed", "driver_per_km"),
     ]  # fmt: skip  # a table
     autocomplete_fields = ["integrator"]
-    search_fields = ["integrator__name"]
+    search_fields = ["integrator__name__composed"]
 
     @admin.display(description=_("account"), ordering="integrator__name")
     def account(self, tariff: Tariff) -> str:

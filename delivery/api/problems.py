@@ -10,12 +10,13 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common.errors import DomainError
 from common.json_body import Json, Moment, Uuid
-from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter
+from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter, changes_nothing
 from delivery.errors import AddressNotLocated, Closed, ExternalIdInUse
 
 CONTENT_TYPE = "application/problem+json"
@@ -28,7 +29,7 @@ _SEVERAL_PLACES = (
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 # Codes of entries that a problem has as its own code if all its entries have it.
-CODES_OF_PROBLEMS = frozenset({"unknown_key", "outside_service_area"})
+CODES_OF_PROBLEMS = frozenset({"unknown_key", "swapped_coordinates"})
 # What warnings say, by code.
 _WARNINGS = {
     "unknown_key": "This key is unknown and has no effect.",
@@ -183,7 +184,8 @@ def refusal(path: str, error: DomainError) -> Response:
     if isinstance(error, ExternalIdInUse):
         body["deliveryId"] = str(error.delivery_id)
     if isinstance(error, Closed):
-        body["opensAt"] = error.opens_at.isoformat(timespec="seconds") if error.opens_at else None
+        opens_at = error.opens_at
+        body["opensAt"] = timezone.localtime(opens_at).isoformat(timespec="seconds") if opens_at else None
     return Response(body, status=error.status, headers=headers, content_type=CONTENT_TYPE)
 
 
@@ -231,9 +233,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     It may have been raised after a commit, so the body claims nothing about the effect of the request.
     """
-    is_read = request.method in ("GET", "HEAD")
-    detail = _UNKNOWN_ERROR if is_read else f"{_UNKNOWN_ERROR} {_UNKNOWN_EFFECT}"
-    return _answer(request, 500, "server_error", "An error on our side", detail, retryable=is_read)
+    can_repeat = changes_nothing(request)
+    detail = _UNKNOWN_ERROR if can_repeat else f"{_UNKNOWN_ERROR} {_UNKNOWN_EFFECT}"
+    return _answer(request, 500, "server_error", "An error on our side", detail, retryable=can_repeat)
 
 
 def late_body(request: HttpRequest) -> HttpResponse:
@@ -258,7 +260,7 @@ def busy(request: HttpRequest) -> HttpResponse:
 
 def unavailable(request: HttpRequest) -> HttpResponse:
     """503: the database is away. A call that changes something may have taken effect."""
-    can_repeat = request.method in ("GET", "HEAD") or "Idempotency-Key" in request.headers
+    can_repeat = changes_nothing(request) or "Idempotency-Key" in request.headers
     detail = "Try again after the seconds in Retry-After." if can_repeat else _UNKNOWN_EFFECT
     return _answer(
         request, 503, "unavailable", "The service is not available for a moment", detail, retryable=can_repeat

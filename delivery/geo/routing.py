@@ -4,17 +4,19 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from enum import StrEnum
 from functools import cache, partial
 from http import HTTPStatus
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import requests
+from prometheus_client import Counter
 
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.metrics import REGISTRY
 from delivery.geo.distance import Point, metres
 
-T = TypeVar("T")
 _log = logging.getLogger(__name__)
 NAMES = ("osrm", "valhalla")
 _SECONDS = 2
@@ -23,8 +25,21 @@ _calls = BoundedCalls(most=8, seconds=_SECONDS)
 # Valhalla's name of each vehicle.
 _COSTINGS = {"MOTORCYCLE": "motorcycle", "CAR": "auto"}
 _KMH_PER_METRE_A_SECOND = 3.6
+# What cannot be. A road that is farther from a point is not the road of that place.
+_FARTHEST_ROAD_M = 1000
+# A leg is from road to road, and so shorter by what lies beside the roads, of which a yard or a park at most counts.
+_BESIDE_M = 100
+_SHORTEST = 0.99  # engines measure on a sphere
+_FASTEST_KMH, _ROUNDED_SECONDS = 150, 2  # on average; more than any engine's motorway
+_SLOWEST_KMH, _LONGEST_STOP_SECONDS = 3, 600  # on average, beside a wait for a ferry
 # What times are from where no engine says them.
 PLAIN = "distance"
+_FAILURES = Counter(
+    "rota_routing_failures",
+    "Answers of the routing engine that do not count, so that the straight line does",
+    ["engine", "reason"],
+    registry=REGISTRY,
+)
 
 
 class Leg(NamedTuple):
@@ -39,16 +54,47 @@ class Leg(NamedTuple):
         return Decimal(self.metres / 1000).quantize(Decimal("0.01"), ROUND_HALF_UP)
 
 
-# Legs between consecutive points. Raises RoutingFailed without a complete answer within 2 s.
+# Legs between consecutive points. Raises RoutingFailed without a complete and possible answer within 2 s.
 Engine = Callable[[Sequence[Point]], list[Leg]]
 
 
+class Reason(StrEnum):
+    """Why there is no answer that counts, as the metric has it."""
+
+    AWAY = "away"
+    REFUSED = "refused"  # it knows no way, or not the question
+    UNREADABLE = "unreadable"
+    FAR_FROM_ROAD = "far_from_road"
+    TOO_SHORT = "too_short"
+    TOO_FAST = "too_fast"
+    TOO_SLOW = "too_slow"
+
+
 class RoutingFailed(Exception):
-    """The routing engine did not answer with each leg, perhaps because no road is near. The message says why."""
+    """The routing engine did not answer with each leg, or with what cannot be. The message says why."""
+
+    def __init__(self, why: str, reason: Reason = Reason.REFUSED) -> None:
+        super().__init__(why)
+        self.reason = reason
 
 
 class EngineAway(RoutingFailed):
     """It did not answer in time, so it is likely not to answer to the next question either."""
+
+    def __init__(self, why: str, reason: Reason = Reason.AWAY) -> None:
+        super().__init__(why, reason)
+
+
+class _Answer(NamedTuple):
+    """What an engine says of a way.
+
+    `beside`: for each leg the metres from where it was to begin and to end to where it does, on the nearest road; none
+    where the engine does not tell. `line`: the way's points, if they were asked for.
+    """
+
+    legs: list[Leg]
+    beside: list[tuple[float, float]]
+    line: list[Point]
 
 
 def engine(name: str, *, url: str, vehicle: str) -> Engine | None:
@@ -59,62 +105,67 @@ def engine(name: str, *, url: str, vehicle: str) -> Engine | None:
 
 
 def osrm(url: str) -> Engine:
-    """The OSRM server at `url`, whatever vehicle its data were prepared for.
-
-    Source: OSRM HTTP API, route service: GET /route/v1/driving/{lon},{lat};{lon},{lat}, `routes[0].legs[]` with
-    `distance` in metres and `duration` in seconds.
-    """
-
-    def read(answer: Any) -> list[Leg]:
-        return [Leg(_measure(leg["distance"]), _measure(leg["duration"])) for leg in answer["routes"][0]["legs"]]
-
-    def legs(points: Sequence[Point]) -> list[Leg]:
-        who = f"OSRM at {url}"
-        return _complete(
-            _ask(who, read, "GET", _address_of_osrm(url, points), params={"overview": "false"}), points, who
-        )
-
-    return legs
+    """The OSRM server at `url`, whatever vehicle its data were prepared for."""
+    return lambda points: _ask_osrm(url, points, with_line=False).legs
 
 
 def valhalla(url: str, *, vehicle: str) -> Engine:
-    """The Valhalla server at `url`, with the costing of a type of vehicle.
-
-    Source: Valhalla's turn-by-turn API: POST /route, `trip.legs[].summary` with `length` in kilometres and `time` in
-    seconds.
-    """
-
-    def read(answer: Any) -> list[Leg]:
-        summaries = [leg["summary"] for leg in answer["trip"]["legs"]]
-        return [Leg(_measure(summary["length"]) * 1000, _measure(summary["time"])) for summary in summaries]
-
-    def legs(points: Sequence[Point]) -> list[Leg]:
-        who, body = f"Valhalla at {url}", _asked_of_valhalla(points, vehicle)
-        return _complete(_ask(who, read, "POST", f"{url.rstrip('/')}/route", json=body), points, who)
-
-    return legs
+    """The Valhalla server at `url`, with the costing of a type of vehicle."""
+    return lambda points: _ask_valhalla(url, points, vehicle).legs
 
 
 def way(name: str, points: Sequence[Point], *, url: str, vehicle: str) -> list[Point]:
-    """The line on the road through these points, by the engine of this name. Raises RoutingFailed.
-
-    Source: as above; OSRM's `routes[0].geometry`, Valhalla's `trip.legs[].shape`, both encoded polylines of six places.
-    """
+    """The line on the road through these points, by the engine of this name. Raises RoutingFailed."""
     if name == "valhalla":
-        return _ask(
-            f"Valhalla at {url}",
-            lambda answer: [point for leg in answer["trip"]["legs"] for point in _line(leg["shape"])],
-            "POST",
-            f"{url.rstrip('/')}/route",
-            json=_asked_of_valhalla(points, vehicle),
-        )
-    return _ask(
-        f"OSRM at {url}",
-        lambda answer: _line(answer["routes"][0]["geometry"]),
-        "GET",
-        _address_of_osrm(url, points),
-        params={"overview": "full", "geometries": "polyline6"},
-    )
+        return _ask_valhalla(url, points, vehicle).line
+    return _ask_osrm(url, points, with_line=True).line
+
+
+def _ask_osrm(url: str, points: Sequence[Point], *, with_line: bool) -> _Answer:
+    """What the OSRM server says. Raises RoutingFailed.
+
+    Source: OSRM HTTP API, route service: GET /route/v1/driving/{lon},{lat};{lon},{lat}, `routes[0].legs[]` with
+    `distance` in metres and `duration` in seconds, `routes[0].geometry`, and `waypoints[].distance`, the metres from
+    each point to the road, which versions before 5.21 leave out.
+    """
+
+    def read(answer: Any) -> _Answer:
+        route = answer["routes"][0]
+        legs = [Leg(_measure(leg["distance"]), _measure(leg["duration"])) for leg in route["legs"]]
+        beside = [_measure(waypoint.get("distance", 0)) for waypoint in answer.get("waypoints", [])]
+        return _Answer(legs, list(pairwise(beside)), _line(route["geometry"]) if with_line else [])
+
+    options = {"overview": "full", "geometries": "polyline6"} if with_line else {"overview": "false"}
+    path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
+    address = f"{url.rstrip('/')}/route/v1/driving/{path}"
+    return _ask("osrm", f"OSRM at {url}", points, read, "GET", address, params=options)
+
+
+def _ask_valhalla(url: str, points: Sequence[Point], vehicle: str) -> _Answer:
+    """What the Valhalla server says. Raises RoutingFailed.
+
+    Source: Valhalla's turn-by-turn API: POST /route, `trip.legs[].summary` with `length` in kilometres and `time` in
+    seconds, and `trip.legs[].shape`, an encoded polyline from road to road.
+    """
+
+    def read(answer: Any) -> _Answer:
+        summaries = [leg["summary"] for leg in answer["trip"]["legs"]]
+        legs = [Leg(_measure(summary["length"]) * 1000, _measure(summary["time"])) for summary in summaries]
+        lines = [_line(leg.get("shape", "")) for leg in answer["trip"]["legs"]]
+        beside = [
+            (metres(start, line[0]), metres(end, line[-1]))
+            for line, (start, end) in zip(lines, pairwise(points), strict=True)
+            if line
+        ]
+        return _Answer(legs, beside, [point for line in lines for point in line])
+
+    body = {
+        "locations": [{"lat": point.latitude, "lon": point.longitude} for point in points],
+        "costing": _COSTINGS[vehicle],
+        "directions_type": "none",
+        "units": "kilometers",
+    }
+    return _ask("valhalla", f"Valhalla at {url}", points, read, "POST", f"{url.rstrip('/')}/route", json=body)
 
 
 def _line(encoded: str) -> list[Point]:
@@ -138,22 +189,26 @@ def _line(encoded: str) -> list[Point]:
     return [Point(latitude / 1e6, longitude / 1e6) for latitude, longitude in zip(latitudes, longitudes, strict=True)]
 
 
-def _address_of_osrm(url: str, points: Sequence[Point]) -> str:
-    path = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in points)
-    return f"{url.rstrip('/')}/route/v1/driving/{path}"
+def _ask(
+    name: str,
+    who: str,
+    points: Sequence[Point],
+    read: Callable[[Any], _Answer],
+    method: str,
+    address: str,
+    **options: Any,
+) -> _Answer:
+    """What `read` makes of the engine's answer, if that can be. Raises RoutingFailed, and counts that."""
+    try:
+        answer = _get(read, method, address, **options)
+        _check(answer, points)
+    except RoutingFailed as error:
+        _FAILURES.labels(name, error.reason).inc()
+        raise type(error)(f"{who}: {error}", error.reason) from error
+    return answer
 
 
-def _asked_of_valhalla(points: Sequence[Point], vehicle: str) -> dict[str, Any]:
-    return {
-        "locations": [{"lat": point.latitude, "lon": point.longitude} for point in points],
-        "costing": _COSTINGS[vehicle],
-        "directions_type": "none",
-        "units": "kilometers",
-    }
-
-
-def _ask(who: str, read: Callable[[Any], list[T]], method: str, address: str, **options: Any) -> list[T]:
-    """What `read` makes of the engine's answer. Raises RoutingFailed."""
+def _get(read: Callable[[Any], _Answer], method: str, address: str, **options: Any) -> _Answer:
     call = partial(
         _session().request,
         method,
@@ -165,22 +220,44 @@ def _ask(who: str, read: Callable[[Any], list[T]], method: str, address: str, **
     try:
         response = _calls.run(call)
     except requests.RequestException as error:  # its text has the URL, and so the coordinates
-        raise EngineAway(f"{who}: {type(error).__name__}") from error
+        raise EngineAway(type(error).__name__) from error
     except (DeadlinePassed, TooManyCalls) as error:
-        raise EngineAway(f"{who}: {type(error).__name__} {error}") from error
+        raise EngineAway(f"{type(error).__name__} {error}") from error
     if response.status_code != HTTPStatus.OK:
         failed = EngineAway if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR else RoutingFailed
-        raise failed(f"{who}: status {response.status_code}")
+        raise failed(f"status {response.status_code}")
     try:
         return read(response.json())
-    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
-        raise RoutingFailed(f"{who}: {error}") from error
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        raise RoutingFailed(str(error), Reason.UNREADABLE) from error
 
 
-def _complete(legs: list[Leg], points: Sequence[Point], who: str) -> list[Leg]:
-    if len(legs) != len(points) - 1:
-        raise RoutingFailed(f"{who}: {len(legs)} legs for {len(points)} points")
-    return legs
+def _check(answer: _Answer, points: Sequence[Point]) -> None:
+    """Raise RoutingFailed unless the answer has each leg, and all can be.
+
+    A server answers with the nearest road that its map has, however far that is: without a map of the place all
+    points may lie on one road, so that the way has no length.
+    """
+    if len(answer.legs) != len(points) - 1:
+        raise RoutingFailed(f"{len(answer.legs)} legs for {len(points)} points", Reason.UNREADABLE)
+    if answer.beside and len(answer.beside) != len(answer.legs):
+        raise RoutingFailed(f"{len(answer.beside)} ends for {len(answer.legs)} legs", Reason.UNREADABLE)
+    for leg, (start, end), beside in zip(
+        answer.legs, pairwise(points), answer.beside or [(0.0, 0.0)] * len(answer.legs), strict=True
+    ):
+        _check_leg(leg, metres(start, end), beside)
+
+
+def _check_leg(leg: Leg, geodesic_m: float, beside: tuple[float, float]) -> None:
+    if max(beside) > _FARTHEST_ROAD_M:
+        raise RoutingFailed(f"a point is {max(beside):.0f} m from the nearest road", Reason.FAR_FROM_ROAD)
+    to_roads = sum(min(each, _BESIDE_M) for each in beside)
+    if leg.metres + to_roads < geodesic_m * _SHORTEST:
+        raise RoutingFailed(f"{leg.metres:.0f} m for {geodesic_m:.0f} m in a straight line", Reason.TOO_SHORT)
+    if leg.metres > (leg.seconds + _ROUNDED_SECONDS) * _FASTEST_KMH / _KMH_PER_METRE_A_SECOND:
+        raise RoutingFailed(f"{leg.metres:.0f} m in {leg.seconds:.0f} s", Reason.TOO_FAST)
+    if leg.seconds > _LONGEST_STOP_SECONDS + leg.metres * _KMH_PER_METRE_A_SECOND / _SLOWEST_KMH:
+        raise RoutingFailed(f"{leg.seconds:.0f} s for {leg.metres:.0f} m", Reason.TOO_SLOW)
 
 
 def _measure(value: Any) -> float:

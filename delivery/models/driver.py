@@ -57,7 +57,7 @@ class DriverQuerySet(models.QuerySet["Driver"]):
 
     def matching(self, text: str) -> Self:
         """Those whose name or phone contains the text, in any case. All of them for an empty text."""
-        return self.filter(Q(name__icontains=text) | Q(phone__icontains=text)) if text else self
+        return self.filter(Q(name__composed__icontains=text) | Q(phone__icontains=text)) if text else self
 
     def by_distance(self, point: Point) -> Self:
         """Nearest first by the latest position, whatever its age; those without one last, by name.

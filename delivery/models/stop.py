@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.fields import CiphertextField, Folded, any_of, folded, one_of
+from common.fields import CiphertextField, Folded, any_of, composed, composed_column, folded, one_of
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import ends_with, phone_key
 from common.postgresql import prepared
@@ -120,7 +120,7 @@ class Stop(Located):
             ),
         ]
         indexes = [
-            models.Index(fields=["external_id"], name="stop_external_id", condition=~Q(external_id="")),
+            models.Index(composed_column("external_id"), name="stop_external_id", condition=~Q(external_id="")),
             models.Index(
                 fields=["external_id_digest", "-id"],
                 name="stop_repeated_external_id",
@@ -173,34 +173,40 @@ class Stop(Located):
 
     @staticmethod
     def digest_of(external_id: str, *, token: Requester) -> bytes | None:
-        """What identifies an externalId among those of all accounts and environments. None without one."""
+        """What identifies an externalId, composed, among those of all accounts and environments. None without one."""
         if not external_id:
             return None
-        text = f"{token.integrator_id.hex} {token.environment} {external_id}"
+        text = f"{token.integrator_id.hex} {token.environment} {composed(external_id)}"
         return hashlib.sha256(text.encode()).digest()
 
     @staticmethod
-    def repeated(stops: "Iterable[Stop]", *, at: datetime, lock: bool = False) -> dict[str, UUID]:
+    def repeated(stops: Iterable["Stop"], *, at: datetime, lock: bool = False) -> dict[str, UUID]:
         """The externalIds of unsaved stops that an order of their account and environment had less than 24 hours ago.
 
         Each with the newest delivery that has such an order. Orders that have FAILED do not count. `lock`: first wait
         for other transactions that look for one of them with a lock, and let further ones wait for the end of this.
         """
-        by_digest = {stop.external_id_digest: stop.external_id for stop in stops if stop.external_id_digest}
-        if not by_digest:
+        digests = {stop.external_id: stop.external_id_digest for stop in stops if stop.external_id_digest}
+        if not digests:
             return {}
-        query = (_REPEATED, {"digests": list(by_digest), "since": at - _REPEATED_WITHIN})
+        query = (_REPEATED, {"digests": list(digests.values()), "since": at - _REPEATED_WITHIN})
         if lock:
-            keys = sorted(int.from_bytes(digest[:8], signed=True) for digest in by_digest)
+            keys = sorted(int.from_bytes(digest[:8], signed=True) for digest in digests.values())
             rows = prepared.execute_together((_LOCK, [keys]), query)
         else:
             rows = prepared.execute(*query).fetchall()
-        return {by_digest[bytes(digest)]: delivery for digest, delivery in rows}
+        found = {bytes(digest): delivery for digest, delivery in rows}
+        return {external_id: found[bytes(digest)] for external_id, digest in digests.items() if digest in found}
+
+    @staticmethod
+    def with_external_id(external_id: str) -> "models.QuerySet[Stop]":
+        """Those of all accounts, by an index, which has no empty ones."""
+        return Stop.objects.exclude(external_id="").filter(external_id__composed=external_id)
 
     @staticmethod
     def refers_to(delivery: str, *, external_id: str) -> Func:
         """The condition that `delivery`, the name of a key, is of a delivery with this externalId at a drop-off."""
-        return any_of(delivery, ArraySubquery(Stop.objects.filter(external_id=external_id).values("delivery")))
+        return any_of(delivery, ArraySubquery(Stop.with_external_id(external_id).values("delivery")))
 
     @staticmethod
     def of_some_with(deliveries: ArraySubquery, *, text: str) -> Func:
@@ -487,11 +493,6 @@ def ahead(prefix: str = "") -> Q:
 
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
-    def of(self, stops: Iterable[Stop]) -> "dict[int, ArrivalEstimate]":
-        """The estimates of the stops at which a driver is expected, by the stop's key. One query at most."""
-        expected = [stop.pk for stop in stops if stop.is_expected]
-        return self.in_bulk(expected) if expected else {}
-
     def obsolete(self) -> "ArrivalEstimateQuerySet":
         """The estimates of stops at which no driver is expected any more."""
         return self.exclude(ahead("stop__") & ~Q(stop__status=Status.PENDING))
@@ -508,6 +509,8 @@ class ArrivalEstimate(models.Model):
     earliest = models.DateTimeField(_("earliest"))
     latest = models.DateTimeField(_("latest"))
     computed_at = models.DateTimeField(_("computed at"))
+    # When the driver was last heard of then, by a position or a move. None in rows of the version before.
+    signal_at = models.DateTimeField(_("last signal"), null=True)
     engine = models.CharField(max_length=8)  # osrm, valhalla or distance
     # The delivery's `last_sequence` that it was computed from. Another one: the route has moved since.
     sequence = models.PositiveIntegerField(db_default=0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from common.states import Region
 from integration import freight, postcodes
-from integration.errors import NoCoverage, TooHeavy
+from integration.errors import NoCoverage
 from integration.freight import Charges, Package, Parameters, Price, Rate, Service, Zone
 from integration.models import FreightParameters, FreightRate
 
@@ -43,14 +43,11 @@ def services(*, origin: str, destination: str, package: Package) -> dict[Service
     }
 
 
-def of_service(*, origin: str, destination: str, service: Service, package: Package) -> Price | None:
-    """The price of one service between two postcodes. None if it is not offered there."""
-    try:
-        start, end = postcodes.region(origin), postcodes.region(destination)
-        parameters, _zone, rates = _tariff(start, end)
-        return freight.charges(package, rates.get(service), parameters).price
-    except (NoCoverage, TooHeavy):
-        return None
+def of_service(*, origin: str, destination: str, service: Service, package: Package) -> Price:
+    """The price of one service between two postcodes. Raises NoCoverage if it is not offered there, or TooHeavy."""
+    start, end = postcodes.region(origin), postcodes.region(destination)
+    parameters, _zone, rates = _tariff(start, end)
+    return freight.charges(package, rates.get(service), parameters).price
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class CarrierRuleInline(ReadOnlyInline):
 class CarrierAdmin(ModelAdmin):
     list_display = ["name", "active", "created_at"]
     list_filter = ["active"]
-    search_fields = ["name"]
+    search_fields = ["name__composed"]
     nothing_yet = _("No carrier yet.")
     inlines = [CarrierRuleInline, CarrierKeyInline]
     fieldsets = [
@@ -72,7 +72,7 @@ class CarrierKeyAdmin(OneTimeSecretAdmin):
     nothing_yet = _("No carrier key yet.")
     list_filter = ["carrier", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["carrier"]
-    search_fields = ["carrier__name", "hint"]
+    search_fields = ["carrier__name__composed", "hint"]
     autocomplete_fields = ["carrier"]
     actions = ["revoke"]
 

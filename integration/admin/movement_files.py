@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
+from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -17,11 +18,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from import_export.tmp_storages import CacheStorage
 from import_export.widgets import Widget
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from common import clock, csv_files
+from common import clock, csv_files, kept_uploads
 from common.accounts import Environment
 from common.actors import actor
 from common.admin_base import ModelAdmin
@@ -204,7 +204,7 @@ class UploadForm(forms.Form):
         required=False,
         widget=UnfoldAdminFileFieldWidget({"accept": ".csv,text/csv,text/plain"}),
     )
-    upload = forms.CharField(required=False, max_length=32)
+    upload = forms.UUIDField(required=False)
     digest = forms.CharField(required=False, max_length=64)
 
 
@@ -259,17 +259,13 @@ class MovementFiles(ModelAdmin):
 
     def _preview(self, request: HttpRequest, raw: bytes) -> HttpResponse:
         found = preview(raw, source=_source(request), at=clock.now())
-        upload = ""
-        if found.moving and not found.faults:
-            storage = CacheStorage()  # in the database, for a day, under a name that only its page has
-            storage.save(raw)
-            upload = storage.name
+        is_ready = found.moving and not found.faults
+        upload = kept_uploads.keep_file(raw, **_kept_for(request)) if is_ready else None
         return self._show(request, preview=found, upload=upload)
 
-    def _confirmed(self, request: HttpRequest, upload: str, digest: str) -> HttpResponse:
+    def _confirmed(self, request: HttpRequest, upload: UUID, digest: str) -> HttpResponse:
         """Record the events of a file if that does what its preview showed. Otherwise show the preview of now."""
-        storage = CacheStorage(name=upload)
-        raw: bytes = storage.read() or b""
+        raw = kept_uploads.find_file(upload, **_kept_for(request)) or b""
         source, at = _source(request), clock.now()
         try:
             found = preview(raw, source=source, at=at)
@@ -280,7 +276,7 @@ class MovementFiles(ModelAdmin):
             return self._preview(request, raw)
         events = [line.movement for line in found.lines]
         outcomes = movements.record(events, orders=_orders(), source=source, by=actor(request), at=at)
-        storage.remove()
+        kept_uploads.remove(upload)
         moved = [each.order for each in outcomes if each.code == movements.MOVED and not each.was_done_before]
         user: Any = request.user  # logged in, so that it has a key
         LogEntry.objects.log_actions(user.pk, [order for order in moved if order], CHANGE, _("By a file of events."))
@@ -305,3 +301,7 @@ class MovementFiles(ModelAdmin):
 
 def _source(request: HttpRequest) -> str:
     return f"user {request.user.pk}"
+
+
+def _kept_for(request: HttpRequest) -> dict[str, Any]:
+    return {"owner": _source(request), "kind": "movements", "at": clock.now()}

@@ -112,7 +112,7 @@ _SUMMARY = [
     column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
     column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
     column("id", _("Shipping id"), str), column("freight_centavos", _("freight"), centavos), "freight_days",
-    "promised_on", "carrier",
+    "promised_on", "carrier", column("volumes", _("volumes"), str),
 ]  # fmt: skip  # a list of names
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,
@@ -276,7 +276,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         context["may_assign"] = self.has_assign_permission(request)
         context["may_move"] = self.has_change_permission(request, order)
         context["usual"] = usual and (usual.value, MOVES[usual])
-        context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]
+        context["others"] = [(status.value, MOVES[status]) for status in lifecycle.choices(current) if status != usual]
         return super().render_change_form(request, context, *args, **kwargs)
 
     def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:

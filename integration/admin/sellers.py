@@ -104,7 +104,7 @@ class SellerAdmin(AccountAdmin):
     add_text = _("Bring in a seller")
     nothing_yet = _("No seller yet.")
     limits = _LIMITS
-    search_fields = ["name", "=reference"]
+    search_fields = ["name__composed", "=reference"]
     readonly_fields = [_REFERENCE, "team", "space_taken", "created_at"]
     inlines = [CompanyInline, KeyInline]
 
@@ -180,7 +180,7 @@ class CompanyAdmin(ModelAdmin):
         column("document", _("document"), document), "name", column("postcode", _("origin CEP"), postcode), "seller",
     ]  # fmt: skip  # a list of names
     list_select_related = ["seller"]
-    search_fields = ["document", "name", "seller__name"]
+    search_fields = ["document", "name__composed", "seller__name__composed"]
     autocomplete_fields = ["seller"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Company | None = None) -> list[str]:
@@ -197,7 +197,7 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
     nothing_yet = _("No API key yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["seller"]
-    search_fields = ["seller__name", "=seller__reference", "hint", "name"]
+    search_fields = ["seller__name__composed", "=seller__reference", "hint", "name__composed"]
     autocomplete_fields = ["seller"]
     actions = ["revoke"]
 

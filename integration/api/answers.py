@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from common import refusals
 from common.errors import DomainError
-from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
+from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
 from common.webhooks.address_guard import InvalidWebhookUrl
 from integration.api.bodies import EventAnswer, Warned
 from integration.errors import IntegrationError, MalformedBody
@@ -38,6 +38,7 @@ WARNINGS = {
     "postcode_of_another_state": "O CEP é de outro estado.",
     "side_is_zero": "Uma das medidas é zero.",
     "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
+    "no_freight": "Sem frete: {about}.",
     "several_invoices": "O arquivo tem {about} notas; todas foram lidas.",
     "other_invoice_stored": (
         "Um arquivo anterior desta chave de acesso tem outro número, série, valor ou data, e continua valendo."
@@ -197,21 +198,25 @@ def busy(_request: HttpRequest) -> HttpResponse:
     return failure(message, status=503, code="busy")
 
 
-def unavailable(_request: HttpRequest) -> HttpResponse:
-    """The database is away. The call may have taken effect, as with `server_error`."""
-    message = (
-        "O serviço está indisponível no momento. A requisição pode ter tido efeito: consulte antes de repeti-la, ou "
-        "repita-a com a sua Idempotency-Key."
-    )
+def unavailable(request: HttpRequest) -> HttpResponse:
+    """The database is away. A call that changes something may have taken effect, as with `server_error`."""
+    message = "O serviço está indisponível no momento. Tente novamente depois dos segundos de Retry-After."
+    if not changes_nothing(request):
+        message = (
+            "O serviço está indisponível no momento. A requisição pode ter tido efeito: consulte antes de repeti-la, "
+            "ou repita-a com a sua Idempotency-Key."
+        )
     return failure(message, status=503, code="unavailable")
 
 
-def server_error(_request: HttpRequest) -> HttpResponse:
+def server_error(request: HttpRequest) -> HttpResponse:
     """500: an unexpected exception, perhaps after a commit, so the message claims nothing about the effect."""
-    message = (
-        "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
-        "cabeçalho X-Request-Id desta resposta."
-    )
+    message = "Erro interno. Informe ao suporte o cabeçalho X-Request-Id desta resposta."
+    if not changes_nothing(request):
+        message = (
+            "Erro interno. A requisição pode ter tido efeito: consulte antes de repeti-la, e informe ao suporte o "
+            "cabeçalho X-Request-Id desta resposta."
+        )
     return failure(message, status=500, code="server_error")
 
 

@@ -170,11 +170,14 @@ class StatusReport(StatusEntry, TypedDict):
 class OrderDetail(OrderSummary, TypedDict):
     """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
 
+    `volumes`: in how many boxes it leaves.
+
     `trackingUrl` is the page for the receiver, null once it no longer works. `carrier`: the name of who carries it,
     null if nobody is assigned.
     """
 
     items: list[dict[str, Any]]
+    volumes: int
     receiver: dict[str, Any]
     invoice: dict[str, Any] | None
     invoices: list[LinkedInvoice]
@@ -278,7 +281,7 @@ def event_answer(outcome: Outcome) -> EventAnswer:
 
 
 class ManifestOrder(TypedDict):
-    """An order of a manifest. `volumes`: one for each unit of its items. `weight` of all, in kilograms.
+    """An order of a manifest. `volumes`: its boxes. `weight` of all, in kilograms.
 
     `orderCost` in BRL, `freight` in centavos, null as in the order. `carrier` as in the order.
     """
@@ -388,6 +391,7 @@ def order_shown(order: Order, *, at: datetime) -> OrderShown:
     detail: OrderDetail = {
         **_summary(order),
         "items": [{**item, "price": _number(item["price"])} for item in order.items],
+        "volumes": order.volumes,
         "receiver": order.receiver,
         "invoice": {**sent, "value": _number(sent.get("value"))} if sent else None,
         "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],

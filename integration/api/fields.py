@@ -145,13 +145,18 @@ class IssueDateField(ShapedTextField):
         return text
 
 
-@extend_schema_field({"type": ["string", "integer"], "maxLength": 255})
-class TextOrNumberField(OptionalTextField):
-    """An identifier that may be sent as text or as a JSON integer, such as an invoice's number. The value is text."""
+class IdentifierField(TextField):
+    """A text by which callers know something of theirs. A JSON integer is the text of its digits, as in area A."""
+
+    # Described as text only, because clients that are generated would have a union.
 
     def to_internal_value(self, data: Any) -> str:
         is_whole = isinstance(data, int) and not isinstance(data, bool)
         return super().to_internal_value(str(data) if is_whole else data)
+
+
+class OptionalIdentifierField(IdentifierField, OptionalTextField):
+    """One that may be absent, null or empty."""
 
 
 @extend_schema_field(
@@ -196,14 +201,20 @@ class WeightField(serializers.Field[int, Any, int, Any]):
 
 
 class WholeNumberField(serializers.Field[int, Any, int, Any]):
-    """A JSON integer, 2 or 2.0, from `smallest` to 2^63 - 1; with `allow_text` also as text of 1 to 18 digits."""
+    """A JSON integer, 2 or 2.0, from `smallest` to `largest`; with `allow_text` also as text of 1 to 18 digits."""
 
-    default_error_messages = {**_NUMBER, "invalid": "Deve ser um número inteiro a partir de {smallest}."}
+    default_error_messages = {
+        **_NUMBER,
+        "invalid": "Deve ser um número inteiro a partir de {smallest}.",
+        "over_largest": "No máximo {largest}.",
+    }
 
-    def __init__(self, *, smallest: int, allow_text: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self, *, smallest: int, largest: int = _LARGEST_INTEGER, allow_text: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
-        self._smallest = smallest
-        schema = {"type": "integer", "format": "int64", "minimum": smallest, "maximum": _LARGEST_INTEGER}
+        self._smallest, self._largest = smallest, largest
+        schema = {"type": "integer", "format": "int64", "minimum": smallest, "maximum": largest}
         extend_schema_field(schema)(self)  # type: ignore[type-var]  # an instance too
         self._allow_text = allow_text
 
@@ -217,4 +228,6 @@ class WholeNumberField(serializers.Field[int, Any, int, Any]):
             self.fail("invalid", smallest=self._smallest)
         if data > _LARGEST_INTEGER:
             self.fail("too_large")
+        if data > self._largest:
+            self.fail("over_largest", largest=self._largest)
         return data

@@ -221,7 +221,7 @@ class ShippingViewSet(SellerViewSet):
         request=QuoteSerializer,
         responses={200: Answer(bodies.QuoteFound, "Price in centavos, deadline in business days.")},
     )
-    @action(methods=["post"], detail=False, invalid_status=400)
+    @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
     def quote(self, request: Request) -> Response:
         """Quote freight.
 
@@ -235,7 +235,7 @@ class ShippingViewSet(SellerViewSet):
         request=QuoteSerializer,
         responses={200: Answer(bodies.ServicesFound, "The services.")},
     )
-    @action(methods=["post"], detail=False, invalid_status=400)
+    @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
     def services(self, request: Request) -> Response:
         """Quote freight by every service.
 
@@ -292,6 +292,11 @@ class OrderViewSet(SellerViewSet):
         serializer = self.read_body(OrderSerializer(data=request.data, context=context))
         payload, at = serializer.payload, clock.now()
 
+        def warn(reason: NoCoverage) -> None:
+            path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
+            values = (("reason", reason.code), ("about", str(reason)))
+            self.check_found([PayloadWarning(path, "no_freight", values=values)])
+
         def create(_nothing: None) -> Response:
             order = orders.create(
                 seller=key.seller,
@@ -301,6 +306,7 @@ class OrderViewSet(SellerViewSet):
                 at=at,
                 simulation_speed=speed,
                 on_doubts=lambda doubts: self.check_found([_warning(each, "invoice", "key") for each in doubts]),
+                on_no_freight=warn,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
@@ -341,7 +347,7 @@ class OrderViewSet(SellerViewSet):
     def label(self, request: Request, order_id: str) -> HttpResponse:
         """Print the label of an order.
 
-        One label for each volume, which is one unit of an item: with the tracking code, the postcode and the key of
+        One label for each of the order's `volumes`: with the tracking code, the postcode and the key of
         the invoice as Code 128. Nothing is stored.
         """
         serializer = LabelSerializer(data=request.query_params)
@@ -602,6 +608,8 @@ class InvoiceViewSet(SellerViewSet):
 
 class LabelViewSet(SellerViewSet):
     """Labels of several orders."""
+
+    changes_nothing = True
 
     @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
     @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)

@@ -1,6 +1,9 @@
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
+from zoneinfo import ZoneInfo
 
 import pgtrigger
 from django.conf import settings
@@ -12,6 +15,7 @@ from django.db.models.functions import Left
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from common import link_tokens, zones
 from common.accounts import Environment
 from common.fields import one_of
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
@@ -29,6 +33,7 @@ LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
 CUT_REFERENCE = 15
 LONGEST_REASON, LONGEST_PLACE = 255, 120
+MOST_VOLUMES = 99
 # How long the receiver's page is shown after the end of the order.
 LINK_WORKS_FOR = timedelta(days=30)
 # The path of receivers' pages, before the token. Not looked up in the URL map, because a worker that sends the address
@@ -36,7 +41,9 @@ LINK_WORKS_FOR = timedelta(days=30)
 RECEIVERS_PAGES = "t/o/"
 # Tokens of receivers' pages. Computed from the id, so that old orders have one too, and a new one costs no column, no
 # index and no write.
-_signer = signing.Signer(sep=".", salt="integration.Order.tracking_url")
+_SALT = "integration.Order.tracking_url"
+# Earlier tokens, the id and its signature, which are on labels and in e-mails.
+_signer = signing.Signer(sep=".", salt=_SALT)
 _LONGEST_TOKEN = 80
 # Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
 _FORGOTTEN = {
@@ -55,6 +62,10 @@ _ASSIGNED = ["carrier"]
 def compact_code(code: Any) -> Func:
     """A code in upper case without spaces, dots and dashes, which people write or leave out."""
     return Func(code, template="UPPER(TRANSLATE(%(expressions)s, ' .-', ''))", output_field=TextField())
+
+
+def _unit_weight(item: Mapping[str, Any]) -> Decimal:
+    return Decimal(item["dimensions"].partition(",")[2])
 
 
 class OrderQuerySet(models.QuerySet["Order"]):
@@ -83,6 +94,8 @@ class Order(models.Model):
     service = models.CharField(_("service"), max_length=5)
     cost = models.DecimalField(_("cost"), max_digits=16, decimal_places=4)
     items = models.JSONField(_("items"), encoder=DjangoJSONEncoder)
+    # None of orders from before they could say it, see `volumes`.
+    stated_volumes = models.SmallIntegerField(_("volumes"), null=True, editable=False)
     receiver_name = models.CharField(_("receiver"), max_length=255)
     receiver_document = models.CharField(_("receiver's document"), max_length=255, blank=True)
     receiver = models.JSONField(_("receiver as sent"), encoder=DjangoJSONEncoder)
@@ -127,6 +140,10 @@ class Order(models.Model):
             ),
             one_of("order_environment", "environment", Environment.values),
             models.CheckConstraint(name="order_cost_not_negative", condition=models.Q(cost__gte=0)),
+            models.CheckConstraint(
+                name="order_volumes_in_range",
+                condition=Q(stated_volumes=None) | Q(stated_volumes__range=(1, MOST_VOLUMES)),
+            ),
             models.CheckConstraint(
                 name="order_freight_is_whole",
                 condition=Q(freight_centavos=None, freight_days=None, promised_on=None)
@@ -180,9 +197,15 @@ class Order(models.Model):
 
     @property
     def package(self) -> Package:
-        """What its freight was quoted for."""
+        """One of the volumes that its freight was quoted for."""
         value = (self.invoice_data or {}).get("value")
-        return package_of(self.items, declared=self.cost if value is None else Decimal(str(value)))
+        declared = self.cost if value is None else Decimal(str(value))
+        return package_of(self.items, declared=declared, volumes=self.freight_volumes)
+
+    @property
+    def freight_volumes(self) -> int:
+        """For how many volumes its freight was quoted. Before orders could say how many they are, it was for one."""
+        return self.stated_volumes or 1
 
     def stated_value(self, access_key: str) -> Decimal | None:
         """The value that the order states for the invoice with this key, in reais, unless it names another one."""
@@ -204,17 +227,19 @@ class Order(models.Model):
     @property
     def tracking_url(self) -> str:
         """The receiver's page. Whoever has the address can see it, see `link_works`."""
-        return f"{settings.SITE_URL}/{RECEIVERS_PAGES}{_signer.sign(str(self.pk))}"
+        return f"{settings.SITE_URL}/{RECEIVERS_PAGES}{link_tokens.make(self.pk, salt=_SALT)}"
 
     @staticmethod
     def find_by_token(token: str) -> "Order | None":
         """The order whose receiver's page has this token, with its seller and status log, or None."""
         if len(token) > _LONGEST_TOKEN:
             return None
-        try:
-            key = _signer.unsign(token)
-        except signing.BadSignature:
-            return None
+        key: int | str | None = link_tokens.read(token, salt=_SALT)
+        if key is None:
+            try:
+                key = _signer.unsign(token)
+            except signing.BadSignature:
+                return None
         return Order.objects.select_related("seller").prefetch_related("status_log").filter(pk=key).first()
 
     def link_works(self, *, at: datetime) -> bool:
@@ -224,14 +249,30 @@ class Order(models.Model):
         return self.forgotten_at is None and at < end + LINK_WORKS_FOR
 
     @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the receiver."""
+        return zones.of_address(self.receiver.get("address") or {})
+
+    @property
     def volumes(self) -> int:
-        """How many parcels it is handed over as: one for each unit of its items, as a label has it."""
+        """In how many boxes it leaves. Before orders could say it, each unit of an item was one, and stays so."""
+        if self.stated_volumes is not None:
+            return self.stated_volumes
         return sum(item["quantity"] for item in self.items)
+
+    @property
+    def weights(self) -> Iterator[Decimal]:
+        """Of its volumes, in kilograms: equal parts of the order's. Without `stated_volumes`, those of the units."""
+        if self.stated_volumes is not None:
+            yield from repeat(self.weight / self.stated_volumes, self.stated_volumes)
+            return
+        for item in self.items:
+            yield from repeat(_unit_weight(item), item["quantity"])
 
     @property
     def weight(self) -> Decimal:
         """Of all its volumes, in kilograms."""
-        return sum((Decimal(item["dimensions"].partition(",")[2]) * item["quantity"] for item in self.items), Decimal())
+        return sum((_unit_weight(item) * item["quantity"] for item in self.items), Decimal())
 
     @property
     def parcels(self) -> list[dict[str, Any]]:

@@ -1,9 +1,10 @@
 """What a label says, and where.
 
-An order has one label for each volume. A volume is one unit of an item: the item's `dimensions` are those of one unit,
-as for the freight, so that two of a kind are two volumes, and the weights of the labels add up to that of the order.
+An order has one label for each volume, which is a box. What an order says of its items does not tell what is in which,
+so that the boxes share the order's weight.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -81,16 +82,13 @@ def of_orders(orders: Iterable[Order]) -> list[Label]:
 def _of_order(order: Order) -> Iterator[Label]:
     address = {name: clean(text) for name, text in order.receiver["address"].items()}
     company = order.company
-    weights = [
-        Decimal(item["dimensions"].partition(",")[2]) for item in order.items for _unit in range(item["quantity"])
-    ]
-    for number, weight in enumerate(weights, start=1):
+    for number, weight in enumerate(order.weights, start=1):
         yield Label(
             order=clean(order.code),
             tracking_code=clean(order.tracking_code),
             service=order.service.upper(),
             number=number,
-            of=len(weights),
+            of=order.volumes,
             weight=weight,
             sender=(
                 clean(company.name or company.seller.name),
@@ -134,8 +132,9 @@ def _invoice_key(order: Order) -> str:
 
 
 def kilograms(weight: Decimal) -> str:
-    """`1,5 kg`."""
-    return f"{weight.normalize():f} kg".replace(".", ",")
+    """`1,5 kg`; a part of an order's weight is rounded up to the gram, as for the freight."""
+    rounded = Decimal(math.ceil(weight * 1000)) / 1000
+    return f"{rounded.normalize():f} kg".replace(".", ",")
 
 
 def marks(label: Label, *, width: float, height: float) -> Iterator[Mark]:

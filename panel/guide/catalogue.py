@@ -32,8 +32,8 @@ class Repeat(Enum):
         "unchanged, with the same Idempotency-Key and never without it."
     )
     UNKNOWN = (
-        "It may have had its effect. Wait, for the seconds in Retry-After if the answer has it. Repeat a GET, and a "
-        "call with its Idempotency-Key, unchanged; without one, look up first what was created."
+        "It may have had its effect. Wait, for the seconds in Retry-After if the answer has it. Repeat a GET, a "
+        "quote, and a call with its Idempotency-Key, unchanged; without one, look up first what was created."
     )
     CORRECTED = "Nothing was changed. Repeat only when the cause is put right; the Idempotency-Key can be the same."
     NEW_KEY = (
@@ -176,8 +176,8 @@ _SHARED = (
         "server_error",
         500,
         "An error on our side. The request may have had its effect.",
-        "Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, look the delivery or order up first. "
-        "Name the X-Request-Id when you report it.",
+        "Repeat a GET and a quote. Repeat another POST only with its Idempotency-Key; without one, look the delivery "
+        "or order up first. Name the X-Request-Id when you report it.",
         BOTH,
     ),
     ErrorCode(
@@ -191,8 +191,8 @@ _SHARED = (
         "unavailable",
         503,
         "The service cannot reach its database. The request may have had its effect.",
-        "Wait for the seconds in Retry-After. Repeat a GET. Repeat a POST only with its Idempotency-Key; without one, "
-        "look the delivery or order up first.",
+        "Wait for the seconds in Retry-After. Repeat a GET and a quote. Repeat another POST only with its "
+        "Idempotency-Key; without one, look the delivery or order up first.",
         BOTH,
     ),
     # Of the sandbox.
@@ -241,10 +241,11 @@ _SHARED = (
         BOTH,
     ),
     ErrorCode(
-        "outside_service_area",
+        "swapped_coordinates",
         422,
-        "Points lie outside the area that this service serves. 'errors' names them.",
-        "Check whether latitude and longitude are swapped.",
+        "With latitude and longitude swapped, points that lie outside the area that this service serves are inside. "
+        "'errors' names them.",
+        "Swap latitude and longitude.",
     ),
     ErrorCode("invalid_query", 422, "Query parameters are invalid; 'errors' names each of them.", "Correct them."),
     ErrorCode(

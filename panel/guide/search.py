@@ -50,7 +50,7 @@ def find(query: str, language: str) -> list[Result]:
     with none in their titles the first has most words that begin like those of the query. Of the query the first
     LONGEST_QUERY characters are read.
     """
-    words = _folded(unicodedata.normalize("NFC", query[:LONGEST_QUERY])).split()
+    words = _words(query)
     if not words:
         return []
     found = [
@@ -65,6 +65,11 @@ def find(query: str, language: str) -> list[Result]:
         return missing, not entry.folded_title.startswith(words[0]), -told
 
     return [_result(entry, words) for entry in sorted(found, key=rank)[:_MOST_RESULTS]]
+
+
+def _words(query: str) -> list[str]:
+    """Each word once: a repeated one would cost as much as another one, and count twice."""
+    return [*dict.fromkeys(_folded(unicodedata.normalize("NFC", query[:LONGEST_QUERY])).split())]
 
 
 def _result(entry: Entry, words: list[str]) -> Result:

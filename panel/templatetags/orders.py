@@ -13,7 +13,7 @@ from integration import words
 from integration.models.freight import SERVICES, ZONES
 
 register = template.Library()
-for _filter in (formats.centavos, formats.document, formats.phone, formats.postcode):
+for _filter in (formats.centavos, formats.document, formats.postcode):
     register.filter(_filter)
 
 

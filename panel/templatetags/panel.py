@@ -14,10 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock, formats
+from common import clock, formats, phones, zones
 from common.accounts import Role
 from common.actors import actor_name
-from common.fields import folded
+from common.fields import composed, folded
 from common.http_requests import browser_name
 from delivery import lifecycle, words
 from delivery.forms import text_of_simulator
@@ -30,7 +30,7 @@ register = template.Library()
 
 for _filter in (
     actor_name, browser_name, formats.ago, formats.ahead, formats.day_and_month, formats.document, formats.duration,
-    formats.moment, formats.money, formats.phone, formats.postcode, formats.short_id, text_of_simulator,
+    formats.moment, formats.moment_in, formats.money, formats.postcode, formats.short_id, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
 
@@ -100,6 +100,7 @@ _ERRORS: dict[str, Any] = {
     "connect": _("The connection was refused or timed out."),
     "invalid_url": _("The URL cannot be used."),
     "protocol": _("The connection was interrupted, or the response was not valid HTTP."),
+    "unread": _("The rest of the answer could not be read as HTTP, or did not arrive in time. Its status counts."),
     "address_refused": _("The host name resolves to an address that is not on the public internet."),
     "internal": _("An error occurred on our side and was logged."),
 }
@@ -111,9 +112,24 @@ def error_name(value: str) -> Any:
     return _ERRORS.get(value, value)
 
 
+@register.simple_tag
+def zone_note() -> SafeString | str:
+    """Whose time a page or a card tells, where that is not the installation's."""
+    name = zones.name(timezone.get_current_timezone(), at=clock.now())
+    text = gettext("Times: %(zone)s") % {"zone": name}
+    return format_html('<p class="soft small no-print">{}</p>', text) if name else ""
+
+
+@register.simple_tag
+def zone_name(place: zones.Place) -> SafeString | str:
+    """Whose time the moments of a row are, behind them, where that is not the installation's."""
+    name = zones.name(place.zone, at=clock.now())
+    return format_html(' <span class="soft small">({})</span>', name) if name else ""
+
+
 @register.filter
 def time_of_day(value: datetime) -> str:
-    """Hours, minutes and seconds in the service's time zone, below a heading with the day."""
+    """Hours, minutes and seconds in the active time zone, below a heading with the day."""
     return f"{timezone.localtime(value):%H:%M:%S}"
 
 
@@ -145,10 +161,9 @@ def audit_details(entry: AuditEntry) -> str:
 
 
 @register.filter
-def phone_link(value: str) -> str:
-    """The number as a `tel:` link has it: digits, and a plus sign in front."""
-    digits = "".join(character for character in value if character in "0123456789")
-    return f"+{digits}" if value.lstrip().startswith("+") else digits
+def calling(value: str) -> str:
+    """An address that calls a telephone number; empty where the text does not tell one."""
+    return phones.read(value).call
 
 
 @register.filter
@@ -197,10 +212,9 @@ def not_delivered(delivery: Delivery) -> str:
 
 @register.filter
 def tel(value: str) -> SafeString | str:
-    """A telephone number as a link that calls it; empty without one."""
-    return (
-        format_html('<a class="nowrap" href="tel:{}">{}</a>', phone_link(value), formats.phone(value)) if value else ""
-    )
+    """A telephone number as a link that calls it, or as it is where the text does not tell one."""
+    phone = phones.read(value)
+    return format_html('<a class="nowrap" href="{}">{}</a>', phone.call, phone.shown) if phone.call else phone.shown
 
 
 @register.filter
@@ -213,10 +227,11 @@ def badge(value: str, words: str = "") -> SafeString:
 @register.filter
 def marked(text: str, wanted: str) -> SafeString | str:
     """The text with each place marked at which it has what was looked for, whatever its case and accents."""
+    text = composed(text)
     plain, part = folded(text), folded(wanted.strip())
     if not part or len(plain) != len(text):
         return text
-    shown, at = SafeString(), 0
+    shown, at = SafeString(""), 0
     while (found := plain.find(part, at)) >= 0:
         end = found + len(part)
         shown += format_html("{}<mark>{}</mark>", text[at:found], text[found:end])

@@ -80,7 +80,14 @@ class Choose(AlertsView):
         return redirect(self.url("alerts"))
 
 
-class SetUrl(AlertsView):
+class SetUpView(AlertsView):
+    """Base of the views that change what the account is told and where. 403 for members who may not request."""
+
+    def may_open(self) -> bool:
+        return self.may_request
+
+
+class SetUrl(SetUpView):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = AlertUrlForm(request.POST)
         if not form.is_valid():
@@ -98,7 +105,7 @@ class SetUrl(AlertsView):
         return redirect(self.url("alerts"))
 
 
-class SetTimes(AlertsView):
+class SetTimes(SetUpView):
     def post(self, request: HttpRequest) -> HttpResponse:
         times = AlertTimesForm(request.POST)
         if not times.is_valid():

@@ -125,7 +125,7 @@ class Step:
 
     @property
     def day(self) -> date:
-        """The day of the change in the service's time zone."""
+        """The day of the change in the time zone of the page."""
         return timezone.localdate(self.change.at)
 
 
@@ -159,6 +159,7 @@ class Delivery(AccountView):
         stops = receivers.details(found.ordered_stops, at=now)
         return self.page(
             "panel/delivery.html",
+            in_zone_of=found,
             delivery=found,
             route=maps.route(found, position),
             tiles=maps.tiles(),
@@ -170,6 +171,7 @@ class Delivery(AccountView):
             requested_by=steps[-1].change.by,
             at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
             live_ids=_ids(found, steps),
+            goods=models.GoodsInHand.objects.out().filter(delivery=found).select_related("driver"),
             **context(found),
         )
 

@@ -42,8 +42,11 @@ class OfAccount(AccountView):
         return name
 
     @property
-    def may_set_url(self) -> bool:
-        """The URL is sent a token, with which whoever reads it could request deliveries."""
+    def may_set_up(self) -> bool:
+        """The URL is sent a token, with which whoever reads it could request deliveries.
+
+        With the secret, one could send the shop events that it believes; without an endpoint it hears of nothing.
+        """
         return self.may_request
 
     @property
@@ -70,7 +73,7 @@ class OfSeller(SellerView):
     filter_class = OrderEventFilter
     prefetched = ["queue_item", "order"]
     subject_column = "orderId"
-    may_set_url = True  # what is sent to it opens nothing
+    may_set_up = True  # every member acts for the seller
     endpoint: EndpointOfSeller  # of EndpointView
 
     @property

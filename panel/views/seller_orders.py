@@ -62,7 +62,7 @@ class OrdersExport(SellerView):
         header = [
             "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
             _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"), _("freight"),
-            _("deadline (business days)"), _("promised for"), _("delivered at"), _("carrier"),
+            _("deadline (business days)"), _("promised for"), _("delivered at"), _("carrier"), _("volumes"),
         ]  # fmt: skip  # a list of names
         return csv_files.response(self.file_name("orders"), header=header, rows=self._rows())
 
@@ -78,7 +78,7 @@ def _row(order: Order) -> list[csv_files.Cell]:
         order.code, order.tracking_code, order.get_status_display(), order.service, order.cost, order.company.document,
         order.receiver_name, order.receiver_document, address.get("city"), address.get("state"), order.invoice_key,
         order.created_at, order.freight_reais, order.freight_days, order.promised_on, order.delivered_at,
-        order.carrier.name if order.carrier else None,
+        order.carrier.name if order.carrier else None, order.volumes,
     ]  # fmt: skip  # in the order of the header
 
 
@@ -160,7 +160,7 @@ class OrderPage(SellerView):
 
 
 def _shipment(order: Order) -> str:
-    """The query of the freight simulator for this order; empty without an origin."""
+    """The query of the freight simulator for one volume of this order; empty without an origin."""
     package, address = order.package, order.receiver.get("address") or {}
     if not order.company.postcode or not address.get("zipCode"):
         return ""
@@ -215,8 +215,12 @@ class MoveOrder(OrderPage):
             return self.show(found, form, status=422)
         try:
             moved = _moved(found, target, form.report, by=actor(request), at=clock.now())
-        except MoveRefused:  # it was moved meanwhile
-            messages.error(request, _("The order's status has changed and does not allow this move any more."))
+        except MoveRefused as refused:
+            if refused.values["current"] == target:
+                text = _("The order has an entry that says the same. Say another reason, place or moment.")
+            else:  # it was moved meanwhile
+                text = _("The order's status has changed and does not allow this move any more.")
+            messages.error(request, text)
             found = self.found(order)
             return self.show(found, self.move_form(found, request.POST), status=422)
         except InvalidStatusReport as error:

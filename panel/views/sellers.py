@@ -153,7 +153,7 @@ class Sheet(PermissionRequiredMixin, SellerView):
     def post(self, request: HttpRequest) -> HttpResponse:
         """Another key in place of one that was lost, or a link that issues one."""
         if request.POST.get("step") == "link":
-            link = access_links.issue(account=self.seller, by=actor(request))
+            link = access_links.issue(account=self.seller, by=actor(request), at=clock.now())
             return self._show(access_link=request.build_absolute_uri(link))
         again = request.POST.get("again", "")
         if again in Environment.values:

@@ -25,7 +25,7 @@ from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
-from common.webhooks.models import Event
+from common.webhooks.models import Endpoint, Event
 from delivery.actions import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
@@ -56,7 +56,7 @@ class Setup(StaffAccountView):
             return self._done() if self._add_place(place) else self.show(place, UrlForm(), status=422)
         if step == "webhook":
             return self._done() if self._set_url(webhook) else self.show(PlaceForm(), webhook, status=422)
-        link = access_links.issue(account=self.account, by=actor(request))
+        link = access_links.issue(account=self.account, by=actor(request), at=clock.now())
         return self.show(PlaceForm(), UrlForm({"url": self.endpoint.url}), link=request.build_absolute_uri(link))
 
     def _done(self) -> HttpResponse:
@@ -72,7 +72,7 @@ class Setup(StaffAccountView):
         return True
 
     def _set_url(self, form: UrlForm) -> bool:
-        checked = checked_url(form) if form.is_valid() else None
+        checked = checked_url(form, of=self.endpoint) if form.is_valid() else None
         if checked is None:
             return False
         try:
@@ -114,7 +114,7 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewAccountForm(request.POST)
-        checked = checked_url(form) if form.is_valid() else None
+        checked = checked_url(form, of=None) if form.is_valid() else None
         if checked is None:
             return self._show(form, status=422)
         account = _open(form, checked, request)
@@ -176,10 +176,10 @@ def _issued(account: Integrator, *, again: str, by: str, at: datetime) -> dict[E
     }
 
 
-def checked_url(form: Any) -> endpoints.CheckedUrl | None:
+def checked_url(form: Any, *, of: Endpoint | None) -> endpoints.CheckedUrl | None:
     """The form's webhook URL if webhooks may be sent to it; otherwise None, and the form says why not."""
     try:
-        return endpoints.check_url(form.cleaned_data["url"])
+        return endpoints.check_url(form.cleaned_data["url"], of=of)
     except InvalidWebhookUrl as error:
         form.add_error("url", refusal(error))
         return None

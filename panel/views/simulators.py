@@ -84,7 +84,7 @@ class DeliveryForm(forms.Form):
         name = self.cleaned_data["account"]
         if not name:
             return None
-        found = list(Integrator.objects.filter(name__iexact=name)[:2])
+        found = list(Integrator.objects.filter(name__composed__iexact=name)[:2])
         if len(found) != 1:
             text = _("Several accounts have this name.") if found else _("No account has this name.")
             raise forms.ValidationError(text)

@@ -22,6 +22,7 @@ from delivery.models import Delivery, DropoffOptions
 from delivery.models.stop import LONGEST_INSTRUCTIONS
 from delivery.pricing import percent_of
 from delivery.refusals import refusal
+from panel.delivery_forms import check_phone
 from panel.views.base import RequestingView
 
 
@@ -43,7 +44,7 @@ _OPTIONAL: dict[str, Any] = {"required": False, "show_hidden_initial": True}
 
 class ChangeForm(forms.Form):
     contact_name = forms.CharField(label=gettext_lazy("Name"), max_length=255, **_OPTIONAL)
-    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, **_OPTIONAL)
+    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, validators=[check_phone], **_OPTIONAL)
     contact_email = forms.EmailField(label=gettext_lazy("Email"), max_length=outbox.LONGEST_ADDRESS, **_OPTIONAL)
     instructions = InstructionsField(show_hidden_initial=True)
 
@@ -128,4 +129,5 @@ class Stop(RequestingView):
             "answer": AnswerForm(found, initial={"answer": options.on_failure}) if stop.tried_at else None,
             **sent,
         }
-        return self.page("panel/stop.html", status=422 if sent else 200, delivery=found, stop=stop, **forms_shown)
+        status = 422 if sent else 200
+        return self.page("panel/stop.html", status=status, in_zone_of=found, delivery=found, stop=stop, **forms_shown)

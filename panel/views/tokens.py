@@ -80,6 +80,8 @@ class Token(TokensView):
 
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         """Rename the token."""
+        if not self.may_request:
+            raise PermissionDenied
         found = self.token_of(token)
         form = CredentialNameForm(request.POST)
         if not form.is_valid():
@@ -95,10 +97,14 @@ class Token(TokensView):
         )
 
 
-class Rotate(TokensView):
+class ChangeView(TokensView):
+    """Base class of the views that replace or end a token. 403 for members who may not request deliveries."""
+
     def may_open(self) -> bool:
         return self.may_request
 
+
+class Rotate(ChangeView):
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
         try:
@@ -109,7 +115,7 @@ class Rotate(TokensView):
         return self.show_once(issued)
 
 
-class Revoke(TokensView):
+class Revoke(ChangeView):
     def post(self, request: HttpRequest, token: UUID) -> HttpResponse:
         found = self.token_of(token)
         tokens.revoke(token=found, by=actor(request), at=clock.now())

@@ -13,7 +13,7 @@ from common.csv_files import UnreadableFile
 from common.http_requests import is_cut_short
 from panel import hours, uploads
 from panel.delivery_forms import like_pickup
-from panel.uploads import COLUMNS, MOST_BYTES, Work
+from panel.uploads import COLUMNS, MOST_BYTES
 from panel.views.base import RequestingView
 
 _EXAMPLE = {
@@ -84,9 +84,10 @@ class Draft(RequestingView):
             return redirect(self.url("upload"))
         return self.show(found)
 
-    def show(self, draft: uploads.Draft) -> HttpResponse:
+    def show(self, draft: uploads.Draft, *, is_waiting_for_another: bool = False) -> HttpResponse:
         is_part = bool(self.request.headers.get("HX-Request"))
-        return self.page("panel/upload_state.html" if is_part else "panel/upload_draft.html", draft=draft)
+        template = "panel/upload_state.html" if is_part else "panel/upload_draft.html"
+        return self.page(template, draft=draft, is_waiting_for_another=is_waiting_for_another)
 
     def found(self, draft: UUID) -> uploads.Draft:
         found = uploads.find(draft, scope=self.scope)
@@ -102,9 +103,12 @@ class Advance(Draft):
 
     def post(self, request: HttpRequest, draft: UUID) -> HttpResponse:
         self.account.check_active()
-        found = self.found(draft)
-        Work(found, self.scope, self.actor, list(self.account.pickup_points.active())).advance()
-        return self.show(found) if request.headers.get("HX-Request") else redirect(self.url("upload_draft", draft))
+        self.found(draft)
+        points = list(self.account.pickup_points.active())
+        has_worked = uploads.advance(draft, scope=self.scope, by=self.actor, points=points)
+        if not request.headers.get("HX-Request"):
+            return redirect(self.url("upload_draft", draft))
+        return self.show(self.found(draft), is_waiting_for_another=not has_worked)
 
 
 def _only(points: list[Any]) -> str:

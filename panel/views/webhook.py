@@ -32,13 +32,20 @@ from panel.views.setup import checked_url
 _FRESH = "fresh_secret"
 
 
+class SetUpView(EndpointView):
+    """Base class of the views that change an endpoint or show its secret. 403 for those who may not."""
+
+    def may_open(self) -> bool:
+        return self.may_set_up
+
+
 class WebhookView(EndpointView):
     """Base class of the views that show the page."""
 
     def show(
         self, form: UrlForm | None = None, filter_form: StatusesForm | None = None, *, status: int = 200, **forms: Any
     ) -> HttpResponse:
-        fresh = self.request.session.pop(_FRESH, None) == self.fresh_key
+        fresh = self.request.session.pop(_FRESH, None) == self.fresh_key and self.may_set_up
         test = self._test_event(self.request.GET.get("test", ""))
         attempt = test.attempts.last() if test else None
         models: Any = self.endpoint_model._default_manager
@@ -51,7 +58,7 @@ class WebhookView(EndpointView):
             fresh_secret=self.endpoint.secret if fresh else None,
             test=test,
             attempt=attempt,
-            can_add=self.may_set_url and len(self.endpoints) < MOST_ENDPOINTS,
+            can_add=self.may_set_up and len(self.endpoints) < MOST_ENDPOINTS,
             status=status,
             **_state(self.endpoint),
             **{**self.own_forms(), **forms},
@@ -81,7 +88,7 @@ class Webhook(WebhookView):
         return self.show()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        if not self.may_set_url:
+        if not self.may_set_up:
             raise PermissionDenied
         form = UrlForm(request.POST)
         if not form.is_valid():
@@ -102,7 +109,7 @@ class Webhook(WebhookView):
         return self.send_test()
 
 
-class FormView(WebhookView):
+class FormView(SetUpView, WebhookView):
     """Base class of a form of the page. The page shows what is refused, and loads itself again from this address."""
 
     def get(self, request: HttpRequest) -> HttpResponse:  # of every view
@@ -123,11 +130,8 @@ class Filter(FormView):
         return redirect(self.endpoint_url("webhook"))
 
 
-class Add(EndpointView):
+class Add(SetUpView):
     """Adds a further endpoint. Its page then shows the signing secret, once."""
-
-    def may_open(self) -> bool:
-        return self.may_set_url
 
     def get(self, request: HttpRequest) -> HttpResponse:
         statuses = self.endpoint.all_statuses()
@@ -137,7 +141,7 @@ class Add(EndpointView):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = NewEndpointForm(request.POST, statuses=self.endpoint.all_statuses())
         by, at = actor(request), clock.now()
-        checked = checked_url(form) if form.is_valid() else None
+        checked = checked_url(form, of=self.endpoint) if form.is_valid() else None
         if checked is None:
             return self._refused_form(form)
         try:
@@ -161,7 +165,7 @@ class Add(EndpointView):
         return self.page("panel/webhook_add.html", form=form, most=MOST_ENDPOINTS, status=422)
 
 
-class Remove(EndpointView):
+class Remove(SetUpView):
     """Removes a further endpoint."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -186,7 +190,11 @@ class TestResult(EndpointView):
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = get_object_or_404(self.endpoint.events.of_tests(), pk=event)
         # Pages with the endpoint's state or the steps of the set-up ask for these too, because a test changes them.
-        shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
+        shown: dict[str, Any] = {
+            "with_state": "state" in request.GET,
+            "with_steps": "steps" in request.GET,
+            "is_update": True,
+        }
         attempt = found.attempts.last()
         if shown["with_steps"]:
             shown |= self.steps(self.endpoint, attempt)
@@ -216,7 +224,7 @@ def _state(endpoint: Any) -> dict[str, Any]:
     }
 
 
-class Switch(EndpointView):
+class Switch(SetUpView):
     """Pauses and resumes webhooks."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -248,7 +256,7 @@ class Authentication(FormView):
         return redirect(self.endpoint_url("webhook"))
 
 
-class Secret(EndpointView):
+class Secret(SetUpView):
     """Shows the current signing secret once, on request."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
@@ -257,7 +265,7 @@ class Secret(EndpointView):
         return redirect(f"{self.endpoint_url('webhook')}#secret")
 
 
-class RotateSecret(EndpointView):
+class RotateSecret(SetUpView):
     def post(self, request: HttpRequest) -> HttpResponse:
         end_previous = request.POST.get("end_previous") == "1"
         try:

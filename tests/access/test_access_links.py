@@ -1,9 +1,12 @@
 """The link that hands over the access data of an account, opened by somebody without a log-in."""
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
 from access import access_links
+from access.models import AccessLink
+from access.tasks import prune_links
 from delivery.actions import integrators, tokens
 from delivery.models import Environment
 from integration.models import ApiKey
@@ -18,7 +21,7 @@ def shop(db):
 
 class TestLink:
     def test_shows_new_tokens_and_the_secrets_once(self, client, shop):
-        path = access_links.issue(account=shop, by=BY)
+        path = access_links.issue(account=shop, by=BY, at=timezone.now())
 
         looked, opened, again = client.get(path), client.post(path), client.post(path)
 
@@ -38,7 +41,7 @@ class TestLink:
             integrator=shop, environment=Environment.LIVE, to_hand_over=to_hand_over, by=BY, at=timezone.now()
         )
 
-        client.post(access_links.issue(account=shop, by=BY))
+        client.post(access_links.issue(account=shop, by=BY, at=timezone.now()))
 
         unused.refresh_from_db()
         assert (unused.expires_at is not None) == to_hand_over
@@ -46,7 +49,7 @@ class TestLink:
 
     def test_shows_a_new_key_of_a_seller_once(self, client, db):
         seller = SellerFactory.create()
-        path = access_links.issue(account=seller, by=BY)
+        path = access_links.issue(account=seller, by=BY, at=timezone.now())
 
         opened, again = client.post(path), client.post(path)
 
@@ -56,11 +59,27 @@ class TestLink:
     def test_expires(self, client, shop, monkeypatch):
         monkeypatch.setattr(access_links, "LIFETIME", access_links.LIFETIME * 0)
 
-        assert client.post(access_links.issue(account=shop, by=BY)).status_code == 410
+        assert client.post(access_links.issue(account=shop, by=BY, at=timezone.now())).status_code == 410
         assert shop.tokens.count() == 0
 
+    def test_does_not_hang_on_the_cache(self, client, shop):
+        """The cache drops rows of others when it is full."""
+        path = access_links.issue(account=shop, by=BY, at=timezone.now())
+        cache.clear()
+
+        assert client.post(path).status_code == 200
+
+    @pytest.mark.django_db(transaction=True)
+    def test_is_deleted_when_it_has_expired(self, shop):
+        access_links.issue(account=shop, by=BY, at=timezone.now())
+        access_links.issue(account=shop, by=BY, at=timezone.now() - access_links.LIFETIME)
+
+        prune_links()
+
+        assert AccessLink.objects.count() == 1
+
     def test_waits_while_the_account_is_suspended(self, client, shop):
-        path = access_links.issue(account=shop, by=BY)
+        path = access_links.issue(account=shop, by=BY, at=timezone.now())
         integrators.suspend(integrator=shop, reason="unpaid", by=BY, at=timezone.now())
 
         refused = client.post(path)

@@ -35,6 +35,22 @@ def test_filters_fold_away_and_unfold(phone):
     expect(phone.locator(".fold-label")).to_be_hidden()
 
 
+# Blocks of code with a part that neither is seen nor can be scrolled to, by their first line.
+HIDDEN = """() => [...document.querySelectorAll(".copy pre")].filter((block) => {
+  const [inner, outer] = [block, block.parentElement].map((each) => each.getBoundingClientRect());
+  const isCut = block.scrollHeight > block.clientHeight && getComputedStyle(block).overflowY === "visible";
+  return isCut || inner.top < outer.top || inner.bottom > outer.bottom + 1;
+}).map((block) => block.textContent.slice(0, 40))"""
+
+
+@pytest.mark.parametrize("path", ["/docs/errors", "/docs/webhooks", "/docs/quickstart", "quickstart/"])
+def test_code_is_shown_from_its_first_line_to_its_last(phone, member, shop, path):
+    page = member.go(path if path.startswith("/") else address(shop, path))
+
+    assert page.locator(".copy pre").count() > 0
+    assert page.evaluate(HIDDEN) == []
+
+
 @pytest.fixture
 def narrow(phone):
     """A window in which the event log is a table, and too wide."""

@@ -37,6 +37,36 @@ class TestBoundedCalls:
 
         assert called == []
 
+    def test_refuses_a_second_call_of_one_account_alone(self, release):
+        calls = BoundedCalls(most=2, seconds=0.05)
+        with pytest.raises(DeadlinePassed):
+            calls.run(release.wait, account="a")
+
+        with pytest.raises(TooManyCalls):
+            calls.run(lambda: 42, account="a")
+
+        assert calls.run(lambda: 42, account="b") == 42
+
+    def test_takes_as_many_calls_of_an_account_as_it_may_have(self, release):
+        calls = BoundedCalls(most=3, seconds=0.05, each=2)
+
+        with pytest.raises(DeadlinePassed):
+            calls.run_all([release.wait, release.wait], account="a")
+        with pytest.raises(TooManyCalls, match="for this account"):
+            calls.run_all([lambda: 42], account="a")
+        assert calls.run_all([lambda: 42], account="b") == [42]
+
+    def test_takes_a_call_of_an_account_again_when_the_one_before_has_ended(self, release):
+        calls = BoundedCalls(most=1, seconds=0.05)
+        with pytest.raises(DeadlinePassed):
+            calls.run(release.wait)
+        with pytest.raises(TooManyCalls):
+            calls.run(lambda: 42, account="a")  # no place was left for it
+        release.set()
+        time.sleep(0.05)
+
+        assert [calls.run(lambda: 42, account="a") for _time in range(2)] == [42, 42]
+
     def test_waits_for_several_calls_within_one_deadline(self, release):
         calls = BoundedCalls(most=3, seconds=1.5)
         began = time.monotonic()

@@ -1,4 +1,6 @@
-"""Texts without case and accents, in Python and in SQL."""
+"""Texts composed, and without case and accents, in Python and in SQL."""
+
+import unicodedata
 
 import pytest
 
@@ -10,15 +12,27 @@ from tests.factories import DriverFactory
 class TestFolded:
     @pytest.mark.parametrize(("text", "plain"), [
         ("São Bento", "sao bento"), ("JOÃO", "joao"), ("Conceição", "conceicao"), ("order-1", "order-1"), ("ß", "ß"),
+        ("Sa\u0303o Bento", "sao bento"),
     ])  # fmt: skip  # a table
     def test_has_neither_case_nor_accents(self, text, plain):
         assert folded(text) == plain
 
     def test_is_the_same_in_sql(self, db):
-        texts = [*_ACCENTED, "São Bento", "ORDER-1 %_\\"]
+        texts = [*_ACCENTED, "São Bento", "Sa\u0303o Bento", "ORDER-1 %_\\"]
         for text in texts:
             DriverFactory.create(name=text)
 
         found = dict(Driver.objects.annotate(plain=Folded("name")).values_list("name", "plain"))
 
         assert found == {text: folded(text) for text in texts}
+
+
+class TestComposed:
+    @pytest.mark.parametrize("wanted", ["Luís", "Lui\u0301s"])
+    def test_finds_each_form_of_a_text_by_each(self, db, wanted):
+        names = {DriverFactory.create(name=unicodedata.normalize(form, "Luís")).name for form in ("NFC", "NFD")}
+
+        assert len(names) == 2
+        for lookup, value in (("", wanted), ("__icontains", wanted[2:]), ("__in", [wanted])):
+            found = Driver.objects.filter(**{f"name__composed{lookup}": value})
+            assert {driver.name for driver in found} == names

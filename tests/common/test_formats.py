@@ -86,12 +86,6 @@ class TestAge:
         (formats.document, "DE 123", "DE 123"),
         (formats.postcode, "01304000", "01304-000"),
         (formats.postcode, "1304", "1304"),
-        (formats.phone, "+55 11 97777-0001", "(11) 97777-0001"),
-        (formats.phone, "5511977770001", "(11) 97777-0001"),
-        (formats.phone, "1133330000", "(11) 3333-0000"),
-        (formats.phone, "55 3333-0000", "(55) 3333-0000"),
-        (formats.phone, "+1 415 555 0100", "+1 415 555 0100"),
-        (formats.phone, "ask for Ana", "ask for Ana"),
         (formats.short_id, "01a202e4-bd22-7445-9674-3cfc1cd8ef90", "…d8ef90"),
     ],
 )

@@ -6,8 +6,10 @@ import re
 import pytest
 from django.utils import timezone
 
+from config.logs import BEFORE_SECRETS
 from delivery.models import Token
 from integration.actions import keys
+from tests.access.rights_by_url import ROUTES
 from tests.factories import BY
 from tests.integration.factories import SellerFactory
 
@@ -58,8 +60,15 @@ def test_names_a_sellers_key_by_its_ends(client, db, lines):
     assert lines() == [f"GET '/api/integration/orders/tracking' 422 127.0.0.1 {issued.key.hint}"]
 
 
-@pytest.mark.parametrize("prefix", ["/t/", "/driver/in/"])
-def test_has_no_token_of_a_link(client, db, lines, prefix):
-    client.get(f"{prefix}abcdefghijklmnopqrstuv/")
+@pytest.mark.parametrize("prefix", BEFORE_SECRETS)
+def test_has_no_token_of_a_link_and_no_signature(client, db, lines, prefix):
+    client.get(f"{prefix}abcdefghijklmnopqrstuv:1xXHuQ:G0Vs")
 
     assert [line.split("'")[1] for line in lines()] == [f"{prefix}…"]
+
+
+def test_knows_every_path_with_a_secret():
+    with_secret = [f"/{route}" for route in ROUTES if re.search(r"<(str|path):(token|key|signed|secret)>", route)]
+
+    assert len(with_secret) == 6
+    assert [route for route in with_secret if not route.startswith(BEFORE_SECRETS)] == []

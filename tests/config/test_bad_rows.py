@@ -14,13 +14,13 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from access import personal_data
-from access.models import PersonRequest
+from access.models import AccessLink, PersonRequest
 from access.models import PersonRequestKind as Asked
 from access.personal_data import person
 from common import credentials
 from common.mail import sending
 from common.mail.models import Kind, Message
-from common.models import AttemptCount
+from common.models import AttemptCount, KeptUpload
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
 from config.celery import app
@@ -232,6 +232,14 @@ class Cases:
 
     def prune_login_attempts(self) -> Check:
         return pruned("access.prune_attempts", AttemptCount, "expires_at", key=str, count=1)
+
+    def prune_access_links(self) -> Check:
+        link = {"issued_by": BY, "issued_at": timezone.now(), "integrator": IntegratorFactory.create()}
+        return pruned("access.prune_links", AccessLink, "expires_at", **link, digest=lambda number: bytes([number]))
+
+    def prune_uploads(self) -> Check:
+        upload = {"owner": "user 1", "kind": "x", "ciphertext": "x", "created_at": timezone.now()}
+        return pruned("access.prune_uploads", KeptUpload, "expires_at", **upload)
 
     def send_alerts(self) -> Check:
         good = unreadable_endpoint()

@@ -17,10 +17,12 @@ from psycopg.errors import (
 )
 
 from common.connections import is_unavailable
-from delivery.actions import quotes
+from delivery.actions import deliveries, quotes
 from delivery.models import Delivery
-from tests.delivery.api.calls import QUOTE
+from tests.delivery.api.calls import LIST, QUOTE, REQUEST
 from tests.factories import payload
+
+KEY = {"Authorization": "Basic rota_key_x"}
 
 
 def end_connection(*_arguments, **_options):
@@ -57,13 +59,31 @@ def api(api):
 class TestImmediateDelivery:
     @pytest.mark.parametrize(("headers", "can_repeat"), [({}, False), ({"Idempotency-Key": "order-1"}, True)])
     def test_answers_503(self, api, monkeypatch, headers, can_repeat):
-        monkeypatch.setattr(quotes, "quote", end_connection)
+        monkeypatch.setattr(deliveries, "request", end_connection)
 
-        answer = api.post(QUOTE, payload(), headers=headers)
+        answer = api.post(REQUEST, payload(), headers=headers)
 
         body = answer.json()
         assert (answer.status_code, body["code"], body["retryable"]) == (503, "unavailable", can_repeat)
+        assert ("may have taken effect" in body["detail"]) is not can_repeat
         assert answer["Retry-After"] == "5"
+
+    @pytest.mark.parametrize(("fail", "status"), [(end_connection, 503), (wait_for_lock, 500)])
+    def test_lets_quotes_be_repeated(self, api, monkeypatch, fail, status):
+        monkeypatch.setattr(quotes, "quote", fail)
+
+        answer = api.post(QUOTE, payload())
+
+        body = answer.json()
+        assert (answer.status_code, body["retryable"]) == (status, True)
+        assert "may have taken effect" not in body["detail"]
+
+    def test_lets_reads_be_repeated_before_the_caller_is_known(self, api, monkeypatch):
+        monkeypatch.setattr("delivery.api.authentication.BearerAuthentication.authenticate", end_connection)
+
+        answers = [api.get(LIST), api.post(QUOTE, payload())]
+
+        assert [(answer.status_code, answer.json()["retryable"]) for answer in answers] == [(503, True), (503, True)]
 
     def test_works_again_afterwards(self, api, monkeypatch):
         with monkeypatch.context() as patch:
@@ -89,10 +109,22 @@ class TestOrderIntegration:
         monkeypatch.setattr("integration.api.authentication.KeyAuthentication.authenticate", end_connection)
         client.raise_request_exception = False
 
-        answer = client.get("/api/integration/orders", headers={"Authorization": "Basic rota_key_x"})
+        answer = client.get("/api/integration/orders", headers=KEY)
 
         assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
         assert answer["Retry-After"] == "5"
+
+    @pytest.mark.parametrize(("fail", "status"), [(end_connection, 503), (wait_for_lock, 500)])
+    def test_claims_an_effect_of_what_changes_something_only(self, client, monkeypatch, fail, status):
+        monkeypatch.setattr("integration.api.authentication.KeyAuthentication.authenticate", fail)
+        client.raise_request_exception = False
+        paths = ["shipping/quote", "shipping/services", "labels", "orders", "orders/cancel", "manifests"]
+
+        answers = {path: client.post(f"/api/integration/{path}", headers=KEY) for path in paths}
+
+        assert {answer.status_code for answer in answers.values()} == {status}
+        claimed = [path for path, answer in answers.items() if "pode ter tido efeito" in answer.json()["message"]]
+        assert claimed == ["orders", "orders/cancel", "manifests"]
 
 
 @pytest.mark.usefixtures("_close_afterwards")

@@ -60,6 +60,8 @@ WRONG = [
     ("GEOCODER_URL", "http://nominatim:8080", "https://"),
     ("ROUTING_URL", "file:///etc/passwd", "http:// or https://"),
     ("ROUTING_URL", "http://", "names no host"),
+    ("ROUTING_URL", "http://osrm:5000/?key=1", "behind its path"),
+    ("GEOCODER_URL", "https://nominatim.example/#search", "behind its path"),
     ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "http:// or https://"),
     ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "lacks {z}, {x} or {y}"),
     ("MAP_TILE_URL", "https://tile.example.com; script-src */{z}/{x}/{y}", "semicolon"),

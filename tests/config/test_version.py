@@ -19,10 +19,10 @@ def test_is_printed_by_manage_in_any_environment(argument):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{VERSION}\n", "")
 
 
-def test_is_in_the_answer_of_readyz(client, monkeypatch):
+def test_is_not_in_the_answer_of_readyz_which_is_for_everybody(client, monkeypatch):
     monkeypatch.setattr(readiness, "results", dict)
 
-    assert client.get("/readyz").json() == {"status": "ready", "version": VERSION, "checks": {}}
+    assert client.get("/readyz").json() == {"status": "ready", "checks": {}}
 
 
 class TestHeader:

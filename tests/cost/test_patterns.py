@@ -28,8 +28,11 @@ COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
 LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
+_ADDRESS = "an address's text of at most 255 characters, a query of at most 400; linear but for the signs at both ends"
 _OWN = "linear; the texts of config/environment.py"
 TABLE = {
+    ("common/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
+    ("common/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(COUNTED, LINEAR, "5,51198E+12"),
     ("common/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
@@ -77,6 +80,26 @@ TABLE = {
     ("common/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
+    ("delivery/geo/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
+    (
+        "delivery/geo/address_words.py",
+        r"\W*(?:n(?:umero|um|ro|r|o)?\s?[.:]?\s?)?(\d{1,3}\.\d{3}|\d{1,6})(?!\d)(?:[-/]?([a-z])(?!\w)|\s?[-/]?\s?([a-z])\W*$)?",
+    ): Bound(_ADDRESS, 400, "#no. 1.250-a."),
+    (
+        "delivery/geo/address_words.py",
+        (
+            r"(?<!\w)(?:s\s?[/\\]\s?n(?:[ºo°.]|ro?|[uú]m(?:ero)?)?|sem\sn(?:[ºo°.]|ro?|[uú]m(?:ero)?))(?!\w)"
+            r"|(?<!\w)(?:sn|s\.\s?n\.?)(?=\s?(?:,|$))"
+        ),
+    ): Bound(_ADDRESS, 400, "s / numero"),
+    (
+        "delivery/geo/address_words.py",
+        r"(\d[a-z]?)\s?[-\u2013]?\s?(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b.*",
+    ): Bound(_ADDRESS, 400, "500a - apto 12"),
+    (
+        "delivery/geo/address_words.py",
+        r"(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b\.?(?:\s?\d.*)?$",
+    ): Bound(_ADDRESS, 400, "apto. 12 b"),
     ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
     ),
@@ -97,6 +120,10 @@ TABLE = {
     ("common/webhooks/address_guard.py", r"[0-9]+|0[xX][0-9a-fA-F]*"): Bound(
         "length checked by _split; linear too: one quantifier in each alternative", LINEAR, "0x7f000001"
     ),
+    ("common/webhooks/http_client.py", r"HTTP/\d(?:\.\d)? (\d{3})\b[^\n]*\n"): Bound(
+        "linear: one quantifier; the first 128 KiB of an answer", LINEAR, "HTTP/1.1 200 OK\n"
+    ),
+    ("common/webhooks/http_client.py", r"\n\r?\n"): Bound("linear: one counted quantifier", LINEAR, "\n\r\n"),
     ("delivery/photo_process.py", r"\xff([\xc0-\xcf\xd8-\xfe])"): Bound(
         "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
     ),

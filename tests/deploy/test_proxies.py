@@ -13,6 +13,7 @@ import requests
 from redis import Redis
 
 from config.env import BASE_DIR
+from config.logs import BEFORE_SECRETS
 from tests.faults.waiting import until
 from tests.ports import free_port, listens
 
@@ -22,13 +23,13 @@ UNANSWERED, NAMING = "/none?receiver=Maria", "https://rota.example.com/panel/?se
 
 @pytest.fixture
 def web():
-    """A web server that repeats what a proxy says of the client, and gives no answer to /none. Its port."""
+    """A web server that repeats what a proxy says of the client, and gives none to /none and to links. Its port."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            if self.path.startswith("/none"):
+            if self.path.startswith(("/none", *BEFORE_SECRETS)):
                 self.close_connection = True
                 return
             body = f"{self.headers['Host']} {self.headers['X-Forwarded-Proto']} {self.headers['X-Forwarded-For']}"
@@ -83,13 +84,15 @@ class TestCaddy:
         try:
             until(lambda: listens(port), seconds=30, what="caddy")
             answer = requests.get(f"http://127.0.0.1:{port}{UNANSWERED}", headers={"Referer": NAMING}, timeout=10)
+            for prefix in BEFORE_SECRETS:
+                requests.get(f"http://127.0.0.1:{port}{prefix}MariaToken:1xXHuQ:G0Vs", timeout=10)
         finally:
             process.terminate()
             process.wait(20)
 
         logged = (tmp_path / "log").read_text()
         assert answer.status_code == HTTPStatus.BAD_GATEWAY
-        assert '"uri":"/none"' in logged
+        assert all(f'"uri":"{path}"' in logged for path in ("/none", *BEFORE_SECRETS))
         assert "Maria" not in logged
 
 

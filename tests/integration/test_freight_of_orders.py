@@ -8,7 +8,7 @@ from django.db import IntegrityError, ProgrammingError, transaction
 
 from common import business_days
 from integration.actions import orders, quotes
-from integration.freight import Package
+from integration.freight import Package, Price
 from integration.lifecycle import Status
 from integration.models import Company, FreightRate, Order
 from tests.integration.factories import BY, create_order, order_body
@@ -50,6 +50,18 @@ class TestFreightOfAnOrder:
         FreightRate.objects.update(base_centavos=1)
         assert Order.objects.get(code="base").freight == kept["base"]
 
+    def test_is_that_of_one_volume_as_often_as_it_has_volumes(self, seller, origin):
+        kept = create_order(seller, volumes=3, **_PARCELS).freight
+
+        one = Package(weight_g=1000, width_cm=40, height_cm=30, length_cm=20, declared_centavos=5000)
+        price = quotes.quote(origin="01310100", destination="01310100", package=one).price
+        assert kept == Price(amount=3 * price.amount, deadline=price.deadline)
+
+    def test_weighs_a_volume_up_to_the_gram(self, seller, origin):
+        order = create_order(seller, volumes=7, **_PARCELS)
+
+        assert (order.package.weight_g, order.package.declared_centavos) == (429, 2143)
+
     def test_insures_the_value_of_the_invoice_instead_of_the_cost(self, seller, origin):
         without, with_invoice = (
             create_order(seller, orderId=str(value), invoice=value and {"value": value}).freight
@@ -61,18 +73,18 @@ class TestFreightOfAnOrder:
         assert with_invoice.amount - without.amount == (100_000 - 15_000) // 100  # ad valorem of 1 %
 
     @pytest.mark.parametrize(
-        ("postcode", "changes"),
+        ("changes", "field", "reason", "text"),
         [
-            ("", {}),
-            ("01310100", {"service": "turbo"}),
-            ("01310100", {"receiver.address.zipCode": "00000-000"}),
-            ("01310100", {"receiver.address.zipCode": "none"}),
-            ("01310100", {"items.0.dimensions": "1x1x1,31"}),
-            ("01310100", {"items.0.dimensions": "999999x999999x999999,1"}),
+            ({"service": "turbo"}, "service", "no_coverage", "O serviço turbo não tem tarifa de frete"),
+            ({"receiver.address.zipCode": "00000-000"}, "service", "no_coverage", "CEP 00000000 sem cobertura"),
+            ({"receiver.address.zipCode": "none"}, "service", "no_coverage", "CEP none sem cobertura"),
+            ({"items.0.dimensions": "1x1x1,16"}, "volumes", "too_heavy", "Peso acima do limite de 30 kg"),
+            ({"items.0.dimensions": "999999x999999x999999,1"}, "service", "no_coverage", "grandes demais"),
         ],
     )
-    def test_is_none_where_the_tariff_has_no_price(self, api, seller, origin, postcode, changes):
-        Company.objects.update(postcode=postcode)
+    def test_is_none_with_the_reason_where_the_tariff_has_no_price(
+        self, api, seller, origin, changes, field, reason, text
+    ):
         body = order_body()
         for path, value in changes.items():
             *parents, last = path.split(".")
@@ -84,7 +96,35 @@ class TestFreightOfAnOrder:
         response = api.post("/api/integration/orders", body)
 
         assert response.status_code == 201
+        warning = response.json()["warnings"][-1]
+        assert (warning["code"], warning["message"].partition(": ")[0]) == ("no_freight", field)
+        assert text in warning["message"]
+        assert f'"#/{field}";code=no_freight;reason="{reason}"' in response["Rota-Warnings"]
         assert api.get("/api/integration/orders/A-1").json()["data"]["freight"] is None
+
+    def test_that_is_none_refuses_an_order_under_strict_handling(self, api, seller, origin):
+        body = order_body(service="turbo")
+
+        response = api.post("/api/integration/orders", body, headers={"Prefer": "handling=strict"})
+
+        assert response.status_code == 422
+        assert response.json()["errors"] == {"service": ["Sem frete: O serviço turbo não tem tarifa de frete."]}
+        assert not Order.objects.exists()
+
+    def test_is_none_without_a_warning_where_the_company_has_no_postcode(self, api, seller, tariff):
+        response = api.post("/api/integration/orders", order_body())
+
+        assert [*response.json()] == ["success", "tracking_code"]
+        assert api.get("/api/integration/orders/A-1").json()["data"]["freight"] is None
+
+    def test_has_its_warning_of_a_repeated_call_in_the_stored_answer(self, api, seller, origin):
+        first, again = (
+            api.post("/api/integration/orders", order_body(service="turbo"), headers={"Idempotency-Key": "k"})
+            for _call in range(2)
+        )
+
+        assert first.json()["warnings"][0]["code"] == "no_freight"
+        assert again.json() == first.json()
 
     def test_is_shown_with_the_day_that_is_promised_from_the_collection_on(self, api, seller, origin):
         order = create_order(seller)

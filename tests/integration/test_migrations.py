@@ -20,7 +20,7 @@ from tests.integration.factories import (
     send_invoice,
 )
 
-_STORED = import_module("integration.migrations.0029_read_stored_invoices")
+_STORED = import_module("integration.migrations.0032_read_stored_invoices")
 _COUNT = import_module("integration.migrations.0024_sandbox_invoice_bytes")._COUNT
 # Of the application, in statements that lock more than a row.
 _LOCKED = re.compile(r'(?:LOCK TABLE|ALTER TABLE|REFERENCES|\bON) "?(integration_(?:seller|order|invoice|statuslog))\b')
@@ -28,7 +28,7 @@ _LOCKED = re.compile(r'(?:LOCK TABLE|ALTER TABLE|REFERENCES|\bON) "?(integration
 
 @pytest.mark.django_db
 class TestMigration:
-    @pytest.mark.parametrize("number", ["0019", "0023", "0028"])
+    @pytest.mark.parametrize("number", ["0019", "0023", "0031"])
     def test_locks_sellers_first_as_who_creates_an_order(self, capsys, number):
         call_command("sqlmigrate", "integration", number)
 

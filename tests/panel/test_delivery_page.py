@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from common.formats import phone
+from common.phones import shown as phone_shown
 from delivery.actions import deliveries, proofs, receivers
 from delivery.actions.proofs import Proof
 from delivery.geo.distance import Point
@@ -63,9 +63,23 @@ class TestStops:
 
         content = member.get(url("delivery", asked.pk)).content.decode()
 
-        assert f"about {middle:%H:%M}, between {begin:%H:%M} and {end:%H:%M}" in content
+        assert content.count(f"about {middle:%H:%M}, between {begin:%H:%M} and {end:%H:%M}") == 1
+        assert f"about <b>{middle:%H:%M}</b>, between {begin:%H:%M} and {end:%H:%M}" in content
         assert "Ring twice" in content
         assert shows_pin(content, asked)
+
+    def test_say_that_the_driver_is_late_and_was_last_heard_of_when(self, member, url, asked):
+        now = timezone.localtime()
+        ArrivalEstimate.objects.create(
+            stop=asked.stops.get(index=0), arrives_at=now, earliest=now, latest=now + timedelta(minutes=9),
+            computed_at=now, signal_at=now - timedelta(minutes=21), engine="distance",
+        )  # fmt: skip
+
+        content = member.get(url("delivery", asked.pk)).content.decode()
+
+        text = f"late, last signal {now - timedelta(minutes=21):%H:%M}"
+        assert content.count(f'<b class="bad-text">{text}</b>') == 2  # of the next stop, and among the stops
+        assert "about <b>" not in content
 
     def test_have_their_proof(self, member, url, asked, photo_folder):
         now = timezone.now()
@@ -127,7 +141,7 @@ class TestNow:
 
         assert re.search(r"\d+ h \d+ min late", shown)
         assert "Next stop B " in shown
-        assert f"{delivery.driver.name} {phone(delivery.driver.phone)}" in shown
+        assert f"{delivery.driver.name} {phone_shown(delivery.driver.phone)}" in shown
 
     def test_has_no_phone_of_a_driver_whose_route_has_ended(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, collected=True, stops=1)
@@ -136,7 +150,7 @@ class TestNow:
         shown = self.text(member.get(url("delivery", delivery.pk)).content.decode())
 
         assert delivery.driver.name in shown
-        assert phone(delivery.driver.phone) not in shown
+        assert phone_shown(delivery.driver.phone) not in shown
 
     def test_says_nothing_of_a_next_stop_when_it_has_ended(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, at=timezone.now() - timedelta(days=1))

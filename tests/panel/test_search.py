@@ -137,6 +137,16 @@ class TestSearch:
 
         assert page.index("<mark>Ação</mark> &lt;Order&gt;") < page.index("of <mark>ação</mark>")
 
+    def test_finds_and_marks_decomposed_letters_by_composed_ones_and_back(self, staff, shop):
+        Integrator.objects.filter(pk=shop.integrator.pk).update(name="Lui\u0301s")
+        PickupPoint.objects.create(integrator=shop.integrator, name="Loja Luís", latitude=-23.5, longitude=-46.6)
+
+        for text in ("luís", "lui\u0301s"):
+            page = staff.get(SEARCH, {"q": text}).content.decode()
+
+            assert "<mark>Luís</mark>" in page
+            assert "Loja <mark>Luís</mark>" in page
+
     def test_says_what_it_looks_for_when_it_finds_nothing(self, member, shop):
         page = member.get(SEARCH, {"q": "<zz>"}).content.decode()
 

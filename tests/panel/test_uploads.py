@@ -3,16 +3,20 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
+from access.tasks import prune_uploads
+from common import kept_uploads
+from common.models import KeptUpload
 from delivery.actions import deliveries
-from delivery.models import Delivery, Tariff
-from delivery.tasks import prune_idempotency_records
+from delivery.models import AccountScope, Delivery, Tariff
+from panel import uploads
 from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
 
 HEADER = "Order number;Recipient;Street;latitude;longitude;Weight each (kg);PIN"
@@ -64,6 +68,11 @@ class TestPreview:
             ("latitude", "This place is outside the area that this service serves."),
             ("", "repeats line 2"),
         ]
+
+    def test_refuses_telephones_of_which_a_spreadsheet_has_left_a_few_digits(self, upload, advance):
+        text = advance(upload(f"P-1;Ana;5,51198E+12;{PLACE}", header="Order number;Recipient;Phone;latitude;longitude"))
+
+        assert "<b>Phone:</b> A spreadsheet has cut the digits of this number" in text
 
     def test_of_an_unknown_column_is_refused(self, upload):
         assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
@@ -190,14 +199,77 @@ class TestConfirmation:
         assert Delivery.objects.count() == 1
 
 
-class TestUploadThatIsOver:
-    def test_is_deleted_with_the_people_in_it(self, upload, member):
+class TestKeptUpload:
+    def test_does_not_hang_on_the_cache(self, member, upload):
         page = upload(f"P-1;Ana;;{PLACE};;")
-        with connection.cursor() as cursor:
-            cursor.execute("UPDATE cache SET expires = now() - interval '1 second'")
+        cache.clear()
 
-            prune_idempotency_records()
+        assert member.get(page).status_code == 200
 
-            cursor.execute("SELECT count(*) FROM cache")
-            assert cursor.fetchone() == (0,)
+    def test_takes_the_place_of_the_oldest(self, member, upload):
+        pages = [upload(f"P-{number};Ana;;{PLACE};;") for number in range(kept_uploads.MOST_OF_AN_OWNER + 1)]
+
+        assert [member.get(page).status_code for page in pages] == [302] + [200] * kept_uploads.MOST_OF_AN_OWNER
+
+    def test_is_not_much_larger_than_its_file(self, upload):
+        """A letter of two bytes was kept as six."""
+        text = "ã" * 490
+        upload(*[f"P-{number};{text};;{PLACE};;" for number in range(280)])
+
+        assert len(KeptUpload.objects.get().ciphertext) < 2 * uploads.MOST_BYTES
+
+    def test_that_would_be_larger_is_refused(self, upload):
+        columns = [str(label) for label in uploads.COLUMNS.values()]
+        row = ";".join("\x01" * 17 for _column in columns)  # each of which is six characters of JSON
+
+        page = upload(*[f"{row}{number}" for number in range(490)], header=";".join(columns))
+
+        assert "At most 500 rows and 300 kB" in page
+        assert not KeptUpload.objects.exists()
+
+    def test_has_a_few_short_faults_of_each_row(self, upload, advance, shop):
+        columns = [str(label) for label in uploads.COLUMNS.values()]
+
+        page = upload(";".join("ã" * 500 for _column in columns), header=";".join(columns))
+        advance(page)
+
+        found = uploads.find(UUID(page.split("/")[-2]), scope=AccountScope(shop.integrator, "live"))
+        assert found
+        (row,) = found.rows
+        assert len(row.faults) == 5
+        assert max(len(text) for _column, text in row.faults) <= 200
+
+    def test_is_worked_on_alone_of_its_account(self, member, upload, shop):
+        page, other = (upload(f"P-{number};Ana;;{PLACE};;") for number in range(2))
+        owner = f"integrator {shop.integrator.pk}"
+        kept = KeptUpload.objects.get(pk=other.split("/")[-2])
+        assert kept_uploads.claim(kept.pk, owner=owner, at=timezone.now())
+
+        text = member.post(f"{page}advance/", headers={"HX-Request": "true"}).content.decode()
+        assert "0 of 1" in text
+        assert "Another file of this account is being worked on." in text
+
+        kept_uploads.release(kept.pk)
+        text = member.post(f"{page}advance/", headers={"HX-Request": "true"}).content.decode()
+        assert "1 delivery can" in re.sub(r"\s+", " ", text)
+
+    @pytest.mark.parametrize("made", [-31, 86_400])
+    def test_is_free_after_a_claim_that_was_lost_or_made_by_a_wrong_clock(self, member, upload, shop, made):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        owner, now = f"integrator {shop.integrator.pk}", timezone.now()
+        kept_uploads.claim(UUID(page.split("/")[-2]), owner=owner, at=now + timedelta(seconds=made))
+
+        member.post(f"{page}advance/")
+
+        assert KeptUpload.objects.get().busy_until is None
+        assert "1 delivery can" in re.sub(r"\s+", " ", member.get(page).content.decode())
+
+    @pytest.mark.django_db(transaction=True)
+    def test_is_deleted_with_the_people_in_it_when_it_is_over(self, upload, member):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        KeptUpload.objects.update(expires_at=timezone.now())
+
+        prune_uploads()
+
+        assert not KeptUpload.objects.exists()
         assert "This upload is over." in member.get(page, follow=True).content.decode()

@@ -25,7 +25,7 @@ class Command(JSONCommand):
         parser.add_argument("--sandbox", action="store_true", help="issue a sandbox token instead of a live one")
 
     def prepare(self, options: dict[str, Any]) -> None:
-        options["webhook_url"] = endpoints.check_url(options["webhook_url"])
+        options["webhook_url"] = endpoints.check_url(options["webhook_url"], of=None)
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE

@@ -1,12 +1,8 @@
-// Amounts, addresses and telephone numbers as people read them.
+// Amounts and addresses as people read them.
 
 const language = document.documentElement.lang;
 const reais = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-const dayAndTime = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
-const timeOfDay = new Intl.DateTimeFormat(language, { timeStyle: "short" });
-const COUNTRY = "55";
-const NATIONAL = new Set([10, 11]); // digits with area code: landline, mobile
 
 export const money = (value) => (value === null ? "" : `R$\u00A0${reais.format(value)}`);
 export const km = (value) => (value === null ? "" : `${kilometres.format(value)} km`);
@@ -20,15 +16,6 @@ export function parcels(found) {
   return parts.filter(Boolean).map((each) => `${each}`.replaceAll(" ", "\u00A0")).join(" · "); // breaks between them only
 }
 
-/** A moment in ISO 8601 as 14:05, with its day if that is not today. */
-export function soon(value) {
-  const at = new Date(value);
-  return at.toDateString() === new Date().toDateString() ? timeOfDay.format(at) : dayAndTime.format(at);
-}
-
-/** A moment in ISO 8601, such as 22/11/2026, 14:05. */
-export const moment = (value) => (value === null ? "" : dayAndTime.format(new Date(value)));
-
 export function street({ address, coordinates }) {
   const line = [address.street, address.number].filter(Boolean).join(", ");
   return line || `${coordinates.latitude.toFixed(5)}, ${coordinates.longitude.toFixed(5)}`;
@@ -37,20 +24,6 @@ export function street({ address, coordinates }) {
 export const area = ({ address }) => [address.district, address.city, address.state].filter(Boolean).join(", ");
 
 export const place = (point) => [street(point), point.address.district].filter(Boolean).join(", ");
-
-/** { shown, call, whatsApp }: a telephone number as text and as links. Links are empty without digits. */
-export function phone(number) {
-  const digits = number.replaceAll(/\D/gu, "");
-  const isInternational = number.trim().startsWith("+") || !NATIONAL.has(digits.length);
-  const isBrazilian = !isInternational || digits.startsWith(COUNTRY);
-  const national = isInternational ? digits.slice(COUNTRY.length) : digits;
-  const isKnown = isBrazilian && NATIONAL.has(national.length);
-  return {
-    shown: isKnown ? `(${national.slice(0, 2)}) ${national.slice(2, -4)}-${national.slice(-4)}` : number,
-    call: digits && `tel:${number.trim().startsWith("+") ? "+" : ""}${digits}`,
-    whatsApp: digits && `https://wa.me/${isInternational ? digits : COUNTRY + digits}`,
-  };
-}
 
 /** Addresses that open a navigation app at a point. */
 export function navigation({ latitude, longitude }) {

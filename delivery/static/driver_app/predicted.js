@@ -32,7 +32,8 @@ function make(route, { trigger, point }) {
 // A state of the version before this, which the phone has kept or a server that is not replaced yet has answered with.
 function whole(route) {
   const open = route.points.slice(1).filter(({ status }) => OPEN.has(status)).map(({ label }) => label);
-  return { mode: route.returnsToA ? "RETURN" : "DEFAULT", ahead: open, photoFor: [], ...route };
+  const points = route.points.map((point) => ({ phone: { shown: point.contacts.phoneNumber, call: "", chat: "" }, ...point }));
+  return { mode: route.returnsToA ? "RETURN" : "DEFAULT", ahead: open, photoFor: [], ...route, points };
 }
 
 /** The route after these moves, or null without one. Its `status` is FINISHED when nothing is left to do. */

@@ -21,7 +21,7 @@ export async function accept(answer) {
   if (store.state && Date.parse(answer.now) < Date.parse(store.state.now)) return;
   const state = { ...answer, outcomes: undefined, gone: undefined, finished: undefined };
   const since = Date.now();
-  setClock(state.now, since);
+  setClock(state.now, since, state.zone);
   update({ state, since, gone: gone(answer), finished: finished(answer), isLoggedOut: false });
   await keepState();
 }

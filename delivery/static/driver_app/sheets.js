@@ -1,7 +1,7 @@
 // The sheets of a route: navigation, each move, proof and failure.
 import { part, text } from "../offline/dom.js";
 import { isSheetOpen, openSheet } from "../offline/sheets.js";
-import { navigation, phone, place } from "./format.js";
+import { navigation, place } from "./format.js";
 import { photoPart } from "./photos.js";
 import { draft, keepDraft } from "./proofs.js";
 import { add, dismiss, outcome } from "./queue.js";
@@ -138,7 +138,7 @@ export async function openProof(route, point) {
 export async function openFailure(route, point) {
   const { receivedBy, photos } = await draft(route.deliveryId, point.label);
   if (isSheetOpen()) return; // by a second tap
-  const { call, shown } = phone(point.contacts.phoneNumber);
+  const { call, shown } = point.phone;
   const isPickup = route.mode === "REVERSE";
   const values = {
     label: point.label, address: place(point), call, phone: shown, isPickup,

@@ -33,7 +33,7 @@ class Command(JSONCommand):
         )
 
     def prepare(self, options: dict[str, Any]) -> None:
-        options["webhook_url"] = endpoints.check_url(options["webhook_url"])
+        options["webhook_url"] = endpoints.check_url(options["webhook_url"], of=None)
         options["webhook_auth"] = Authentication.parse(options["webhook_auth"])
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:

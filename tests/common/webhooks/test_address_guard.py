@@ -8,6 +8,7 @@ import pytest
 from common.deadlines import BoundedCalls
 from common.webhooks import address_guard
 from common.webhooks.address_guard import AddressRefused, InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
+from config import rsgi
 
 PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",
@@ -56,6 +57,8 @@ class TestCheckUrl:
             ("https://example.com/" + "a" * 2000, "longer than"),
             ("https://[::1", "not a URL"),
             ("https://example.com:0/", "Only ports"),
+            ("https://\uff11\uff12\uff17.0.0.1/hook", "not an IP address"),  # full-width digits
+            ("https://shop\N{ACCOUNT OF}.example/", "not a URL"),  # is "a/c" in another normal form
         ],
     )
     def test_refuses_with_the_reason(self, url, why):
@@ -65,6 +68,13 @@ class TestCheckUrl:
     @pytest.mark.parametrize("url", ["https://example.com/hook", "https://EXAMPLE.com:8443/a?b=c", "https://a.example"])
     def test_returns_the_host_name_to_look_up(self, url):
         assert address_guard.check_url(url, allow_loopback=False) in {"example.com", "a.example"}
+
+    def test_returns_the_name_that_will_be_called(self):
+        url = "https://lojaação.example/x"
+
+        host = address_guard.check_url(url, allow_loopback=False)
+
+        assert host == address_guard.called_url(url).raw_host == "xn--lojaao-7ta5a.example"
 
     @pytest.mark.parametrize("url", ["http://127.0.0.1:9000/x", "http://localhost:9000/x", "https://[::1]:1/x"])
     def test_accepts_loopback_where_it_is_allowed(self, url):
@@ -150,6 +160,19 @@ class TestAddresses:
     def test_raise_after_the_deadline(self, hung):
         with pytest.raises(WebhookHostUnresolved, match=r"shop.example took more than 0.05 seconds"):
             address_guard.addresses("shop.example")
+
+    def test_of_one_account_are_looked_up_one_at_a_time(self, hung, monkeypatch):
+        with pytest.raises(WebhookHostUnresolved):
+            address_guard.addresses("silent.example", account="a")
+        resolver(monkeypatch, lambda: [(0, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 0))])
+
+        with pytest.raises(LookUpsBusy):
+            address_guard.addresses("other.example", account="a")
+
+        assert address_guard.addresses("shop.example", account="b") == ["93.184.216.34"]
+
+    def test_leave_a_thread_of_a_web_process_for_other_requests(self):
+        assert address_guard.MOST_LOOK_UPS < rsgi._THREADS
 
     def test_raise_at_once_while_too_many_look_ups_hang(self, hung):
         for _number in range(2):

@@ -5,7 +5,7 @@ import errno
 import socket
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -45,6 +45,43 @@ def answer_and_stall(server, size):
         connection.recv(65536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n" + b"x" * size)
         connection.recv(1)
+
+
+def answer_of(*parts):
+    """The result of a request to a server that sends these bytes and ends the connection; a number: seconds to wait."""
+
+    def answer(server):
+        connection, _address = server.accept()
+        with connection:
+            connection.recv(65536)
+            for part in parts:
+                if isinstance(part, bytes):
+                    connection.sendall(part)
+                    time.sleep(0.02)  # so that the client reads it apart from the next part
+                else:
+                    connection.settimeout(part)
+                    with suppress(TimeoutError):
+                        connection.recv(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = threading.Thread(target=answer, args=(server,))
+        answering.start()
+        result = send(f"http://127.0.0.1:{server.getsockname()[1]}/")
+        answering.join()
+    return result
+
+
+def request_target(saved):
+    """What stands in the request line of a request to a server on loopback, of a URL that ends in this."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        loop = threading.Thread(target=send, args=(f"http://127.0.0.1:{server.getsockname()[1]}{saved}",))
+        loop.start()
+        connection, _address = server.accept()
+        with connection:
+            line = connection.recv(65536).split(b"\r\n")[0]
+            connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+        loop.join()
+    return line.decode().removeprefix("POST ").removesuffix(" HTTP/1.1")
 
 
 class Response:
@@ -101,7 +138,7 @@ class TestSend:
 
         result = asyncio.run(http_client._read_start(response, Request("", HEADERS, b"{}", secrets=SECRETS)))
 
-        assert result == "x" * 4092 + "[sec"
+        assert result == ("x" * 4092 + "[sec", "")
 
     def test_does_not_decompress_the_answer(self, sink):
         sink.answers = [(200, {"Content-Encoding": "gzip"}, b"not gzip at all")]
@@ -173,6 +210,120 @@ class TestSend:
     @pytest.mark.parametrize(("url", "error"), [("http://127.0.0.1:9/", "connect"), ("http://", "invalid_url")])
     def test_names_the_class_of_the_error(self, url, error):
         assert send(url).error == error
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+LENGTH = b"Content-Length: 2\r\n"
+
+
+class TestStatusLine:
+    """The status line of an answer decides, whatever comes after it."""
+
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            pytest.param((OK + LENGTH + b"Content-Security-Policy: " + b"a" * 9000 + b"\r\n\r\nok",), id="long header"),
+            pytest.param((OK + LENGTH + b"Set-Cookie: c=v\r\n" * 150 + b"\r\nok",), id="150 headers"),
+            pytest.param((b"HTTP/1.1 200 " + b"a" * 9000 + b"\r\n" + LENGTH + b"\r\nok",), id="long reason"),
+            pytest.param((OK + LENGTH + b"\r\n", b"ok and more"), id="length too small"),
+            pytest.param((OK + LENGTH + b"Content-Encoding: gzip\r\n\r\nok",), id="not in its encoding"),
+        ],
+    )
+    def test_reads_what_is_unusual(self, parts):
+        result = answer_of(*parts)
+
+        assert (result.succeeded, result.status_code, result.error, result.response_start) == (True, 200, "", "ok")
+
+    @pytest.mark.parametrize(
+        ("parts", "read"),
+        [
+            pytest.param((OK,), "", id="no headers"),
+            pytest.param((OK + b"Content-Le",), "", id="headers cut off"),
+            pytest.param((OK + b"X: " + b"a" * 90_000 + b"\r\n\r\nok",), "", id="header too long"),
+            pytest.param((OK + LENGTH + LENGTH + b"\r\nok",), "", id="length twice"),
+            pytest.param((OK + b"Content-Length: two\r\n\r\nok",), "", id="length is no number"),
+            pytest.param((OK + LENGTH + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",), "", id="length and chunks"),
+            pytest.param((OK + LENGTH + b"no header\r\n\r\nok",), "", id="header without a colon"),
+            pytest.param((OK + LENGTH + b"\r\nok and more",), "", id="length too small, in one part"),
+            pytest.param((OK + b"Content-Length: 9\r\n\r\nok",), "ok", id="body cut off"),
+            pytest.param((CHUNKED + b"2\r\nok\r\n",), "ok", id="chunks cut off"),
+            pytest.param((CHUNKED, b"2\r\nok\r\n", b"no size\r\n", 20), "ok", id="malformed chunks"),
+            pytest.param((HINTS + b"\r\n" + OK,), "", id="after an informational one"),
+        ],
+    )
+    def test_stores_of_an_answer_what_can_be_read(self, parts, read):
+        result = answer_of(*parts)
+
+        assert (result.succeeded, result.status_code) == (True, 200)
+        assert (result.error, result.response_start) == ("unread", read)
+        assert result.milliseconds < 5000
+
+    def test_takes_a_body_where_there_may_be_none(self):
+        result = answer_of(b"HTTP/1.1 204 No Content\r\n" + LENGTH + b"\r\nok")
+
+        assert (result.succeeded, result.status_code) == (True, 204)
+
+    @pytest.mark.parametrize("parts", [(OK + b"X: a\r\n", 20), (OK + b"Content-Length: 9\r\n\r\nok", 20)])
+    def test_waits_for_the_rest_until_the_deadline(self, parts, monkeypatch):
+        monkeypatch.setattr(http_client, "TOTAL_SECONDS", 0.3)
+
+        result = answer_of(*parts)
+
+        assert (result.succeeded, result.error, result.milliseconds >= 300) == (True, "unread", True)
+
+    def test_decides_for_a_failure_too(self):
+        result = answer_of(b"HTTP/1.1 410 Gone\r\n" + LENGTH + LENGTH + b"\r\nno")
+
+        assert (result.succeeded, result.status_code, result.error) == (False, 410, "unread")
+
+    def test_is_that_of_each_answer_on_a_connection_that_is_used_again(self, sink, monkeypatch):
+        sink.answers = [(200, {"Content-Length": "0"}, b""), (500, {"Content-Length": "x"}, b"")]
+        monkeypatch.setattr(sink.RequestHandlerClass, "protocol_version", "HTTP/1.1")
+
+        statuses = [result.status_code for result in send(sink.url, times=2)]
+
+        assert statuses == [200, 500]
+
+    @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 O", HINTS, b"200 OK\r\n"])
+    def test_is_needed_for_a_success(self, answer):
+        result = answer_of(answer)
+
+        assert (result.succeeded, result.status_code, result.error) == (False, None, "protocol")
+
+
+class TestCalledUrl:
+    @pytest.mark.parametrize(
+        "saved",
+        [
+            "/hook?sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=a%2Bb%3D",
+            "/hook?user=ana%40exemplo.invalid&t=%28x%29&q=%27",
+            "/%41%3ab/%7Euser",
+            "//a/../b/./c",
+            "/hook?items[]=1&a=b+c&d=~",
+            "/hook?",
+            "/hook??a=?",
+            '/{id}|"<>^`%',
+        ],
+    )
+    def test_is_byte_for_byte_what_was_saved(self, saved):
+        assert request_target(saved) == saved
+
+    @pytest.mark.parametrize(
+        ("saved", "called"),
+        [
+            ("", "/"),
+            ("?a=b", "/?a=b"),
+            ("/hook?a=b#part?c", "/hook?a=b"),
+            ("/integração?é=%C3%A9", "/integra%C3%A7%C3%A3o?%C3%A9=%C3%A9"),
+        ],
+    )
+    def test_has_what_no_request_can_do_without(self, saved, called):
+        assert request_target(saved) == called
+
+    def test_is_none_if_it_cannot_be_read(self):
+        assert send("https://shop.example\N{ACCOUNT OF}.example/").error == "invalid_url"
 
 
 FOUND = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.216.34", 443))]

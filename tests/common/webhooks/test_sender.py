@@ -41,6 +41,15 @@ class TestSending:
             assert headers["user-agent"].startswith("Rota")
             assert "webhook-test" not in headers
 
+    def test_takes_an_answer_whose_status_alone_can_be_read(self, delivery, sink, send_due):
+        sink.answers = [(200, {"Content-Length": "two"}, b"ok")]
+
+        send_due()
+
+        assert set(WebhookEvent.objects.values_list("state", "attempts_made")) == {(EventState.SENT, 1)}
+        attempts = WebhookAttempt.objects.values_list("status_code", "error", "response_start")
+        assert set(attempts) == {(200, "unread", "")}
+
     def test_signs_with_both_secrets_after_a_rotation(self, delivery, sink, endpoint, send_due):
         old, new = endpoint.secret, endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
 

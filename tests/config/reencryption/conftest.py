@@ -14,6 +14,7 @@ from django.utils import timezone
 from access import personal_data
 from access.models import PersonRequestKind as PersonKind
 from access.personal_data import person
+from common import kept_uploads
 from common.mail import outbox
 from common.mail.models import Kind
 from common.webhooks import endpoints
@@ -96,6 +97,12 @@ def driver_and_receiver(keys, token):
     device, _session = driver_devices.log_in(token=link, phone="", language="en", at=now)
     driver_devices.subscribe(device=device, **Browser("https://push.example/1").subscription, at=now)
     personal_data.record(person(phone="11 97777-0001"), kind=PersonKind.FORGET, by=BY, at=now)
+
+
+@pytest.fixture
+def upload(keys, db):
+    """A file that waits to be confirmed."""
+    return kept_uploads.keep("x", owner="user 1", kind="x", at=timezone.now())
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ LINKS, PINS = "delivery.ReceiverLink.ciphertext", "delivery.DropoffOptions.pin_c
 PHONES = "delivery.PushSubscription.ciphertext"
 PEOPLE = "access.PersonRequest.ciphertext"
 ALERTS, MAILS = "delivery.EndpointAlerts.url_ciphertext", "mail.Message.body_ciphertext"
+UPLOADS = "common.KeptUpload.ciphertext"
 UNSUBSCRIBING = "mail.Message.unsubscribe_ciphertext"
 
 

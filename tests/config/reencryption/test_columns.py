@@ -11,7 +11,7 @@ from tests.sources import PACKAGES
 
 
 class TestColumns:
-    def test_are_all_that_hold_ciphertexts(self, token, browser, message, driver_and_receiver):
+    def test_are_all_that_hold_ciphertexts(self, token, browser, message, driver_and_receiver, upload):
         """Looks through every text of the database; sessions are left out, whose content is signed and packed."""
         with connection.cursor() as cursor:
             cursor.execute(
@@ -41,7 +41,7 @@ class TestColumns:
         assert places == {
             "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
-            "panel/uploads.py",  # the cache, for an hour
+            "common/kept_uploads.py",  # KeptUpload.ciphertext
             "panel/views/sellers.py",  # the session
             "panel/views/setup.py",  # the session
             "integration/models/webhook.py",  # WebhookEndpoint.authentication_ciphertext

@@ -32,6 +32,7 @@ from tests.config.reencryption.reencrypting import (
     SESSIONS,
     TOKENS,
     UNSUBSCRIBING,
+    UPLOADS,
     ciphertexts,
     name,
     run,
@@ -41,10 +42,10 @@ from tests.one_time_codes import code_of
 
 
 class TestReencryptCredentials:
-    def test_encrypts_everything_with_the_first_key(self, keys, token, browser, message, driver_and_receiver):
+    def test_encrypts_everything_with_the_first_key(self, keys, token, browser, message, driver_and_receiver, upload):
         keys(NEW, OLD)
         counts = {TOKENS: 1, SECRETS: 2, FORMER: 1, ALERTS: 1, FACTORS: 2, SESSIONS: 1, MAILS: 1, UNSUBSCRIBING: 1}
-        counts |= {LINKS: 1, PINS: 1, PHONES: 1, PEOPLE: 1, **OF_SELLERS}
+        counts |= {LINKS: 1, PINS: 1, PHONES: 1, PEOPLE: 1, UPLOADS: 1, **OF_SELLERS}
 
         code, answer, progress = run()
 

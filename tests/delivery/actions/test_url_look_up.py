@@ -12,11 +12,14 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from common.deadlines import BoundedCalls
-from common.webhooks import address_guard
+from common.webhooks import address_guard, endpoints
+from common.webhooks.address_guard import LookUpsBusy, WebhookHostUnresolved
+from delivery.actions import alerts
 from delivery.models import AuditEntry, Integrator, WebhookEndpoint
-from tests.factories import IntegratorFactory
+from tests.factories import BY, IntegratorFactory
 
 HANGS = "https://hangs.example/hook"
 
@@ -144,6 +147,22 @@ class TestSlowLookUp:
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == ""
         assert not AuditEntry.objects.filter(action="url_set").exists()
         assert Integrator.objects.count() == 1
+
+
+class TestSilentNameServer:
+    def test_of_one_account_keeps_no_other_from_saving(self, endpoint, resolver, monkeypatch):
+        monkeypatch.setattr(address_guard, "_calls", BoundedCalls(most=2, seconds=0.1))
+        with pytest.raises(WebhookHostUnresolved):
+            endpoints.check_url(HANGS, of=endpoint)
+
+        with pytest.raises(LookUpsBusy):
+            alerts.set_url(endpoint=endpoint, url=HANGS, language="en", by=BY, at=timezone.now())
+
+        monkeypatch.setattr(
+            socket, "getaddrinfo", lambda *_args, **_kwargs: [(socket.AF_INET, 1, 6, "", ("93.184.216.34", 0))]
+        )
+        other = IntegratorFactory.create().endpoints.get(environment="live")
+        assert endpoints.check_url("https://shop.example/", of=other).text == "https://shop.example/"
 
 
 class TestPublicName:

@@ -174,6 +174,20 @@ def many(token):
         cursor.execute("ANALYZE delivery_delivery, delivery_stop")
 
 
+@pytest.mark.parametrize("wanted", ["Pedido São", "Pedido Sa\u0303o"])
+def test_compares_composed_and_decomposed_external_ids_as_one_and_answers_what_was_sent(api, wanted):
+    sent = ["Pedido São", "Pedido Sa\u0303o"]
+    for external_id in sent:
+        body = payload(stops=1)
+        body["dropoffs"][0]["externalId"] = external_id
+        send(api, REQUEST, body)
+
+    found = ids(api.get(LIST, {"externalId": wanted}))
+
+    kept = Stop.objects.filter(delivery__in=found).order_by("pk")
+    assert [stop.external_id for stop in kept] == sent
+
+
 @pytest.mark.usefixtures("many")
 def test_every_query_uses_an_index(api):
     day = {"createdFrom": "2026-07-15T11:55:00", "createdTo": "2026-07-15T11:55:09"}

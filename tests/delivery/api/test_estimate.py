@@ -95,7 +95,7 @@ class TestEstimate:
         self, api, clock, settings, routing_server
     ):
         settings.ROUTING_URL = routing_server.url
-        routing_server.answer = osrm_answer((5000, 100), (5000, 200), (5000, 300))
+        routing_server.answer = osrm_answer((4000, 100), (5000, 200), (5000, 300))
 
         response = api.post(QUOTE, payload())
 

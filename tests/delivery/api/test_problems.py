@@ -5,7 +5,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from common.views import HELP_LINK
-from delivery.actions import quotes
+from delivery.actions import deliveries
 from tests.delivery.api.calls import (
     ENDPOINTS,
     INFO,
@@ -78,11 +78,11 @@ class TestAProblem:
         def broken(*_args, **_options):
             raise RuntimeError("secret")
 
-        monkeypatch.setattr(quotes, "quote", broken)
+        monkeypatch.setattr(deliveries, "request", broken)
         monkeypatch.setattr("delivery.api.views.parse_id", broken)
         api.raise_request_exception = False
 
-        response = api.post(QUOTE, payload()) if method == "post" else api.get(INFO.format(UNKNOWN))
+        response = api.post(REQUEST, payload()) if method == "post" else api.get(INFO.format(UNKNOWN))
 
         problem = assert_problem(response, 500, "server_error")
         is_read = method == "get"

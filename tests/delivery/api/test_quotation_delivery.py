@@ -1,7 +1,9 @@
 import pytest
 
+from delivery.geo.distance import Point
 from delivery.models import Delivery, Tariff, VehicleType
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
+from tests.delivery.geo.routing_server import encoded, osrm_answer, valhalla_answer
 from tests.factories import PICKUP, PickupPointFactory, TariffFactory, TokenFactory, payload
 
 # Kilometres by hand: geodesic metres (1203.15, 2276.13, 3240.43, and 2211.91 back) by 1.3, each leg to two places,
@@ -43,6 +45,23 @@ class TestQuote:
         assert response.json() == {"shippingValue": price}
         assert requested["shippingValue"] == requested["route"]["fixedValue"] == price
         assert requested["route"]["totalDistanceKm"] == km
+
+    @pytest.mark.parametrize("engine", ["osrm", "valhalla"])
+    def test_is_without_a_routing_engine_whose_answer_cannot_be(self, api, settings, routing_server, engine):
+        """As of a map of another region, on which all points are at one place."""
+        settings.ROUTING_ENGINE, settings.ROUTING_URL = engine, routing_server.url
+        elsewhere = encoded(Point(50, 8), Point(50, 8))
+        routing_server.answer = (
+            osrm_answer((0, 0), beside=2_690_000.5) if engine == "osrm" else valhalla_answer((0, 0, elsewhere))
+        )
+        body = payload(stops=1)
+        body["dropoffs"][0]["address"] |= {"latitude": -23.6914, "longitude": -46.5646}
+
+        requested = api.post(REQUEST, body).json()
+
+        assert len(routing_server.paths) == 1
+        assert requested["route"]["totalDistanceKm"] == 22.29  # 17147 m in a straight line, by 1.3
+        assert api.post(QUOTE, body).json() == {"shippingValue": 50.58}  # 10.00 + (22.29 - 2) * 2.00
 
     def test_does_not_check_the_pickup(self, api):
         body = changed("#/pickup/address/latitude", PICKUP.latitude - 0.02)

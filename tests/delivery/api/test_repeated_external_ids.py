@@ -52,6 +52,14 @@ class TestARepeatedExternalId:
         assert response.status_code == 201
         assert response["Rota-Warnings"] == f"{warning(0, other)}, {warning(2, second)}"
 
+    def test_is_the_same_with_composed_and_with_decomposed_letters(self, api):
+        first = made(api, "Pedido São")
+
+        response = request(api, "Pedido Sa\u0303o", "x", "Pedido São")
+
+        assert f"{warning(0, first)}, {warning(2, first)}" in response["Rota-Warnings"]
+        assert '"#/dropoffs/2/externalId";code=duplicate_external_id' in response["Rota-Warnings"]
+
     def test_is_refused_strictly_and_nothing_is_written(self, api):
         first = made(api, "a")
 

@@ -15,10 +15,11 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import DeclinedOffer, Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
-from delivery.windows import Window
-from tests.delivery.driver_app.phones import phone
+from delivery.windows import NO_WINDOW, Window
+from tests.delivery.driver_app.phones import Phone, phone
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.zones import MANAUS, delivery_in
 
 pytestmark = pytest.mark.django_db
 BEYOND = Point(PICKUP.latitude + 0.3, PICKUP.longitude)  # the dispatch radius
@@ -262,6 +263,18 @@ class TestDecline:
         assert not DeclinedOffer.objects.exists()
 
 
+class TestZone:
+    def test_is_that_of_the_route_else_of_where_the_driver_is(self):
+        ana = phone()
+        assert ana.state()["zone"] == "America/Sao_Paulo"
+
+        there = Phone(DriverFactory.create(at_point=MANAUS.point))
+        delivery_in(MANAUS, pickup=NO_WINDOW, dropoff=NO_WINDOW, driver=there.driver, accepted=True)
+        LatestPosition.objects.filter(pk=there.driver.pk).delete()
+
+        assert there.state()["zone"] == "America/Manaus"
+
+
 class TestAccept:
     def test_gives_the_route_with_its_contacts(self):
         ana, delivery = phone(), offer()
@@ -271,7 +284,10 @@ class TestAccept:
         assert answer["offers"] == []
         assert answer["route"]["deliveryId"] == str(delivery.pk)
         assert answer["route"]["next"] == ["collect"]
-        assert answer["route"]["points"][0]["contacts"]["phoneNumber"] == delivery.contact_phone
+        point = answer["route"]["points"][0]
+        assert point["contacts"]["phoneNumber"] == delivery.contact_phone
+        assert point["phone"]["call"] == "tel:+551133330000"
+        assert point["phone"]["chat"] == "https://wa.me/551133330000"
         delivery.refresh_from_db()
         assert delivery.driver == ana.driver
 

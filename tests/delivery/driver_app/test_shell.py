@@ -67,7 +67,11 @@ class TestWorker:
 
         assert told["shell"] == "/driver/"
         own = {f"{folder.name}/{path.name}" for folder in (FOLDER, COMMON) for path in folder.iterdir()}
-        kept = own - {"driver_app/worker.js", "offline/worker.js"} | {"panel/colours.css", "panel/theme.js"}
+        kept = own - {"driver_app/worker.js", "offline/worker.js"} | {
+            "panel/colours.css",
+            "panel/theme.js",
+            "panel/old_browsers.js",
+        }
         assert set(told["files"]) == {f"/static/{name}" for name in kept}
 
     def test_has_a_version_of_each_language(self, client):

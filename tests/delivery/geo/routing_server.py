@@ -22,15 +22,34 @@ class RoutingServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/"
 
 
-def osrm_answer(*legs):
-    """`legs`: metres and seconds of each."""
-    return {"code": "Ok", "routes": [{"legs": [{"distance": metres, "duration": time} for metres, time in legs]}]}
+def osrm_answer(*legs, beside=0.0, line=""):
+    """`legs`: metres and seconds of each. `beside`: metres from each point to the road. `line`: an encoded one."""
+    return {
+        "code": "Ok",
+        "routes": [{"legs": [{"distance": metres, "duration": time} for metres, time in legs], "geometry": line}],
+        "waypoints": [{"distance": beside} for _point in range(len(legs) + 1)],
+    }
 
 
 def valhalla_answer(*legs):
-    """`legs`: kilometres and seconds of each."""
-    summaries = [{"summary": {"length": length, "time": seconds}} for length, seconds in legs]
+    """`legs`: kilometres, seconds, and the shape of each, an encoded polyline."""
+    summaries = [{"summary": {"length": length, "time": seconds}, "shape": shape} for length, seconds, shape in legs]
     return {"trip": {"status": 0, "units": "kilometers", "legs": summaries}}
+
+
+def encoded(*points):
+    """The polyline of these points, with six places."""
+    text, before = "", (0, 0)
+    for point in points:
+        now = round(point[0] * 1e6), round(point[1] * 1e6)
+        for old, new in zip(before, now, strict=True):
+            number = (new - old) << 1 if new >= old else ~((new - old) << 1)
+            while number >= 0x20:
+                text += chr((0x20 | number & 0x1F) + 63)
+                number >>= 5
+            text += chr(number + 63)
+        before = now
+    return text
 
 
 class _Handler(BaseHTTPRequestHandler):

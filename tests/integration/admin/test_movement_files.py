@@ -29,7 +29,7 @@ def upload(client, text, *, encoding="utf-8"):
 
 
 def confirm(client, page):
-    fields = dict(re.findall(r'name="(upload|digest)" value="(\w+)"', page.content.decode()))
+    fields = dict(re.findall(r'name="(upload|digest)" value="([\w-]+)"', page.content.decode()))
     return client.post(PAGE, fields, follow=True)
 
 

@@ -12,7 +12,7 @@ SEVERAL = "/api/integration/labels"
 
 @pytest.fixture
 def order(seller):
-    return create_order(seller, trackingCode="AA123456785BR")
+    return create_order(seller, trackingCode="AA123456785BR", volumes=2)
 
 
 def assert_refused(response, status, code):
@@ -81,7 +81,7 @@ class TestLabel:
 
 class TestLabels:
     def test_are_one_file_in_the_sequence_of_the_call(self, api, seller, order):
-        create_order(seller, orderId="A-2")
+        create_order(seller, orderId="A-2", volumes=2)
 
         response = api.post(SEVERAL, {"orderIds": ["A-2", "A-1", "A-2"], "size": "a6"}, format="json")
 
@@ -102,7 +102,7 @@ class TestLabels:
             ({}, "orderIds"),
             ({"orderIds": []}, "orderIds"),
             ({"orderIds": "A-1"}, "orderIds"),
-            ({"orderIds": [1]}, "orderIds.0"),
+            ({"orderIds": [1.5]}, "orderIds.0"),
             ({"orderIds": ["a\0"]}, "orderIds.0"),
             ({"orderIds": ["x"] * 101}, "orderIds"),
             ({"orderIds": ["A-1"], "position": True}, "position"),

@@ -62,7 +62,8 @@ def statuses():
 
 class TestCreateManifest:
     def test_answers_its_orders_and_their_totals(self, api, made):
-        first, _second = made("A-1", "A-2")
+        (first,) = made("A-1", volumes=3)
+        (second,) = made("A-2")
         assign(make_carrier()[0], first)
 
         manifest = opened(api, "A-2", "A-1")
@@ -71,11 +72,12 @@ class TestCreateManifest:
         assert (manifest["status"], manifest["closedAt"]) == ("open", None)
         assert codes(manifest) == ["A-2", "A-1"]
         assert manifest["orders"][1] == {
-            "orderId": "A-1", "trackingCode": first.tracking_code, "status": "pending", "volumes": 2, "weight": 3.0,
+            "orderId": "A-1", "trackingCode": first.tracking_code, "status": "pending", "volumes": 3, "weight": 3.0,
             "orderCost": 150.0, "freight": first.freight_centavos, "carrier": "Jadlog",
         }  # fmt: skip
         assert manifest["totals"] == {
-            "orders": 2, "volumes": 4, "weight": 6.0, "orderCost": 300.0, "freight": 2 * first.freight_centavos,
+            "orders": 2, "volumes": 4, "weight": 6.0, "orderCost": 300.0,
+            "freight": first.freight_centavos + second.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest
         assert "Transportadora Jadlog" in texts_of(api.get(of(manifest), {"format": "pdf"}).content)[0]

@@ -17,7 +17,7 @@ def get(api, code):
 
 class TestOrderDetail:
     def test_answers_everything_that_was_sent_and_has_happened(self, api, seller):
-        sent = order_body()
+        sent = order_body(volumes=3)
         api.post(URL, sent)
         order = Order.objects.get()
         orders.move(
@@ -41,6 +41,7 @@ class TestOrderDetail:
                 "orderCost": 150.5,
                 "created_at": log[0]["created_at"],
                 "items": sent["items"],
+                "volumes": 3,
                 "receiver": sent["receiver"],
                 "invoice": sent["invoice"],
                 "freight": None,

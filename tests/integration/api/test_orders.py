@@ -60,10 +60,25 @@ class TestCreate:
             ("orderId", "x" * 255), ("items.0.description", "x" * 1000), ("items.0.quantity", 2**63 - 1),
             ("items.0.quantity", "9" * 18), ("items.0.quantity", 2.0), ("items.0.price", "9" * 12),
             ("items.0.dimensions", "999999x0x1,999999.999999"), ("invoice.number", 123), ("invoice.series", 1),
+            ("volumes", 99), ("volumes", 1.0), ("volumes", None),
         ],
     )  # fmt: skip  # a list of cases
     def test_takes_the_extreme_value_of_a_field(self, api, path, value):
         assert api.post(URL, order_with(path, value)).status_code == 201
+
+    def test_takes_ids_that_are_numbers_as_their_digits_in_every_call(self, api, tariff):
+        number = 2**53 + 1  # which a number with a fraction could not hold
+
+        made = api.post(URL, order_body(orderId=number, trackingCode=7))
+        label = api.post("/api/integration/labels", {"orderIds": [number], "format": "zpl"}, format="json")
+        manifest = api.post("/api/integration/manifests", {"orderIds": [number]}, format="json")
+        cancelled = api.post(f"{URL}/cancel", {"orderId": number}, format="json")
+
+        assert made.json() == {"success": True, "tracking_code": "7"}
+        assert f"FD{number}^FS" in label.content.decode()
+        assert [each["orderId"] for each in manifest.json()["data"]["orders"]] == [str(number)]
+        assert cancelled.status_code == 200
+        assert Order.objects.values_list("code", "status").get() == (str(number), "cancelled")
 
     @pytest.mark.parametrize(("count", "status"), [(1000, 201), (1001, 422)])
     def test_takes_a_thousand_items(self, api, count, status):
@@ -129,9 +144,10 @@ class TestRefusal:
 
     def test_of_an_invalid_field_names_it(self, api):
         cases: list[tuple[str, Any]] = [
-            ("company_document", None), ("orderId", ""), ("orderId", 12), ("orderId", "a\0b"), ("orderId", "x" * 256),
+            ("company_document", None), ("orderId", ""), ("orderId", 12.0), ("orderId", True), ("orderId", "a\0b"),
+            ("orderId", "x" * 256),
             ("orderCost", -1), ("orderCost", True), ("orderCost", "１"), ("orderCost", "1_0"), ("orderCost", 10**400),
-            ("trackingCode", 5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
+            ("trackingCode", 1.5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
             ("items.0.dimensions", "10x20"), ("items.0.dimensions", "10x20x30"), ("items.0.dimensions", "1e3x2x3,1"),
             ("items.0.dimensions", "10x20x30,1\n"), ("items.0.quantity", 0), ("items.0.quantity", 1.5),
             ("items.0.quantity", 1e300),
@@ -141,6 +157,7 @@ class TestRefusal:
             ("receiver.address", None), ("receiver.address.city", None), ("receiver.address.zipCode", 1310100),
             ("receiver.document", 1), ("invoice", []), ("invoice", "x"), ("invoice.issueDate", "2026-02-30 00:00:00"),
             ("invoice.issueDate", "2026-11-20"), ("invoice.value", "x"), ("invoice.key", 1),
+            ("volumes", 0), ("volumes", 100), ("volumes", "2"), ("volumes", 1.5), ("volumes", True), ("volumes", 2**63),
         ]  # fmt: skip  # a list of cases
 
         answers = [api.post(URL, order_with(path, value)) for path, value in cases]

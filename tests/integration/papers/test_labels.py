@@ -15,7 +15,7 @@ from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status
 from integration.models import Order
 from integration.papers import label_pdf, label_zpl
-from integration.papers.label import MOST_LABELS, Label, marks, of_orders
+from integration.papers.label import MOST_LABELS, Label, kilograms, marks, of_orders
 from integration.papers.label_pdf import Size
 from integration.papers.marks import Bars, Block, Text
 from integration.papers.text import LINE, POINT, clean, width_of
@@ -33,7 +33,7 @@ from tests.integration.factories import (
 from tests.integration.papers.codes import DOTS_PER_INCH, codes_in, fields_of, pages_of, texts_of
 
 ALPHANUMERIC_KEY = "35261112ABC34501DE35550010000001231000000017"
-LINK = f"https://rota.example/t/o/1000001.{'aBcDeFgHiJ' * 4}kLm"
+LINK = f"https://rota.example/t/o/1000001.{'aBcDeFgHiJ' * 4}kLm"  # longer than a token
 LONG = "Comércio de Equipamentos Anticonstitucionalíssimos " * 5
 WORD = "Wolfeschlegelsteinhausenbergerdorff" * 7
 PAPERS = {Size.CM_10X15: (100, 150), Size.A6: (105, 148), Size.A4: (105, 148)}
@@ -70,8 +70,20 @@ HOSTILE = replace(
 )
 
 
+_ITEMS = [
+    {"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 2, "price": 75},
+    {"description": "Xícara", "dimensions": "1x2x3,0.25", "quantity": 1, "price": 5},
+]
+
+
 def labels_of(*made):
     return of_orders(tracking.with_labels(Order.objects.filter(pk__in=[order.pk for order in made])).order_by("pk"))
+
+
+def replace_volumes(order, volumes):
+    """As it is read if it said another number; the database refuses to change it."""
+    order.stated_volumes = volumes
+    return order
 
 
 def invoiced(key):
@@ -84,20 +96,34 @@ def receiver(**address):
 
 
 class TestContent:
-    def test_is_one_label_for_each_unit_whose_weights_are_the_orders(self, seller):
-        items = [
-            {"description": "Cafeteira", "dimensions": "10x20x30,1.5", "quantity": 2, "price": 75},
-            {"description": "Xícara", "dimensions": "1x2x3,0.25", "quantity": 1, "price": 5},
-        ]
-        order = create_order(seller, items=items)
+    def test_is_one_label_for_each_volume_with_a_part_of_the_weight(self, seller):
+        order = create_order(seller, items=_ITEMS, volumes=2)
 
         labels = labels_of(order)
+
+        assert [(each.number, each.of, each.weight) for each in labels] == [
+            (1, 2, Decimal("1.625")), (2, 2, Decimal("1.625")),
+        ]  # fmt: skip
+
+    def test_of_many_pieces_in_one_box_is_one_label(self, seller):
+        order = create_order(seller, items=[{**_ITEMS[1], "quantity": 250}])
+
+        assert [(each.number, each.of, each.weight) for each in labels_of(order)] == [(1, 1, Decimal("62.5"))]
+
+    def test_of_an_order_from_before_volumes_stays_one_label_for_each_unit(self, seller):
+        order = replace_volumes(create_order(seller, items=_ITEMS), None)
+
+        labels = of_orders([order])
 
         assert [(each.number, each.of, each.weight) for each in labels] == [
             (1, 3, Decimal("1.5")), (2, 3, Decimal("1.5")), (3, 3, Decimal("0.25")),
         ]  # fmt: skip
         assert sum(each.weight for each in labels) == order.weight == Decimal("3.25")
-        assert order.volumes == 3
+
+    def test_writes_a_weight_up_to_the_gram(self):
+        assert [kilograms(Decimal(each)) for each in ("1.50", "0.3333333", "30", "1E+25")] == [
+            "1,5 kg", "0,334 kg", "30 kg", "10000000000000000000000000 kg",
+        ]  # fmt: skip
 
     def test_names_sender_receiver_and_deadline(self, seller, tariff):
         company = seller.companies.get()
@@ -119,7 +145,7 @@ class TestContent:
         order = create_order(seller)
         assign(make_carrier()[0], order)
 
-        (label, _other) = of_orders(tracking.with_labels(Order.objects.all()))
+        (label,) = of_orders(tracking.with_labels(Order.objects.all()))
 
         assert label.carrier == "Jadlog"
         assert "Jadlog" in texts_of(label_pdf.write([label], size=Size.CM_10X15))[0]
@@ -131,7 +157,7 @@ class TestContent:
         send_invoice(seller, nfe_xml(items=["A-2"]).encode())
         without = create_order(seller, orderId="A-3")
 
-        assert [each.invoice_key for each in labels_of(named, linked, without)[::2]] == [
+        assert [each.invoice_key for each in labels_of(named, linked, without)] == [
             ALPHANUMERIC_KEY,
             ACCESS_KEY,
             "",
@@ -185,17 +211,19 @@ class TestContent:
 
     def test_is_refused_for_more_volumes_than_a_file_has_before_any_is_made(self, seller):
         item = {"description": "Grão", "dimensions": "1x1x1,1", "quantity": 2**62, "price": 1}
-        order = create_order(seller, items=[item])
+        old = replace_volumes(create_order(seller, items=[item]), None)
+        three = [create_order(seller, orderId=f"B-{number}", volumes=67) for number in range(3)]
 
-        with pytest.raises(TooManyLabels, match=str(MOST_LABELS)):
-            labels_of(order)
+        for chosen in ([old], three):
+            with pytest.raises(TooManyLabels, match=str(MOST_LABELS)):
+                of_orders(chosen)
 
 
 class TestCodes:
     @pytest.mark.parametrize("key", [ACCESS_KEY, ALPHANUMERIC_KEY])
     @pytest.mark.parametrize("size", Size)
     def test_are_read_from_every_size_with_keys_of_both_alphabets(self, seller, size, key):
-        order = create_order(seller, trackingCode="AA123456785BR", invoice=invoiced(key))
+        order = create_order(seller, trackingCode="AA123456785BR", invoice=invoiced(key), volumes=2)
         expected = [("Code128", text) for text in ("01310100", "AA123456785BR", key)]
         expected += [("QRCode", order.tracking_url)]
 
@@ -340,7 +368,9 @@ class TestLetters:
 
 class TestZpl:
     def test_has_every_code_and_text(self, seller):
-        order = create_order(seller, trackingCode="AA123456785BR", invoice=invoiced(ALPHANUMERIC_KEY), service="next")
+        order = create_order(
+            seller, trackingCode="AA123456785BR", invoice=invoiced(ALPHANUMERIC_KEY), service="next", volumes=2
+        )
 
         text = label_zpl.write(labels_of(order))
 

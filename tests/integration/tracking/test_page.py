@@ -1,5 +1,6 @@
 """The receiver's page of an order: its link, its end, what it says and what it does not."""
 
+import base64
 import re
 from datetime import timedelta
 
@@ -8,14 +9,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from common import link_tokens
 from common.accounts import Environment
 from common.forgetting import forgetting
 from integration.actions import orders
-from integration.lifecycle import Reason, Status
+from integration.lifecycle import WITH_REASON, Reason, Status
 from integration.models import Order
-from integration.models.order import _signer
+from integration.models.order import _SALT, _signer
 from tests.delivery.tracking.links import text_of
-from tests.integration.factories import BY, create_order
+from tests.integration.factories import BY, create_order, order_body
+from tests.zones import IN_EACH_ZONE, NOON
 
 ENDED, UNKNOWN = "This link has ended", "This link does not exist"
 PERSONAL = ("Maria", "529.982.247-25", "52998224725", "Avenida Paulista", "1578", "Bela Vista", "01310", "A-1", "@")
@@ -38,6 +41,17 @@ def order(seller):
     return create_order(seller)
 
 
+class TestTimes:
+    @IN_EACH_ZONE
+    def test_are_those_of_the_receivers_state(self, client, seller, city):
+        address = {**order_body()["receiver"]["address"], "zipCode": city.postcode, "state": city.state}
+        order = create_order(seller, receiver={**order_body()["receiver"], "address": address})
+
+        move(order, Status.COLLECTED, at=NOON)
+
+        assert f" {city.time} " in text_of(get(client, order))
+
+
 class TestLink:
     def test_leads_to_its_order_and_no_other(self, client, seller, order):
         other = create_order(seller, orderId="A-2")
@@ -49,21 +63,38 @@ class TestLink:
 
     def test_is_not_made_from_that_of_another_order(self, client, seller, order):
         other, path = create_order(seller, orderId="A-2"), path_of(order)
-        signature = path.rpartition(".")[2]
+        signature = _signer.sign(str(order.pk)).rpartition(".")[2]
         paths = [
             f"/t/o/{other.pk}.{signature}", f"/t/o/0{order.pk}.{signature}", path[:-1], f"{path}x", path.lower(),
             f"/t/o/{order.pk}", f"/t/o/{order.pk}.", "/t/o/", f"/t/o/{_signer.sign('99999999')}",
+            f"/t/o/{link_tokens.make(99999999, salt=_SALT)}", f"/t/o/{link_tokens.make(order.pk, salt='other')}",
             f"/t/{path.rpartition('/')[2]}", f"{path}/map/v.pmtiles", "/t/o/" + "1" * 5000, "/t/o/%00.x", "/t/o/é.x",
+            f"/t/o/{'é' * 32}", f"/t/o/{'+' * 32}", f"/t/o/{path_of(other)[5:-16]}{path[-16:]}",
         ]  # fmt: skip  # a list
 
         answers = [client.get(each, HTTP_ACCEPT_LANGUAGE="en") for each in paths]
 
         assert {(answer.status_code, UNKNOWN in text_of(answer)) for answer in answers} == {(404, True)}
 
-    def test_has_at_least_128_bits_that_nobody_can_guess(self, order):
-        _key, signature = path_of(order).rpartition("/")[2].split(".")
+    def test_does_not_tell_how_many_orders_there_are(self, seller, order):
+        tokens = [path_of(each).removeprefix("/t/o/") for each in (order, create_order(seller, orderId="A-2"))]
+        read = [base64.urlsafe_b64decode(token) for token in tokens]
 
-        assert len(signature) * 6 >= 128
+        assert [len(each) for each in read] == [24, 24]  # 128 bits that nobody can guess, and the id, encrypted
+        for each, token in zip(read, tokens, strict=True):
+            assert str(order.pk).encode() not in (each, token.encode())
+        assert sum(one == other for one, other in zip(*read, strict=True)) < 6  # by chance one in 256
+
+    def test_works_that_was_sent_before_and_under_the_former_key(self, client, settings, order):
+        path, earlier = path_of(order), f"/t/o/{_signer.sign(str(order.pk))}"
+        answers = [client.get(earlier).status_code]
+        settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "n" * 50
+
+        answers += [client.get(each).status_code for each in (path, path_of(order))]
+        settings.SECRET_KEY_FALLBACKS = []
+
+        assert path != path_of(order)
+        assert [*answers, client.get(path).status_code] == [200, 200, 200, 404]
 
     def test_works_with_a_slash_at_the_end_and_changes_nothing(self, client, order):
         path = path_of(order)
@@ -152,8 +183,8 @@ class TestText:
         ],
     )
     def test_says_what_happens_now_and_next(self, client, order, way, sentence, next_step):
-        for status in way:
-            move(order, Status(status))
+        for status in map(Status, way):
+            move(order, status, reason_code=Reason.ABSENT if status in WITH_REASON else "")
 
         response = get(client, order)
 

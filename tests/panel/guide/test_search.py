@@ -55,6 +55,10 @@ class TestFind:
     def test_reads_a_bounded_part_of_the_query(self):
         assert urls(f"webhooks {' ' * 100} xyzzy") == urls("webhooks")
 
+    def test_counts_a_repeated_word_once(self):
+        assert search._words("Webhook a webhook á A WEBHOOK") == ["webhook", "a"]
+        assert len(search._words("a " * 5000)) == 1
+
     def test_shows_the_text_around_the_first_word(self):
         assert "[standardwebhooks]" in excerpt("standardwebhooks")
         assert len(excerpt("standardwebhooks")) < 260

@@ -13,7 +13,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('integration', '0027_scan_permission'),
+        ('integration', '0030_content_of_movements'),
     ]
 
     operations = [

@@ -129,7 +129,7 @@ def find_reasons(_apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0028_invoice_standing")]
+    dependencies = [("integration", "0031_invoice_standing")]
 
     operations = [
         migrations.RunPython(find_reasons, migrations.RunPython.noop),
