@@ -81,8 +81,8 @@ def labels_of(*made):
 
 
 def replace_volumes(order, volumes):
-    """As it is read if it said another number; the database refuses to change it."""
-    order.stated_volumes = volumes
+    """As `tracking.with_labels` reads it if it said another number; the database refuses to change it."""
+    order.stated_volumes, order.names_unprintable = volumes, False
     return order
 
 
@@ -212,7 +212,7 @@ class TestContent:
     def test_is_refused_for_more_volumes_than_a_file_has_before_any_is_made(self, seller):
         item = {"description": "Grão", "dimensions": "1x1x1,1", "quantity": 2**62, "price": 1}
         old = replace_volumes(create_order(seller, items=[item]), None)
-        three = [create_order(seller, orderId=f"B-{number}", volumes=67) for number in range(3)]
+        three = [replace_volumes(create_order(seller, orderId=f"B-{number}"), 67) for number in range(3)]
 
         for chosen in ([old], three):
             with pytest.raises(TooManyLabels, match=str(MOST_LABELS)):
