@@ -89,7 +89,7 @@ def _estimates(drive: Drive, at: float, known: Known, times: TravelTimes) -> lis
         stops=[stop for stop, departure in zip(drive.stops, drive.departures, strict=True) if departure > at],
         service=Service(_RULES.service_minutes_pickup, _RULES.service_minutes_stop),
     )
-    return arrivals.estimates(way, times.of(way.points, vehicle=drive.vehicle).seconds, now=_moment_of(at))
+    return arrivals.estimates(way, times.of(way.points, vehicle=drive.vehicle).seconds)
 
 
 def _compare(drive: Drive, at: float, shown: list[Estimate]) -> Iterator[_Prediction]:

@@ -14,8 +14,9 @@ from django.utils import timezone
 
 from common.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
 from delivery import lifecycle, models, stop_details
+from delivery.arrival_times import ArrivalTime
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
-from delivery.models import ArrivalEstimate, Delivery, DriverPosition, Stop, WebhookEvent
+from delivery.models import Delivery, DriverPosition, Stop, WebhookEvent
 from delivery.stop_details import StopDetails
 
 Latitude = Annotated[float, Json("decimal degrees, WGS84")]
@@ -183,6 +184,8 @@ class Arrival(TypedDict):
     at: Moment
     earliest: Moment
     latest: Moment
+    late: Annotated[bool, Json("the time has passed, or the driver has not been heard of for minutes")]
+    lastSignalAt: Annotated[Moment, Json("of the driver's latest position or move")]
 
 
 class Photo(TypedDict):
@@ -524,16 +527,16 @@ def summary(delivery: Delivery) -> DeliverySummary:
     }
 
 
-def detail(delivery: Delivery, *, tracking: Mapping[int, str]) -> DeliveryDetail:
-    """Everything about a delivery. Reads its history and its events, and what `creation` reads.
+def detail(delivery: Delivery, *, tracking: Mapping[int, str], at: datetime) -> DeliveryDetail:
+    """Everything about a delivery, at this moment. Reads its history and its events, and what `creation` reads.
 
     `tracking`: the addresses of the receivers' pages by the key of the stop, as far as they work.
     """
-    details = stop_details.read(delivery.ordered_stops, addresses=tracking)
+    details = stop_details.read(delivery.ordered_stops, at=at, addresses=tracking)
     transitions = list(delivery.transitions.order_by("id"))
     moments = {transition.trigger: transition.at for transition in transitions}
     # In mode REVERSE there are several.
-    collected = next((each.at for each in transitions if each.trigger == Trigger.COLLECT), None)
+    collected = next((each.at for each in transitions if each.trigger in lifecycle.COLLECTIONS), None)
     if not delivery.is_held and not delivery.is_closed:  # a driver that accepted was released
         moments.pop(Trigger.ACCEPT, None)
     return {
@@ -569,7 +572,7 @@ def _order(stop: Stop, transitions: Sequence[models.Transition], details: StopDe
         "contacts": contacts(stop),
         "instructions": details.instructions,
         "trackingUrl": details.link,
-        "arrival": arrival(details.arrival),
+        "arrival": arrival(details.arrival) if details.arrival else None,
         "proof": _proof(details),
         "failureCode": stop.failure_code or None,
         "failureReason": _failure_reason(stop, transitions),
@@ -654,14 +657,13 @@ def _event(event: WebhookEvent) -> EventState:
     }
 
 
-def arrival(estimate: ArrivalEstimate | None) -> Arrival | None:
-    """An item of `ArrivalEstimate.objects.of(stops)`: when the driver arrives at the stop. None where unknown."""
-    if estimate is None:
-        return None
+def arrival(time: ArrivalTime) -> Arrival:
     return {
-        "at": moment(estimate.arrives_at),
-        "earliest": moment(estimate.earliest),
-        "latest": moment(estimate.latest),
+        "at": moment(time.estimate.arrives_at),
+        "earliest": moment(time.estimate.earliest),
+        "latest": moment(time.estimate.latest),
+        "late": time.is_late,
+        "lastSignalAt": moment(time.last_signal_at),
     }
 
 

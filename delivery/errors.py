@@ -50,6 +50,15 @@ class PriceUnavailable(DeliveryError):
     example = "The route is 72.41 km long; this tariff serves up to 60.00 km."
 
 
+class OutsideServiceArea(DeliveryError):
+    code = "outside_service_area"
+    title = "Outside the service area"
+    status = 400
+    meaning = "The pickup, a drop-off or a position lies outside the area that this service serves. 'detail' names it."
+    remedy = "Check the coordinates. Nothing is delivered there."
+    example = "This is outside the area that this service serves: dropoffs[0] (-34.6037, -58.3816)."
+
+
 class Closed(DeliveryError):
     """A pickup outside the hours of service."""
 
@@ -65,7 +74,7 @@ class Closed(DeliveryError):
 
     @property
     def opens_at(self) -> datetime | None:
-        """When it opens, with the service's offset; None if that is not within 60 days."""
+        """When it opens, in the time zone of the pickup; None if that is not within 60 days."""
         opens = self.values.get("opens")
         return opens if isinstance(opens, datetime) else None
 
@@ -488,6 +497,13 @@ class NotYourRoute(DeliveryError):
 
     code = "not_your_route"
     title = "The route is not the driver's"
+
+
+class GoodsInDriversHand(DeliveryError):
+    """Reporting a collection on a route that the driver does not hold any more: the goods have to come back."""
+
+    code = "goods_in_hand"
+    title = "The goods have to come back"
 
 
 class RouteStillOpen(DeliveryError):

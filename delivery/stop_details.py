@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
+from django.db.models import F
 from django.utils.translation import gettext
 from django_stubs_ext import StrPromise
 
-from delivery import words
+from delivery import arrival_times, words
+from delivery.arrival_times import ArrivalTime
 from delivery.lifecycle import Mode, OnFailure
-from delivery.models import ArrivalEstimate, DropoffOptions, ProofPhoto, ReceiverNote, Stop, StopProof
+from delivery.models import DropoffOptions, ProofPhoto, ReceiverNote, Stop, StopProof
 from delivery.models.stop import MOST_WRONG_PINS
 
 
@@ -39,7 +42,7 @@ class StopDetails:
     pin_confirmed_at: datetime | None
     wrong_pins: int
     photos: list[ProofPhoto]  # oldest first
-    arrival: ArrivalEstimate | None  # None unless the stop is under way
+    arrival: ArrivalTime | None  # None unless the stop is under way
     note: ReceiverNote | None
     on_failure: str
     left_at_door: bool
@@ -78,17 +81,19 @@ class StopDetails:
         return PinState.LOCKED if self.wrong_pins >= MOST_WRONG_PINS else PinState.WAITING
 
 
-def read(stops: Sequence[Stop], *, addresses: Mapping[int, str] | None = None) -> dict[int, StopDetails]:
+def read(stops: Sequence[Stop], *, at: datetime, addresses: Mapping[int, str] | None = None) -> dict[int, StopDetails]:
     """The details of stops by their keys, in the order of `stops`. Two queries, however many stops there are.
 
     `addresses`: those of receivers' pages by the key of the stop (`actions.receivers`).
     """
     rows = Stop.objects.select_related("options", "proof", "arrival", "receiver_note").prefetch_related("photos")
+    rows = rows.annotate(position_at=F("delivery__driver__latest__recorded_at"))
     found = rows.in_bulk([stop.pk for stop in stops])
-    return {stop.pk: _details(stop, found[stop.pk], (addresses or {}).get(stop.pk)) for stop in stops}
+    return {stop.pk: _details(stop, found[stop.pk], (addresses or {}).get(stop.pk), at) for stop in stops}
 
 
-def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
+def _details(stop: Stop, row: Any, link: str | None, at: datetime) -> StopDetails:
+    """`row`: the stop as `read` reads it."""
     options = getattr(row, "options", None) or DropoffOptions()
     proof = getattr(row, "proof", None) or StopProof()
     return StopDetails(
@@ -101,8 +106,13 @@ def _details(stop: Stop, row: Stop, link: str | None) -> StopDetails:
         pin_confirmed_at=proof.pin_confirmed_at,
         wrong_pins=proof.wrong_pins,
         photos=list(row.photos.all()),
-        arrival=getattr(row, "arrival", None) if stop.is_expected else None,
+        arrival=_arrival(row, at) if stop.is_expected else None,
         note=getattr(row, "receiver_note", None),
         on_failure=options.on_failure,
         left_at_door=proof.left_at_door,
     )
+
+
+def _arrival(row: Any, at: datetime) -> ArrivalTime | None:
+    estimate = getattr(row, "arrival", None)
+    return estimate and arrival_times.told(estimate, position_at=row.position_at, at=at)

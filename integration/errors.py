@@ -123,11 +123,12 @@ class InvalidStatusReport(IntegrationError):
     status = 422
     message = "Dados inválidos"
     meaning = "The code, reason, place or moment does not fit the status; 'errors' names which."
-    remedy = "Correct it: only delivery_failed and returned have a reason, and OTHER needs a text."
+    remedy = "Correct it: delivery_failed and returned have a reason and nothing else has one; OTHER needs a text."
 
     MESSAGES: ClassVar[dict[str, str]] = {
         "unknown_code": "code é um destes: %(codes)s.",
         "no_reason_here": "Um motivo só cabe em %(statuses)s.",
+        "code_missing": "Diga por quê: code é um destes: %(codes)s; ou um texto em reason.",
         "text_missing": "O motivo OTHER precisa de um texto em reason.",
         "too_long": "%(field)s tem no máximo %(most)s caracteres.",
         "nul": "%(field)s tem um caractere NUL.",
@@ -192,12 +193,12 @@ class AmbiguousTrackingCode(IntegrationError):
 
 
 class EventIdReused(IntegrationError):
-    """The source has used this id for another order or another status."""
+    """The source has used this id for an event that says something else."""
 
     code = "event_id_reused"
     status = 200
-    message = "O eventId '%(event_id)s' já foi usado para outro pedido ou outro status"
-    meaning = "Of an event: an earlier one had its eventId and another order or status. It was not recorded."
+    message = "O eventId '%(event_id)s' já foi usado para um evento que diz outra coisa"
+    meaning = "Of an event: an earlier one had its eventId and said something else. It was not recorded."
     remedy = "Give each event an id of its own, and use one again only to repeat the event."
 
 

@@ -48,7 +48,7 @@ class ReportForm(forms.Form):
         data = super().clean() or self.cleaned_data
         code, reason = data.get("code"), data.get("reason")
         if self.status in lifecycle.WITH_REASON:
-            if self.needs_code and not code:
+            if self.needs_code and not code and not reason:
                 self.add_error("code", _("Choose why."))
             elif code == Reason.OTHER and not reason:
                 self.add_error("reason", _("Say the reason in words."))
@@ -73,7 +73,7 @@ class MoveForm(ReportForm):
     target = forms.ChoiceField(label=_("New status"), widget=forms.RadioSelect)
 
     def __init__(self, order: Order, *args: Any, **kwargs: Any) -> None:
-        targets = lifecycle.TABLE[Status(order.status)]
+        targets = lifecycle.choices(Status(order.status))
         super().__init__(*args, targets=targets, **kwargs)
         target = self.fields["target"]
         assert isinstance(target, forms.ChoiceField)  # noqa: S101  # nosec B101  # as declared

@@ -4,7 +4,8 @@ from common.invariants import Invariant
 from common.webhooks.invariants import of_webhooks
 from integration import lifecycle
 
-_ALLOWED = ", ".join(f"('{before}', '{after}')" for before, nexts in lifecycle.TABLE.items() for after in nexts)
+_NEXT = {before: (*after, *({before} & {*lifecycle.REPORTED})) for before, after in lifecycle.TABLE.items()}
+_ALLOWED = ", ".join(f"('{before}', '{after}')" for before, nexts in _NEXT.items() for after in nexts)
 # The codes by which a tracking query finds an order: kind and the order's value.
 _OWN_CODES = """(VALUES ('tracking_code', o.tracking_code), ('order', o.code), ('shipping', o.id::text),
                         ('invoice_key', nullif(o.invoice_key, ''))) AS wanted (kind, value)"""
@@ -30,7 +31,7 @@ _ORDERS = (
     ),
     Invariant(
         "status_log_follows_the_lifecycle",
-        "logs begin with pending, and each entry is one that the lifecycle allows after the one before",
+        "logs begin with pending, and each entry is one that the lifecycle allows after the one before, or the same",
         "integration_statuslog",
         f"""
         SELECT DISTINCT order_id AS id FROM (

@@ -2,7 +2,8 @@
 
 Carriers miss scans, so an order may skip statuses (pending to delivered). It does not return to an earlier status,
 except that a parcel that is out for delivery, or whose delivery failed, may be in transit again. As specified, an order
-can be cancelled unless it is delivered or cancelled.
+can be cancelled unless it is delivered or cancelled. What is reported may be reported once more, of another attempt,
+place or moment.
 """
 
 from datetime import timedelta
@@ -71,6 +72,12 @@ USUAL: dict[Status, Status] = {
     _S.OUT_FOR_DELIVERY: _S.DELIVERED,
     _S.DELIVERY_FAILED: _S.OUT_FOR_DELIVERY,
 }
+
+
+def choices(current: Status) -> tuple[Status, ...]:
+    """What a person may report of an order with this status: what may come next, and the same once more."""
+    again = (current,) if current in REPORTED and current not in CLOSED else ()
+    return (*TABLE[current], *again)
 
 
 def move(current: Status, target: Status) -> Status:

@@ -58,6 +58,7 @@ _REFUSALS: dict[str, StrPromise] = {
     "event_id_reused": _("Another event was recorded with the same id. Scan the parcel again."),
     "unknown_code": _("There is no such reason."),
     "no_reason_here": _("Only a failed delivery and a return have a reason."),
+    "code_missing": _("A failed delivery and a return need a reason."),
     "text_missing": _("Another reason needs a text."),
     "too_long": _("The text is too long: at most %(most)s characters."),
     "nul": _("The text has a character that cannot be stored."),

@@ -9,8 +9,9 @@ from django.db.models import Count, F, IntegerField, OuterRef, Prefetch, Q, Subq
 from django.db.models.functions import Coalesce
 
 from common import clock
-from delivery import lifecycle
-from delivery.models import Delivery, DispatchRules, Driver, LatestPosition, Stop
+from delivery import arrival_times, lifecycle
+from delivery.arrival_times import ArrivalTime
+from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop
 from delivery.models.driver import DriverQuerySet
 from panel.board import Card
 
@@ -51,6 +52,15 @@ class AtWork:
     @property
     def next_place(self) -> Delivery | Stop | None:
         return (self.route.stop_at(self.next_label) or self.route) if self.route else None
+
+    @property
+    def next_arrival(self) -> ArrivalTime | None:
+        """When the driver is expected there; None at A."""
+        estimate: ArrivalEstimate | None = getattr(self.next_place, "arrival", None)
+        if estimate is None:
+            return None
+        latest: LatestPosition | None = getattr(self.driver, "latest", None)
+        return arrival_times.told(estimate, position_at=latest.recorded_at if latest else None, at=self.at)
 
 
 def late_by(delivery: Delivery, *, at: datetime) -> timedelta | None:

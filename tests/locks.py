@@ -113,10 +113,13 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestScheduledOffer::test_is_made_by_one_of_two_workers",
     ),
     "delivery/actions/deliveries.py:cancel": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:charge": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:collect": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:open_again": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
+    "delivery/actions/goods.py:report": (_UNDER_THE_DELIVERY,),
     "delivery/actions/drivers.py:decline": (
         "tests/delivery/driver_app/test_offers.py::TestDecline::test_hides_the_offer_from_this_driver_alone",
     ),

@@ -218,7 +218,7 @@ def _told(delivery: Any) -> dict[str, Any]:
         "names": _names(delivery, stops),
         "trouble": _trouble(delivery),
         "reasons": _reasons(delivery, stops),
-        "requested_at": delivery.created_at,
+        "delivery": delivery,
         "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),
         "can_answer": bool(delivery.troubled_point),
     }

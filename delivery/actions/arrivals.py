@@ -9,7 +9,7 @@ from django.conf import settings
 
 from common.batches import each
 from common.page_updates import publish
-from delivery import page_updates
+from delivery import arrival_times, page_updates
 from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Known, Service
 from delivery.geo.routing import TravelTimes
@@ -31,8 +31,9 @@ class _Computed(NamedTuple):
 def renew(*, at: datetime, moves_only: bool = False, is_stopping: Callable[[], bool] = lambda: False) -> int:
     """Compute the arrival times that are due, see `DeliveryQuerySet.arrivals_due`, and delete those of closed stops.
 
-    Times that differ by less than a minute stay as they are, unless the route has moved. Tells the pages that show the
-    others. Several processes may do so at the same time. Returns the number of routes whose times were written.
+    Times that differ by less than a minute stay as they are, unless the route has moved, or they have become late or
+    are late no more (`delivery.arrival_times`). Tells the pages that show the others. Several processes may do so at
+    the same time. Returns the number of routes whose times were written.
     """
     ArrivalEstimate.objects.obsolete().delete()
     rules = DispatchRules.current()
@@ -92,10 +93,11 @@ def _compute_one(delivery: Delivery, known: Known, *, times: TravelTimes, servic
             earliest=estimate.earliest,
             latest=estimate.latest,
             computed_at=at,
+            signal_at=known.at,
             engine=timed.engine,
             sequence=delivery.last_sequence,
         )
-        for stop, estimate in zip(stops, arrivals.estimates(way, timed.seconds, now=at), strict=True)
+        for stop, estimate in zip(stops, arrivals.estimates(way, timed.seconds), strict=True)
     ]
     return _Computed(delivery, stops, rows)
 
@@ -135,7 +137,7 @@ def _write(computed: Iterable[_Computed]) -> int:
         rows,
         update_conflicts=True,
         unique_fields=["stop"],
-        update_fields=["arrives_at", "earliest", "latest", "computed_at", "engine", "sequence"],
+        update_fields=["arrives_at", "earliest", "latest", "computed_at", "signal_at", "engine", "sequence"],
     )
     routes = [each.delivery for each in changed]
     publish(
@@ -151,7 +153,11 @@ def _write(computed: Iterable[_Computed]) -> int:
 def _differs(stop: Stop, row: ArrivalEstimate) -> bool:
     """Whether a new estimate says something else than the one that the stop has."""
     before = getattr(stop, "arrival", None)
-    if before is None or before.sequence != row.sequence:
+    if before is None or before.sequence != row.sequence or _was_late(before) != _was_late(row):
         return True
     moved: timedelta = row.arrives_at - before.arrives_at
     return abs(moved) >= _LEAST_CHANGE
+
+
+def _was_late(row: ArrivalEstimate) -> bool:
+    return arrival_times.as_computed(row).is_late

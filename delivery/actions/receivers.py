@@ -55,7 +55,7 @@ def addresses(stops: Sequence[Stop], *, at: datetime) -> dict[int, outbox.Link]:
 
 def details(stops: Sequence[Stop], *, at: datetime) -> list[StopDetails]:
     """The details of stops with the links, in the order of `stops`. Links that do not exist yet are made."""
-    return list(stop_details.read(stops, addresses=addresses(stops, at=at)).values())
+    return list(stop_details.read(stops, at=at, addresses=addresses(stops, at=at)).values())
 
 
 def find(token: str) -> Stop | None:

@@ -107,8 +107,9 @@ def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) ->
 
 def detail(delivery: Delivery) -> Response:
     """The answer with everything about a delivery."""
-    tracking = receivers.addresses(delivery.ordered_stops, at=clock.now())
-    return Response(bodies.detail(delivery, tracking=tracking), headers=_fee(delivery))
+    now = clock.now()
+    tracking = receivers.addresses(delivery.ordered_stops, at=now)
+    return Response(bodies.detail(delivery, tracking=tracking, at=now), headers=_fee(delivery))
 
 
 def info_answer(delivery: Delivery) -> Response:

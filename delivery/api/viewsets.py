@@ -45,6 +45,7 @@ from delivery.errors import (
     InvalidCursor,
     InvalidSandboxSpeed,
     NothingToDecide,
+    OutsideServiceArea,
     PhotoNotFound,
     PickupNotLinked,
     PointNotFound,
@@ -89,10 +90,12 @@ _LOCATED = answer_header(
 )
 
 
-def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[DeliveryRequest, dict[str, str]]:
+def _located(
+    serializer: DeliveryRequestSerializer, token: Token, at: datetime
+) -> tuple[DeliveryRequest, dict[str, str]]:
     """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
     serializer.check_windows(at)  # before somebody else's server is asked
-    found = addresses.locate(addresses=serializer.to_locate, at=at)
+    found = addresses.locate(addresses=serializer.to_locate, account=token.integrator_id, at=at)
     payload = serializer.delivery_request({index: place.point for index, place in found.items()})
     named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
     return payload, {"Rota-Located": named} if named else {}
@@ -135,7 +138,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         ],
         responses={200: Answer(QuoteAnswer, "The price.", example={"shippingValue": 9.9})},
     )
-    @raises(Closed, PriceUnavailable, "outside_service_area", AddressNotLocated, GeocoderUnavailable)
+    @raises(OutsideServiceArea, Closed, PriceUnavailable, "swapped_coordinates", AddressNotLocated, GeocoderUnavailable)
     @action(methods=["post"], detail=False, url_path="quotation-delivery", changes_nothing=True)
     def quote(self, request: Request) -> Response:
         """Quote a delivery.
@@ -143,7 +146,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         The price of the delivery that request-delivery would create. Creates nothing.
         """
         token, at = token_of(request), clock.now()
-        payload, located = _located(self._read_request(request), at)
+        payload, located = _located(self._read_request(request), token, at)
         quote, is_linked = quotes.quote(token=token, payload=payload, at=at)
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
@@ -179,9 +182,10 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         InvalidIdempotencyKey,
         IdempotencyKeyReused,
         CallInProgress,
-        "outside_service_area",
+        "swapped_coordinates",
         AddressNotLocated,
         GeocoderUnavailable,
+        OutsideServiceArea,
         Closed,
         PriceUnavailable,
         PickupNotLinked,
@@ -202,7 +206,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
-            payload, located = _located(serializer, at)
+            payload, located = _located(serializer, token, at)
             quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
             return payload, quote, {**_estimate(quote, payload, at), **located}
 

@@ -81,17 +81,15 @@ def way(
     return Way(known.at, [known.point, *places], waited, list(ready) or [None] * len(places), len(stops))
 
 
-def estimates(way: Way, legs: Sequence[float], *, now: datetime) -> list[Estimate]:
+def estimates(way: Way, legs: Sequence[float]) -> list[Estimate]:
     """One for each stop of the way. `legs`: seconds from each of its points to the next.
 
-    The driver has not left the first place yet: what is later than expected there is later at all places after it.
+    Counted from when the driver was last heard of, so they stay as they are while a phone is silent.
     """
     on_way = [way.since + timedelta(seconds=seconds) for seconds in seconds_until(legs, way.waits)]
-    first = now - timedelta(seconds=way.waits[0])
-    arrivals = windows.not_before(on_way, [max(first, way.ready[0] or first), *way.ready[1:]])
+    arrivals = windows.not_before(on_way, way.ready)
     found = []
-    for arrival in arrivals[-way.stops :]:
-        at = max(arrival, now)
-        ahead = at - now
-        found.append(Estimate(at, max(at - ahead * _EARLIER - _LEAST, now), at + ahead * _LATER + _LEAST))
+    for at in arrivals[-way.stops :]:
+        ahead = at - way.since
+        found.append(Estimate(at, max(at - ahead * _EARLIER - _LEAST, way.since), at + ahead * _LATER + _LEAST))
     return found

@@ -180,7 +180,7 @@ class Stop(Located):
         return hashlib.sha256(text.encode()).digest()
 
     @staticmethod
-    def repeated(stops: "Iterable[Stop]", *, at: datetime, lock: bool = False) -> dict[str, UUID]:
+    def repeated(stops: Iterable["Stop"], *, at: datetime, lock: bool = False) -> dict[str, UUID]:
         """The externalIds of unsaved stops that an order of their account and environment had less than 24 hours ago.
 
         Each with the newest delivery that has such an order. Orders that have FAILED do not count. `lock`: first wait
@@ -493,11 +493,6 @@ def ahead(prefix: str = "") -> Q:
 
 
 class ArrivalEstimateQuerySet(models.QuerySet["ArrivalEstimate"]):
-    def of(self, stops: Iterable[Stop]) -> "dict[int, ArrivalEstimate]":
-        """The estimates of the stops at which a driver is expected, by the stop's key. One query at most."""
-        expected = [stop.pk for stop in stops if stop.is_expected]
-        return self.in_bulk(expected) if expected else {}
-
     def obsolete(self) -> "ArrivalEstimateQuerySet":
         """The estimates of stops at which no driver is expected any more."""
         return self.exclude(ahead("stop__") & ~Q(stop__status=Status.PENDING))
@@ -514,6 +509,8 @@ class ArrivalEstimate(models.Model):
     earliest = models.DateTimeField(_("earliest"))
     latest = models.DateTimeField(_("latest"))
     computed_at = models.DateTimeField(_("computed at"))
+    # When the driver was last heard of then, by a position or a move. None in rows of the version before.
+    signal_at = models.DateTimeField(_("last signal"), null=True)
     engine = models.CharField(max_length=8)  # osrm, valhalla or distance
     # The delivery's `last_sequence` that it was computed from. Another one: the route has moved since.
     sequence = models.PositiveIntegerField(db_default=0)

@@ -11,9 +11,10 @@ from django.utils.translation import ngettext
 
 from common import formats
 from delivery import stop_details
+from delivery.arrival_times import ArrivalTime
 from delivery.forms import text_of_simulator
-from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
-from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
+from delivery.lifecycle import COLLECTIONS, Mode, RouteStatus, Status, Trigger
+from delivery.models import Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
 
 # An older position says little about where the driver is.
@@ -85,7 +86,7 @@ class StopState:
         return "" if not self.is_ahead or self.details.pin_state is PinState.LOCKED else self.details.pin
 
     @property
-    def arrival(self) -> ArrivalEstimate | None:
+    def arrival(self) -> ArrivalTime | None:
         return self.details.arrival if self.is_ahead else None
 
     @property
@@ -228,7 +229,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
         position = shown.filter(pk=driver.pk).first()
     return StopState(
         stop=stop,
-        details=stop_details.read([stop])[stop.pk],
+        details=stop_details.read([stop], at=at)[stop.pk],
         step=step,
         driver=driver,
         position=position,
@@ -243,7 +244,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
 def _was_collected(stop: Stop) -> bool:
     if stop.delivery.mode != Mode.REVERSE or stop.delivery.cancelled_at is None:
         return False
-    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger=Trigger.COLLECT).exists()
+    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger__in=COLLECTIONS).exists()
 
 
 def _stops_before(stop: Stop) -> int:

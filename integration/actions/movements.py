@@ -1,5 +1,6 @@
 """Events of parcels that a carrier, a person who scans, or a file reports: each changes the status of one order."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ class Movement:
     """An event as it was reported. `seller`: the reference of the order's seller, or empty. `status`: as it was sent.
 
     The database can store the texts: they hold neither NUL nor surrogates. An `event_id` has 1 to 100 characters.
+    `content`: a digest of what was sent under it; empty if an id of the source always stands for the same.
     """
 
     event_id: str
@@ -46,6 +48,7 @@ class Movement:
     reason: str = ""
     place: str = ""
     happened_at: datetime | None = None
+    content: bytes = b""
 
     @property
     def report(self) -> Report:
@@ -110,7 +113,7 @@ def record(
     refused one has had no effect, and may be sent again under its id.
 
     Each event is a transaction of its own, so that none undoes another; must not be called within a transaction. An
-    order that has the status already is left as it is, which is a success.
+    order of whose status an entry says the same already is left as it is, which is a success.
 
     `most_sellers`: how many there are to choose from, at most, if a tracking code is ambiguous.
     """
@@ -130,8 +133,7 @@ def record(
             else:
                 # The answer to a repeated event stays what it was, also when the order is another carrier's since.
                 order = found.order_if_any(movement)
-            if record.status != movement.status or (order and order.pk != record.order_id):
-                raise EventIdReused(event_id=movement.event_id)
+            _check_same(record, movement, order)
         except IntegrationError as refusal:
             outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
         else:
@@ -141,27 +143,28 @@ def record(
     return outcomes
 
 
+def _check_same(record: MovementRecord, movement: Movement, order: Order | None) -> None:
+    """Raises EventIdReused if the record is of another event than this one."""
+    content = bytes(record.content)
+    is_other = movement.content != content and movement.content and content
+    if is_other or record.status != movement.status or (order and order.pk != record.order_id):
+        raise EventIdReused(event_id=movement.event_id)
+
+
 def foresee(movements: Sequence[Movement], *, orders: QuerySet[Order], source: str, at: datetime) -> list[Outcome]:
     """What `record` would answer now. Writes nothing, so that it waits for nobody. The ids of the events differ."""
     found = find(movements, orders)
     ids = [movement.event_id for movement in movements]
     records = {record.event_id: record for record in MovementRecord.objects.filter(source=source, event_id__in=ids)}
-    last = StatusLog.objects.filter(order__in=found.orders).order_by("order_id", "-pk").distinct("order_id")
-    states = {entry.order_id: (Status(entry.status), entry.occurred_at) for entry in last}
+    logs: dict[int, list[StatusLog]] = defaultdict(list)
+    for entry in StatusLog.objects.filter(order__in=found.orders).order_by("pk"):
+        logs[entry.order_id].append(entry)
     outcomes = []
     for movement in movements:
         try:
             order = found.order_of(movement)
-            status, moment = states[order.pk]
             record = records.get(movement.event_id)
-            was_already = record.was_already if record else movement.status == status
-            if record is None and not was_already:
-                _check_target(movement, status)
-                lifecycle.move(status, movement.status)
-                movement.report.check(movement.status)
-                if movement.happened_at is not None:
-                    order_actions.check_moment(movement.happened_at, last=moment, at=at)
-                states[order.pk] = movement.status, movement.happened_at or at
+            was_already = record.was_already if record else not _foreseen(movement, order, logs[order.pk], at=at)
         except IntegrationError as refusal:
             outcomes.append(Outcome(movement.event_id, movement.status, refusal=refusal))
         else:
@@ -169,6 +172,26 @@ def foresee(movements: Sequence[Movement], *, orders: QuerySet[Order], source: s
                 Outcome(movement.event_id, movement.status, order, was_already, was_done_before=record is not None)
             )
     return outcomes
+
+
+def _foreseen(movement: Movement, order: Order, log: list[StatusLog], *, at: datetime) -> bool:
+    """Whether an event would write an entry, which is then added to the log.
+
+    Raises MoveRefused or InvalidStatusReport.
+    """
+    last, status = log[-1], movement.status
+    _check_target(movement, last.status)
+    alike = [entry for entry in log if entry.status == status]
+    try:
+        report = order_actions.check_move(Status(last.status), status, movement.report, alike, at=at)
+    except MoveRefused as refusal:
+        if refusal.values["current"] != status:
+            raise
+        return False
+    if movement.happened_at is not None:
+        order_actions.check_moment(movement.happened_at, last=last.occurred_at, at=at)
+    log.append(StatusLog(order=order, status=status.value, created_at=at, **vars(report)))
+    return True
 
 
 def _check_target(movement: Movement, current: str) -> None:
@@ -207,6 +230,7 @@ def _move(movement: Movement, order: Order, *, source: str, by: str, at: datetim
         status=movement.status.value,
         was_already=False,
         recorded_at=at,
+        content=movement.content,
     )
     with transaction.atomic(durable=True):
         try:
@@ -224,8 +248,8 @@ def _move(movement: Movement, order: Order, *, source: str, by: str, at: datetim
 
 
 _INSERT = """
-    INSERT INTO integration_movementrecord (source, event_id, order_id, status, was_already, recorded_at)
-    VALUES (%s, %s, %s, %s, %s, %s)
+    INSERT INTO integration_movementrecord (source, event_id, order_id, status, was_already, recorded_at, content)
+    VALUES (%s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (source, event_id) DO NOTHING RETURNING id
 """
 
@@ -234,6 +258,7 @@ def _inserted(record: MovementRecord) -> bool:
     """Whether the record was inserted. False: there is one of this event, also one that was being written."""
     values = [
         record.source, record.event_id, record.order_id, record.status, record.was_already, record.recorded_at,
+        record.content,
     ]  # fmt: skip  # in the order of the columns
     return prepared.execute(_INSERT, values).fetchone() is not None
 

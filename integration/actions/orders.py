@@ -1,6 +1,6 @@
 """Creating orders and changing their status. The status and its log entry are written in one transaction."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -55,6 +55,9 @@ from integration.webhooks import outbox
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.
 _OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
+# A report without a moment that says what an entry has said is one of the same thing for so long: parcels are scanned
+# twice, and a second attempt takes longer.
+_SAME_THING = timedelta(hours=1)
 # Who assigns a new order to a carrier, in its history.
 BY_RULE = "rule of assignment"
 # A larger freight is one of sides or a value that are mistakes.
@@ -113,8 +116,33 @@ class Report:
     place: str = ""
     happened_at: datetime | None = None
 
-    def check(self, status: Status) -> None:
-        """Raises InvalidStatusReport unless it fits this status. The texts are stored as they are."""
+    def fitting(self, status: Status) -> "Report":
+        """As it is recorded of this status: a reason in words alone has the code OTHER. Raises InvalidStatusReport."""
+        report = self
+        if status in lifecycle.WITH_REASON and not self.reason_code:
+            if not self.reason.strip():
+                raise InvalidStatusReport("code_missing", "code", codes=", ".join(_REASON_CODES))
+            report = replace(self, reason_code=Reason.OTHER.value)
+        report._check(status)  # noqa: SLF001  # its own
+        return report
+
+    def repeats(self, entry: StatusLog, *, at: datetime) -> bool:
+        """Whether it says nothing else than an entry of the same status has said. What it leaves out is nothing else.
+
+        `at`: when it is reported, which is its moment if it has none.
+        """
+        said = (
+            (self.reason_code, entry.reason_code),
+            (self.reason, entry.reason),
+            (self.place, entry.place),
+        )
+        if any(new and new != old for new, old in said):
+            return False
+        if self.happened_at is None:
+            return at - entry.created_at < _SAME_THING
+        return self.happened_at == entry.occurred_at
+
+    def _check(self, status: Status) -> None:
         if self.reason_code and self.reason_code not in _REASON_CODES:
             raise InvalidStatusReport("unknown_code", "code", codes=", ".join(_REASON_CODES))
         if (self.reason_code or self.reason) and status not in lifecycle.WITH_REASON:
@@ -258,15 +286,16 @@ def move(
 ) -> Order:
     """Change the status to `to` and log it with what is reported of it. No other function writes a status.
 
-    The first one after the collection sets the promised day of an order with a freight. The texts of a report are not
-    kept of an order that is anonymised.
+    A status that is reported may be that of now, if the report says something else than each of its entries. The first
+    one after the collection sets the promised day of an order with a freight. The texts of a report are not kept of an
+    order that is anonymised.
 
     Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the report does not fit it.
     """
     locked = Order.objects.select_related("seller").select_for_update(of=("self",), no_key=True).get(pk=order.pk)
     before = Status(locked.status)
-    locked.status = lifecycle.move(before, to).value
-    report.check(to)
+    report = check_move(before, to, report, locked.status_log.filter(status=to), at=at)
+    locked.status = to.value
     if locked.forgotten_at is not None:
         report = replace(report, reason="", place="")  # nothing would make them forgotten later
     entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
@@ -275,7 +304,7 @@ def move(
         check_moment(happened_at, last=locked.status_log.latest("pk").occurred_at, at=at)
         # A clock that is ahead must not put the next entry before this one.
         entry.happened_at = happened_at = min(happened_at, at)
-    if to is Status.DELIVERED:
+    if to is Status.DELIVERED and before is not to:
         locked.delivered_at = happened_at
     # Carriers miss the scan of the collection, so that any other status of a parcel under way counts as it.
     if locked.promised_on is None and locked.freight_days is not None and to is not Status.CANCELLED:
@@ -285,12 +314,26 @@ def move(
     locked.save(update_fields=MOVED)
     if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
         Simulation.objects.filter(pk=locked.pk).delete()
-    if locked.seller.mails_receivers:
+    if locked.seller.mails_receivers and before is not to:  # they are told of each status once
         receiver_mails.record(locked, entry, before=before, at=at)
     if to is Status.CANCELLED:
         # It is not handed over. A closed manifest keeps it: there it was.
         ManifestEntry.objects.filter(order=locked, manifest__closed_at=None).delete()
     return locked
+
+
+def check_move(before: Status, to: Status, report: Report, entries: Iterable[StatusLog], *, at: datetime) -> Report:
+    """What is recorded of a move. `entries`: those of the order's log with the status `to`.
+
+    Raises MoveRefused or InvalidStatusReport, as `move` does.
+    """
+    is_again = before is to and to in lifecycle.REPORTED
+    if not is_again:
+        lifecycle.move(before, to)
+    fitting = report.fitting(to)
+    if is_again and any(fitting.repeats(entry, at=at) for entry in entries):
+        lifecycle.move(before, to)
+    return fitting
 
 
 def check_moment(happened_at: datetime, *, last: datetime, at: datetime) -> None:

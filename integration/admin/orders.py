@@ -276,7 +276,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         context["may_assign"] = self.has_assign_permission(request)
         context["may_move"] = self.has_change_permission(request, order)
         context["usual"] = usual and (usual.value, MOVES[usual])
-        context["others"] = [(status.value, MOVES[status]) for status in lifecycle.TABLE[current] if status != usual]
+        context["others"] = [(status.value, MOVES[status]) for status in lifecycle.choices(current) if status != usual]
         return super().render_change_form(request, context, *args, **kwargs)
 
     def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:

@@ -145,13 +145,18 @@ class IssueDateField(ShapedTextField):
         return text
 
 
-@extend_schema_field({"type": ["string", "integer"], "maxLength": 255})
-class TextOrNumberField(OptionalTextField):
-    """An identifier that may be sent as text or as a JSON integer, such as an invoice's number. The value is text."""
+class IdentifierField(TextField):
+    """A text by which callers know something of theirs. A JSON integer is the text of its digits, as in area A."""
+
+    # Described as text only, because clients that are generated would have a union.
 
     def to_internal_value(self, data: Any) -> str:
         is_whole = isinstance(data, int) and not isinstance(data, bool)
         return super().to_internal_value(str(data) if is_whole else data)
+
+
+class OptionalIdentifierField(IdentifierField, OptionalTextField):
+    """One that may be absent, null or empty."""
 
 
 @extend_schema_field(

@@ -1,5 +1,6 @@
 """Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,13 +39,14 @@ from integration.api.fields import (
     AmountField,
     ChoiceField,
     DimensionsField,
+    IdentifierField,
     IssueDateField,
     MomentField,
+    OptionalIdentifierField,
     OptionalTextField,
     PostcodeField,
     SideField,
     TextField,
-    TextOrNumberField,
     WeightField,
     WholeNumberField,
 )
@@ -151,8 +153,8 @@ class ReceiverSerializer(BodySerializer):
 class InvoiceSerializer(BodySerializer):
     default_error_messages = _OBJECT
 
-    series = TextOrNumberField()
-    number = TextOrNumberField()
+    series = OptionalIdentifierField()
+    number = OptionalIdentifierField()
     issueDate = IssueDateField(**_OPTIONAL)
     value = AmountField(**_OPTIONAL)
     key = OptionalTextField()
@@ -178,9 +180,9 @@ class OrderSerializer(BodySerializer):
     # `context` has the key's `environment` and `heaviest_g`.
 
     company_document = TextField()
-    orderId = TextField()
+    orderId = IdentifierField()
     orderCost = AmountField()
-    trackingCode = OptionalTextField()
+    trackingCode = OptionalIdentifierField()
     service = ServiceField()
     # Not a ListField, which validates every entry before it checks their number.
     items: serializers.ListSerializer[Any] = serializers.ListSerializer(
@@ -295,8 +297,8 @@ class WebhookSerializer(BodySerializer):
 class EventSerializer(ReportSerializer):
     """An event of a parcel."""
 
-    eventId = TextField(max_length=LONGEST_EVENT_ID, help_text="Of your own, new for each event.")
-    trackingCode = TextField()
+    eventId = IdentifierField(max_length=LONGEST_EVENT_ID, help_text="Of your own, new for each event.")
+    trackingCode = IdentifierField()
     seller = OptionalTextField(
         max_length=20, help_text="The reference of the order's seller, for a code that orders of several have."
     )
@@ -325,8 +327,15 @@ class _EachEvent(serializers.ListSerializer[Any]):
             tracking_code=valid["trackingCode"],
             status=Status(valid["status"]),
             seller=valid.get("seller") or "",
+            content=_digest(report),
             **vars(report),
         )
+
+
+def _digest(report: Report) -> bytes:
+    moment = report.happened_at and report.happened_at.timestamp()
+    said = (report.reason_code, report.reason, report.place, moment)
+    return hashlib.sha256(repr(said).encode()).digest()
 
 
 def _event_id(event: Any) -> str | None:
@@ -337,7 +346,7 @@ def _event_id(event: Any) -> str | None:
         return None
 
 
-_EVENT_ID = TextField(max_length=LONGEST_EVENT_ID)
+_EVENT_ID = IdentifierField(max_length=LONGEST_EVENT_ID)
 
 
 _EVENT: dict[str, Any] = {
@@ -372,14 +381,14 @@ class EventsSerializer(BodySerializer):
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
-    orderId = TextField()
+    orderId = IdentifierField()
 
 
 class _ManyOrders(BodySerializer):
     """The orders of a call, by their codes."""
 
     orderIds = serializers.ListField(
-        child=TextField(),
+        child=IdentifierField(),
         min_length=1,
         max_length=MOST_ORDERS,
         error_messages={

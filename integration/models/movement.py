@@ -48,6 +48,8 @@ class MovementRecord(models.Model):
     # Whether the order had the status already, so that its log has no entry of this event.
     was_already = models.BooleanField()
     recorded_at = models.DateTimeField()
+    # A digest of what a carrier sent under the id; empty where that is not compared.
+    content = models.BinaryField(max_length=32, default=b"", db_default=b"")
 
     class Meta:
         constraints = [

@@ -16,12 +16,10 @@ from integration.simulation import steps
 def perform(*, order: Order, to: Status, report: Report, by: str, at: datetime) -> Order:
     """Move an order of the sandbox; the simulated carrier then leaves it alone.
 
-    A failure or a return without a reason gets one, and a reason in words alone the code OTHER. Raises SandboxOnly, and
-    the errors of `orders.move`.
+    A failure or a return without a reason gets one. Raises SandboxOnly, and the errors of `orders.move`.
     """
     if order.environment != Environment.SANDBOX:
         raise SandboxOnly
-    if to in lifecycle.WITH_REASON and not report.reason_code:
-        code = Reason.OTHER if report.reason.strip() else Reason.ABSENT
-        report = replace(report, reason_code=code, reason=report.reason or steps.FAILURE_REASON)
+    if to in lifecycle.WITH_REASON and not report.reason_code and not report.reason.strip():
+        report = replace(report, reason_code=Reason.ABSENT, reason=steps.FAILURE_REASON)
     return orders.move(order=order, to=to, by=by, at=at, report=report)

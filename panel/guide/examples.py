@@ -59,7 +59,7 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.MalformedBody("O corpo deve ser um objeto JSON em UTF-8."),
     integration_errors.BodyTooLarge(),
 ]
-_OUTSIDE = (
+_SWAPPED = (
     "(-46.655881, -23.561414) is outside the area that this service serves. Latitude and longitude seem to be swapped: "
     "the other way round it is inside."
 )
@@ -96,7 +96,7 @@ def _of_a() -> Iterator[Answer]:
     of_fields = [
         InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),
-        InvalidBody({"pickup": {"address": [_detail(_OUTSIDE, "outside_service_area")]}}, []),
+        InvalidBody({"pickup": {"address": [_detail(_SWAPPED, "swapped_coordinates")]}}, []),
         InvalidQuery({"limit": [_detail(EnglishForm.messages["invalid_limit"], "invalid_limit")]}, []),
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),

@@ -26,6 +26,7 @@ from common.actors import actor
 from common.device_reports import (
     MOST_AT_ONCE,
     InvalidReport,
+    Unreadable,
     error,
     identifier,
     items,
@@ -41,7 +42,7 @@ from integration import words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome
 from integration.errors import IntegrationError
-from integration.lifecycle import REPORTED, TABLE, Reason, Status
+from integration.lifecycle import REPORTED, TABLE, Status
 from integration.models import Order, StatusLog
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 from panel.views.base import LoggedInView, user_of
@@ -123,7 +124,8 @@ class Movements(_Call):
         person = user_of(request)
         if body.get("person") != person.pk:  # somebody else has logged in beside the page
             return self.logged_out()
-        scans = items(body, "movements", MOST_AT_ONCE, partial(_movement, body=body, at=now))
+        found = items(body, "movements", MOST_AT_ONCE, partial(_movement, body=body, at=now))
+        scans = [each for each in found if not isinstance(each, Unreadable)]
         orders, by = Order.objects.filter(environment=Environment.LIVE), actor(request)
         outcomes = movements.record(
             _in_sequence(scans, orders=orders, by=by, at=now),
@@ -133,16 +135,17 @@ class Movements(_Call):
             at=now,
             most_sellers=_MOST_SELLERS,
         )
-        return self.answer(outcomes=[_answered(outcome) for outcome in outcomes])
+        recorded = iter(outcomes)
+        return self.answer(
+            outcomes=[_unread(each) if isinstance(each, Unreadable) else _answered(next(recorded)) for each in found]
+        )
 
 
 def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Movement:
     age = _age(item, body)
-    status, reason_code = text(item, "status", _LONGEST_WORD), text(item, "reasonCode", _LONGEST_WORD)
+    status = text(item, "status", _LONGEST_WORD)
     if status not in REPORTED:
         raise wrong("status")
-    if reason_code not in ["", *Reason] or (status == Status.DELIVERY_FAILED and not reason_code):
-        raise wrong("reasonCode")
     code = text(item, "code", LONGEST_CODE)
     if not code:
         raise wrong("code")
@@ -151,7 +154,7 @@ def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Mo
         tracking_code=code,
         status=Status(status),
         seller=text(item, "seller", _LONGEST_WORD),
-        reason_code=reason_code,
+        reason_code=text(item, "reasonCode", _LONGEST_WORD),
         reason=text(item, "reason", LONGEST_REASON),
         place=text(item, "place", LONGEST_PLACE),
         happened_at=at - age if _RECENT <= age <= _OLDEST else None,
@@ -206,6 +209,12 @@ def _answered(outcome: Outcome) -> dict[str, Any]:
         "now": outcome.status if outcome.succeeded else "",
         "sellers": [{"reference": reference, "name": name} for reference, name in outcome.sellers],
     }
+
+
+def _unread(scan: Unreadable) -> dict[str, Any]:
+    """The answer to a scan that cannot be read."""
+    texts = {"code": scan.error.code, "detail": refusal(scan.error), "orderId": "", "sellerName": "", "now": ""}
+    return {"id": scan.id, "kind": "refused", **texts, "sellers": []}
 
 
 def _kind(outcome: Outcome) -> str:

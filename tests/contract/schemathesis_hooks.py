@@ -50,7 +50,12 @@ _OF_STATES = (
 # for each of them, code and pointer (immediate delivery) or code, field and message (order integration).
 REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The tariff has a largest distance, weight, side and volume": (400, "price_unavailable", (QUOTE, REQUEST)),
-    "The service area is a setting": (422, "outside_service_area #.*", (QUOTE, REQUEST, SET_POSITION)),
+    "The service area is a setting": (400, "outside_service_area", (QUOTE, REQUEST, SET_POSITION)),
+    "A place that is swapped with another is in the service area": (
+        422,
+        "swapped_coordinates #.*",
+        (QUOTE, REQUEST, SET_POSITION),
+    ),
     "One of two places has both coordinates": (422, "required #/dropoffs/./address/l(at|ong)itude", (QUOTE, REQUEST)),
     "Addresses of e-mail have no short pattern": (422, "invalid_email #/dropoffs/./contacts/email", (QUOTE, REQUEST)),
     "The account has pickup points": (404, "pickup_not_linked", (REQUEST,)),
@@ -124,12 +129,17 @@ _NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(
 _PLACES = ("PickupAddressRequest", "AddressRequest")
 _NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
 _TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
+_WITH_IDS = tuple(
+    f"Seller{name}Request"
+    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Manifest", "Order", "Removal")
+)
 # By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
 # are generated of it would have a union for each number.
 TOLERATED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "Numbers as text, as forms send them": ("number", _NUMBER, _NUMBERS),
     "Whole numbers as text, as forms send them": ("integer", _NUMBER, ("PackageRequest", "SellerItemRequest")),
     "Texts of digits as integers: house numbers, telephones": ("string", {"type": "integer"}, _TEXTS),
+    "Ids of digits as integers": ("string", {"type": "integer"}, _WITH_IDS),
 }
 
 
@@ -191,7 +201,9 @@ def _with_tolerated(components: dict[str, Any]) -> dict[str, Any]:
     for kind, further, names in TOLERATED.values():
         for properties in (found["schemas"][name]["properties"] for name in names):
             for key, schema in properties.items():
-                types = schema.get("type")
+                of_list = schema.get("type") == "array"
+                types = (schema["items"] if of_list else schema).get("type")
                 if kind == types or (isinstance(types, list) and kind in types):
-                    properties[key] = {"anyOf": [schema, further]}
+                    either = {"anyOf": [schema["items"] if of_list else schema, further]}
+                    properties[key] = {**schema, "items": either} if of_list else either
     return found

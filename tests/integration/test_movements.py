@@ -143,6 +143,76 @@ class TestRecord:
 
 
 class TestRepetition:
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"reason_code": "ADDRESS_NOT_FOUND"}, {"reason": "Portão fechado"}, {"place": "Feira de Santana/BA"},
+            {"seconds": 1},
+        ],
+    )  # fmt: skip  # a list
+    def test_with_another_reason_place_or_moment_is_another_entry(self, order, changes):
+        moment = order.created_at + timedelta(seconds=1)
+        said = {"reason_code": "ABSENT", "reason": "Chuva", "place": "Salvador/BA", "happened_at": moment}
+        later = {"happened_at": moment + timedelta(**changes)} if "seconds" in changes else changes
+        other = {**said, **later}
+        record(event("AB 12-3", happened_at=moment))
+        events = [
+            event("AB 12-3", Status.DELIVERY_FAILED, str(number), **each)
+            for number, each in enumerate((said, said, other, other, said))
+        ]
+        found = {"orders": Order.objects.all(), "source": "carrier 1", "at": moment + HOUR}
+
+        foreseen = movements.foresee(events, **found)
+        outcomes = movements.record(events, by=BY, **found)
+
+        assert codes(outcomes) == codes(foreseen) == ["moved", "already", "moved", "already", "already"]
+        assert [status for _code, status in entries()] == ["collected", "delivery_failed", "delivery_failed"]
+
+    def test_without_a_moment_is_another_one_after_an_hour(self, order):
+        outcomes = []
+        for event_id, minutes in (("1", 0), ("2", 59), ("3", 61), ("4", 119), ("5", 125)):
+            outcomes += movements.record(
+                [event("AB 12-3", Status.IN_TRANSIT, event_id)],
+                orders=Order.objects.all(), source="carrier 1", by=BY, at=timezone.now() + timedelta(minutes=minutes),
+            )  # fmt: skip
+
+        assert codes(outcomes) == ["moved", "already", "moved", "already", "moved"]
+
+    def test_of_a_delivery_keeps_its_first_moment(self, order):
+        first = order.created_at
+
+        record(
+            event("AB 12-3", Status.DELIVERED, "1", happened_at=first),
+            event("AB 12-3", Status.DELIVERED, "2", place="Portaria"),
+        )
+
+        order.refresh_from_db()
+        assert order.delivered_at == first
+        assert [entry.place for entry in order.status_log.all()] == ["", "", "Portaria"]
+
+    def test_of_a_status_is_refused_with_an_invalid_reason(self, order):
+        record(event("AB 12-3", Status.IN_TRANSIT))
+
+        refused = [
+            event("AB 12-3", Status.IN_TRANSIT, "2", reason_code="ABSENT"),
+            event("AB 12-3", Status.DELIVERY_FAILED, "3", reason_code="LAZY"),
+            event("AB 12-3", Status.DELIVERY_FAILED, "4"),
+            event("AB 12-3", Status.RETURNED, "5", place="Salvador/BA"),
+        ]
+        foreseen = movements.foresee(refused, orders=Order.objects.all(), source="x", at=timezone.now())
+
+        assert codes(foreseen) == codes(record(*refused)) == ["invalid_status_report"] * 4
+        assert entries() == [("AB 12-3", "in_transit")]
+
+    def test_of_an_id_with_another_content_is_refused(self, order):
+        record(event("AB 12-3", event_id="1", content=b"one"))
+
+        again = record(event("AB 12-3", event_id="1", content=b"one"), event("AB 12-3", event_id="1"))
+        (other,) = record(event("AB 12-3", event_id="1", content=b"another"))
+
+        assert codes(again) == ["moved", "moved"]
+        assert other.code == "event_id_reused"
+
     def test_of_a_status_is_a_success_without_an_entry(self, order):
         outcomes = record(event("AB 12-3", event_id="1"), event("AB 12-3", event_id="2"))
 

@@ -196,7 +196,13 @@ class TestMailThatWaits:
         assert sent(mailbox) == []
 
     def test_is_recorded_again_when_its_status_is_the_orders_again(self, mailbox, order):
-        move(order, Status.OUT_FOR_DELIVERY, Status.DELIVERY_FAILED, Status.OUT_FOR_DELIVERY)
+        move(order, Status.OUT_FOR_DELIVERY, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY)
+
+        assert sent(mailbox) == ["Seu pedido de Loja Azul saiu para entrega"]
+
+    def test_is_sent_although_its_status_is_reported_once_more(self, mailbox, order):
+        move(order, Status.OUT_FOR_DELIVERY)
+        move(order, Status.OUT_FOR_DELIVERY, place="Camaçari/BA")
 
         assert sent(mailbox) == ["Seu pedido de Loja Azul saiu para entrega"]
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers
+from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment
 from tests.delivery.drivers import create_many
@@ -249,6 +249,20 @@ class TestOnDuty:
         for page in ("panel:board_on_duty", "panel:drivers"):
             content = " ".join(re.sub("<.*?>", " ", dispatcher.get(reverse(page)).content.decode()).split())
             assert len(re.findall(r"ago ?, old", content)) == 1, page
+
+    @pytest.mark.parametrize("page", ["panel:board_on_duty", "panel:drivers", "panel:driver"])
+    def test_says_that_an_arrival_is_late_and_when_the_driver_was_last_heard_of(self, dispatcher, page):
+        now = timezone.now()
+        DeliveryFactory.create(collected=True, stops=1, driver=DriverFactory.create(name="Ana"), at=now)
+        lost = DriverFactory.create(name="Bia")
+        DeliveryFactory.create(collected=True, stops=1, driver=lost, at=now - timedelta(minutes=9))
+        arrivals.renew(at=now)
+
+        content = dispatcher.get(reverse(page, args=[lost.pk] if page == "panel:driver" else [])).content.decode()
+
+        heard = f"{timezone.localtime(now - timedelta(minutes=9)):%H:%M}"
+        assert re.findall(r"late, last signal \d\d:\d\d", content) == [f"late, last signal {heard}"]
+        assert len(re.findall(r"\babout \d\d:\d\d", content)) == (page != "panel:driver")  # of Ana
 
     def test_searches_names_and_phones(self, dispatcher):
         DriverFactory.create(name="Ana Lima")

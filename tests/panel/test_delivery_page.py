@@ -63,9 +63,23 @@ class TestStops:
 
         content = member.get(url("delivery", asked.pk)).content.decode()
 
-        assert f"about {middle:%H:%M}, between {begin:%H:%M} and {end:%H:%M}" in content
+        assert content.count(f"about {middle:%H:%M}, between {begin:%H:%M} and {end:%H:%M}") == 1
+        assert f"about <b>{middle:%H:%M}</b>, between {begin:%H:%M} and {end:%H:%M}" in content
         assert "Ring twice" in content
         assert shows_pin(content, asked)
+
+    def test_say_that_the_driver_is_late_and_was_last_heard_of_when(self, member, url, asked):
+        now = timezone.localtime()
+        ArrivalEstimate.objects.create(
+            stop=asked.stops.get(index=0), arrives_at=now, earliest=now, latest=now + timedelta(minutes=9),
+            computed_at=now, signal_at=now - timedelta(minutes=21), engine="distance",
+        )  # fmt: skip
+
+        content = member.get(url("delivery", asked.pk)).content.decode()
+
+        text = f"late, last signal {now - timedelta(minutes=21):%H:%M}"
+        assert content.count(f'<b class="bad-text">{text}</b>') == 2  # of the next stop, and among the stops
+        assert "about <b>" not in content
 
     def test_have_their_proof(self, member, url, asked, photo_folder):
         now = timezone.now()

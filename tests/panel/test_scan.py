@@ -116,6 +116,31 @@ class TestMovements:
         assert outcomes(depot, scan(order.tracking_code)) == [("already", "already")]
         assert entries() == [("TRACK-1", "collected")]
 
+    def test_of_a_failure_without_a_reason_are_refused_by_themselves(self, depot, order):
+        failed, returned, strange, fine = (
+            scan("TRACK-1", status, reasonCode=code)
+            for status, code in (
+                ("delivery_failed", ""),
+                ("returned", ""),
+                ("delivery_failed", "LAZY"),
+                ("collected", ""),
+            )
+        )
+
+        assert [each["kind"] for each in send(depot, failed, returned, strange, fine).json()["outcomes"]] == [
+            "refused", "refused", "refused", "done",
+        ]  # fmt: skip
+        assert entries() == [("TRACK-1", "collected")]
+
+    def test_of_another_reason_are_further_entries(self, depot, order):
+        send(depot, scan("TRACK-1"))
+
+        found = outcomes(
+            depot, *(scan("TRACK-1", "delivery_failed", reasonCode=code) for code in ("ABSENT", "CLOSED", "CLOSED"))
+        )
+
+        assert found == [("done", "moved"), ("done", "moved"), ("already", "already")]
+
     def test_of_two_people_do_not_meet_under_one_id(self, depot, dispatcher, order):
         scanned = scan(order.tracking_code)
         send(depot, scanned)
@@ -200,26 +225,30 @@ class TestMovements:
         [
             ("id", ["1", None, 7]),
             ("code", ["", None, "x" * 256, "\0", "\ud800"]),
-            ("status", ["pending", "cancelled", "", ["collected"], "delivery_failed"]),  # the last one has no reason
-            ("reasonCode", ["LAZY", {}]),
+            ("status", ["pending", "cancelled", "", ["collected"]]),
+            ("reasonCode", ["x" * 37, {}]),
             ("reason", ["x" * 256]),
             ("place", ["x" * 121]),
             ("seller", ["x" * 37]),
         ],
     )
-    def test_that_cannot_be_understood_change_nothing(self, depot, order, name, values):
+    def test_that_cannot_be_understood_are_refused_by_themselves(self, depot, order, name, values):
+        good = scan(order.tracking_code)
         for value in values:
-            response = send(depot, scan(order.tracking_code), scan(order.tracking_code, "in_transit") | {name: value})
+            bad = scan(order.tracking_code, "in_transit") | {name: value}
 
-            assert (response.status_code, response.json()["code"]) == (422, "invalid_report"), value
-        assert entries() == []
+            found, refused, again = send(depot, good, bad, good).json()["outcomes"]
+
+            assert (refused["kind"], refused["code"]) == ("refused", "invalid_report"), value
+            assert {found["id"], again["id"]} == {good["id"]}
+        assert entries() == [(order.tracking_code, "collected")]
 
     @pytest.mark.parametrize(
         ("body", "status"),
         [
             ({"movements": [scan("TRACK-1")] * 51}, 422),
             ({"movements": {}}, 422),
-            ({"movements": [1]}, 422),
+            ({"movements": 1}, 422),
             ({"more": "x" * 128 * 1024}, 413),
         ],
     )

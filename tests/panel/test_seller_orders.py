@@ -131,7 +131,7 @@ class TestPage:
             orders.move(order=order, to=status, by=BY, at=timezone.now(), report=reported)
 
         page = member.get(url("seller_order", seller, order.pk)).content.decode()
-        orders.move(order=order, to=Status.RETURNED, by=BY, at=timezone.now() - timedelta(days=31))
+        orders.move(order=order, to=Status.RETURNED, by=BY, at=timezone.now() - timedelta(days=31), report=report)
         later = member.get(url("seller_order", seller, order.pk)).content.decode()
 
         assert [text in page for text in ("Another reason", "Portão fechado", "CD Cajamar")] == [True] * 3
@@ -240,6 +240,18 @@ class TestMove:
             "delivery_failed", "OTHER", "Chuva", "Salvador/BA", "user superuser",
         )  # fmt: skip
         assert (happened - entry.happened_at).total_seconds() < 60
+
+    def test_may_be_of_the_same_status_at_another_place(self, staff, seller, order):
+        orders.move(
+            order=order, to=Status.IN_TRANSIT, by=BY, at=timezone.now(), report=orders.Report(place="Salvador/BA")
+        )
+
+        same = self.move(staff, order, target="in_transit", place="Salvador/BA")
+        other = self.move(staff, order, target="in_transit", place="Camaçari/BA")
+
+        assert (same.status_code, "Say another reason, place or moment" in same.content.decode()) == (422, True)
+        assert other.url == url("seller_order", seller, order.pk)
+        assert [entry.place for entry in order.status_log.all()] == ["", "Salvador/BA", "Camaçari/BA"]
 
     @pytest.mark.parametrize(
         ("fields", "said"),

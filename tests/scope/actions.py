@@ -34,6 +34,7 @@ from delivery.models import (
     AlertKind,
     AuditAction,
     EndpointAlerts,
+    GoodsInHand,
     ProofPhoto,
     Stop,
     WebhookEvent,
@@ -335,6 +336,7 @@ class Party:
             "delivery.actions.stops.instruct": lambda: {
                 "point": ["D"], "answer": [OnFailure.LEAVE], "instructions": ["Knock"],
             },
+            "delivery.actions.goods.record_back": lambda: {"goods": [GoodsInHand.objects.get(delivery=collected)]},
             "delivery.actions.quotes.redeem": lambda: {"quote_id": [quote_id()]},
             "delivery.actions.receivers.find": lambda: {"token": [link()]},
             "delivery.actions.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},

@@ -15,7 +15,7 @@ from django.urls import get_resolver
 
 from access.models import Invitation
 from delivery.actions import receivers
-from delivery.models import Delivery, Stop, WebhookEndpoint, WebhookEvent
+from delivery.models import Delivery, GoodsInHand, Stop, WebhookEndpoint, WebhookEvent
 from integration.models import WebhookEvent as OrderEvent
 from tests.access.test_rights_by_url import routes as routes_of
 from tests.delivery.driver_app.browsers import Browser
@@ -114,6 +114,7 @@ class Requests:
             "environment": account.owner[1],
             "delivery": delivery.pk,
             "delivery_id": delivery.pk,
+            "goods": GoodsInHand.objects.get(delivery=delivery).pk,
             "event": WebhookEvent.objects.filter(delivery=delivery, copy_of=None)[0].pk,
             "number": WebhookEndpoint.of(account.integrator.pk, account.owner[1])[-1].number,
             "test": account.more["test"].pk,

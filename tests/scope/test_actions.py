@@ -42,6 +42,14 @@ NOT_CALLED = {
     "delivery.actions.deliveries.build": _INNER,
     "delivery.actions.deliveries.offer_locked": _INNER,
     "delivery.actions.deliveries.recall_locked": _INNER,
+    **dict.fromkeys(
+        (
+            "delivery.actions.deliveries.charge",
+            "delivery.actions.deliveries.open_again",
+            "delivery.actions.goods.report",
+        ),
+        "of a cancelled route; tests/delivery/actions/test_goods.py",
+    ),
     "delivery.actions.addresses.locate": "addresses have no owner, and are stored as digests",
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.quotes.trip_between": _PURE,

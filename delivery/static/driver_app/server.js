@@ -39,7 +39,7 @@ export async function accept(answer) {
   shown = number;
   const state = { ...answer, outcomes: undefined, gone: undefined, finished: undefined };
   const since = Date.now();
-  setClock(state.now, since);
+  setClock(state.now, since, state.zone);
   update({ state, since, gone: gone(answer), finished: finished(answer), isLoggedOut: false });
   await keepState();
 }

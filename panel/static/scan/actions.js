@@ -11,7 +11,6 @@ import { load, logOut } from "./server.js";
 import { store, update } from "./store.js";
 
 const WITH_REASON = new Set(["delivery_failed", "returned"]);
-const NEEDS_REASON = "delivery_failed";
 const OTHER = "OTHER"; // the reason that needs a text
 
 const FAULTS_OF_CAMERA = { NotAllowedError: "error.camera_denied", NetworkError: "error.unreachable" }; // of the library
@@ -79,7 +78,7 @@ export function chooseMove() {
       const hasReason = WITH_REASON.has(status);
       const reasonCode = hasReason ? form.get("reasonCode") : "";
       const reason = hasReason && reasonCode ? form.get("reason").trim() : "";
-      const fault = !status ? "move" : status === NEEDS_REASON && !reasonCode ? "reason" : reasonCode === OTHER && !reason ? "other" : "";
+      const fault = !status ? "move" : hasReason && !reasonCode ? "reason" : reasonCode === OTHER && !reason ? "other" : "";
       sheet.querySelector(".problem").textContent = fault && text(`error.${fault}`);
       if (fault) return;
       const move = scans.chosen({ status, reasonCode, reason, place: form.get("place").trim() });

@@ -73,7 +73,8 @@ export const chosen = (values) => ({ ...values, person: person(), day: today() }
 
 // The service says of the others whether something changes: a code may be read again on another day, after another device
 // has moved the parcel, or for the next parcel of a code that several sellers use.
-const isRepeated = (scan) => !scan.seller && (!scan.outcome || Math.abs(age(scan)) < REPEATED);
+const isRepeated = (scan) => !scan.seller && Math.abs(age(scan)) < REPEATED;
+const saysTheSame = (scan, move) => ["status", "reasonCode", "reason", "place"].every((name) => scan[name] === move[name]);
 
 /**
  * Take what a reader has read: it is written at once, in the order of the calls. Rejects when the device cannot keep it.
@@ -93,7 +94,7 @@ export async function take(text) {
   }
   const { status, reasonCode, reason, place } = store.move;
   const same = mine().findLast((scan) => compact(scan.code) === compact(code) && scan.outcome?.kind !== "refused");
-  if (same && same.code === code && same.status === status && isRepeated(same)) {
+  if (same && same.code === code && saysTheSame(same, store.move) && isRepeated(same)) {
     update({ last: { kind: "again", id: same.id, code } });
     tellRefused();
     return;

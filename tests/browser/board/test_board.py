@@ -8,8 +8,8 @@ from playwright.sync_api import expect
 
 from common.page_updates import Message, publish
 from delivery import page_updates
-from delivery.actions import deliveries, drivers
-from delivery.models import Delivery
+from delivery.actions import arrivals, deliveries, drivers
+from delivery.models import Delivery, LatestPosition
 from delivery.payload import Place
 from tests.browser.board.routes import wait_for_hold
 from tests.browser.waiting import shown, until
@@ -96,6 +96,22 @@ def test_shows_moving_drivers_and_keeps_the_focus(open_board, shop):
 
     until(page, lambda: marker.count() and marker.bounding_box() not in (before, None))
     assert page.evaluate("document.activeElement.id") == f"collect-{delivery.pk}"
+
+
+def test_says_that_a_silent_driver_is_late(open_board, shop):
+    now = timezone.now()
+    driver = DriverFactory.create(name="Ana Souza", at_point=PICKUP)
+    delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, driver=driver, at=now - timedelta(minutes=9))
+    arrivals.renew(at=now)
+    page = open_board().page
+    page.locator(f"#route-{delivery.pk} .unfold-card").click()
+    arrival = page.locator(f"#route-{delivery.pk} .arrives")
+    expect(arrival).to_have_text(re.compile(r"^arrives at about \d\d:\d\d$"))
+
+    page.clock.fast_forward(130_000)
+
+    heard = timezone.localtime(LatestPosition.objects.get().recorded_at)
+    expect(arrival).to_have_text(f"late, last signal {heard:%H:%M}")
 
 
 def test_reads_only_the_position_that_has_changed(open_board, shop):

@@ -111,6 +111,41 @@ class TestRenew:
 
         assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0]) - 40}
 
+    def test_leaves_the_times_of_a_silent_driver(self, now):
+        driver = DriverFactory.create()
+        delivery = DeliveryFactory.create(collected=True, driver=driver, stops=2, at=now)
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=now)
+        arrivals.renew(at=now)
+        before = seconds_until_arrivals(delivery, now)
+
+        for minutes in (15, 40, 90):
+            arrivals.renew(at=now + timedelta(minutes=minutes))
+            assert seconds_until_arrivals(delivery, now) == before
+
+    def test_tells_pages_once_when_the_times_become_late_and_when_they_are_not_any_more(self, now):
+        driver = DriverFactory.create()
+        DeliveryFactory.create(collected=True, driver=driver, stops=2, at=now)
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=now)
+
+        def written(minutes):
+            return arrivals.renew(at=now + timedelta(minutes=minutes))
+
+        assert [written(minutes) for minutes in (0, 1.9, 2.1, 3, 60)] == [1, 0, 1, 0, 0]
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=now + timedelta(minutes=61))
+        assert [written(minutes) for minutes in (61, 62)] == [1, 0]
+
+    def test_says_when_the_driver_was_last_heard_of(self, now):
+        driver, moved = DriverFactory.create(), now - timedelta(minutes=5)
+        with_phone = DeliveryFactory.create(collected=True, driver=driver, stops=1, at=moved)
+        seen = now - timedelta(seconds=40)
+        drivers.set_position(driver=driver, point=PICKUP, by=BY, at=seen)
+        without = DeliveryFactory.create(collected=True, stops=1, at=moved)
+
+        arrivals.renew(at=now)
+
+        signals = dict(ArrivalEstimate.objects.values_list("stop__delivery", "signal_at"))
+        assert signals == {with_phone.pk: seen, without.pk: moved}
+
     @pytest.mark.parametrize("moves_only", [True, False])
     def test_does_nothing_twice_for_the_same_state(self, now, moves_only):
         DeliveryFactory.create(accepted=True, at=now)
@@ -149,15 +184,6 @@ class TestRenew:
         assert arrivals.renew(at=now + timedelta(seconds=59)) == 0
 
         assert seconds_until_arrivals(delivery, now) == before
-
-    def test_moves_an_arrival_that_has_passed_to_the_present(self, now):
-        delivery = DeliveryFactory.create(collected=True, stops=1, at=now)
-        arrivals.renew(at=now)
-        later = now + timedelta(hours=1)
-
-        assert arrivals.renew(at=later) == 1
-
-        assert seconds_until_arrivals(delivery, later) == {"B": 0}
 
     def test_deletes_those_of_stops_that_were_closed(self, now):
         delivery = DeliveryFactory.create(collected=True, stops=2, mode=Mode.RETURN, at=now)
@@ -235,18 +261,6 @@ class TestRenew:
         DeliveryFactory.create(accepted=True, at=now)
 
         assert arrivals.renew(at=now, is_stopping=lambda: True) == 0
-
-
-class TestArrivalEstimates:
-    def test_are_read_for_the_stops_at_which_a_driver_is_expected(self, now, django_assert_num_queries):
-        delivery, offered = DeliveryFactory.create(collected=True, stops=2, at=now), DeliveryFactory.create(at=now)
-        arrivals.renew(at=now)
-        delivery = deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=now)  # its row is not deleted yet
-
-        with django_assert_num_queries(1):
-            found = [ArrivalEstimate.objects.of(each.ordered_stops) for each in (delivery, offered)]
-
-        assert [list(of_each) for of_each in found] == [[delivery.ordered_stops[1].pk], []]
 
 
 class TestRoutingEngine:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, receivers
+from delivery.actions import arrivals, deliveries, receivers
 from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, WebhookEvent
 from tests.delivery.api.calls import (
     CANCEL,
@@ -173,15 +173,27 @@ class TestDetail:
         delivery, at = DeliveryFactory.create(token=token, stops=1, collected=True), timezone.now()
         spread = {"earliest": at - timedelta(minutes=2), "latest": at + timedelta(minutes=4)}
         ArrivalEstimate.objects.create(
-            stop=delivery.stops.get(), arrives_at=at, computed_at=at, engine="osrm", **spread
+            stop=delivery.stops.get(), arrives_at=at, computed_at=at, signal_at=at, engine="osrm", **spread
         )
         if move:
             deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
 
         arrival = order(api, delivery.pk)["arrival"]
 
-        texts = {name: timezone.localtime(moment).isoformat() for name, moment in {"at": at, **spread}.items()}
-        assert arrival == (texts if shown else None)
+        moments = {"at": at, **spread, "lastSignalAt": at}
+        texts = {name: timezone.localtime(moment).isoformat() for name, moment in moments.items()}
+        assert arrival == (texts | {"late": False} if shown else None)
+
+    def test_says_when_the_arrival_is_late(self, api, token, clock):
+        delivery = DeliveryFactory.create(token=token, stops=1, collected=True, at=clock.now)
+        arrivals.renew(at=clock.now)
+        seen, before = timezone.localtime(clock.now).isoformat(), order(api, delivery.pk)["arrival"]
+
+        clock.forward(2700)
+        arrivals.renew(at=clock.now)
+
+        assert (before["late"], before["lastSignalAt"]) == (False, seen)
+        assert order(api, delivery.pk)["arrival"] == before | {"late": True}
 
     def test_shows_when_a_move_was_made_that_was_reported_later(self, api, token):
         delivery, at = DeliveryFactory.create(token=token, stops=1, accepted=True), timezone.now()

@@ -21,7 +21,7 @@ class TestEstimates:
     def test_add_up_the_legs_and_the_time_at_each_place_before(self):
         way = arrivals.way(Known(SOMEWHERE, NOW), pickup=PICKUP, stops=DROPOFFS, service=SERVICE)
 
-        found = arrivals.estimates(way, [600, 60, 120, 180], now=NOW)
+        found = arrivals.estimates(way, [600, 60, 120, 180])
 
         assert minutes(*found) == [10 + 5 + 1, 16 + 2 + 2, 20 + 2 + 3]
 
@@ -30,29 +30,31 @@ class TestEstimates:
             Known(SOMEWHERE, NOW - timedelta(minutes=4)), pickup=None, stops=DROPOFFS[:1], service=SERVICE
         )
 
-        assert minutes(*arrivals.estimates(way, [600], now=NOW)) == [6]
+        assert minutes(*arrivals.estimates(way, [600])) == [6]
 
-    def test_are_never_in_the_past(self):
-        way = arrivals.way(Known(SOMEWHERE, NOW - timedelta(hours=1)), pickup=None, stops=DROPOFFS[:2], service=SERVICE)
+    def test_do_not_move_while_nothing_is_heard_of_the_driver(self):
+        heard = NOW - timedelta(hours=3)
+        way = arrivals.way(Known(SOMEWHERE, heard), pickup=PICKUP, stops=DROPOFFS, service=SERVICE)
 
-        first, second = arrivals.estimates(way, [600, 600], now=NOW)
+        found = arrivals.estimates(way, [600, 60, 120, 180])
 
-        assert (first.at, first.earliest) == (NOW, NOW)
-        assert minutes(second) == [10]
-        assert first.latest > NOW
+        assert minutes(*found) == [minute - 180 for minute in (16, 20, 25)]
 
-    def test_of_an_overdue_driver_follow_each_other(self):
-        way = arrivals.way(Known(SOMEWHERE, NOW - timedelta(hours=3)), pickup=PICKUP, stops=DROPOFFS, service=SERVICE)
+    def test_begin_when_the_driver_was_heard_of(self):
+        way = arrivals.way(
+            Known(SOMEWHERE, NOW - timedelta(minutes=9)), pickup=None, stops=DROPOFFS[:1], service=SERVICE
+        )
 
-        found = arrivals.estimates(way, [600, 60, 120, 180], now=NOW)
+        (found,) = arrivals.estimates(way, [30])
 
-        assert minutes(*found) == [1, 1 + 2 + 2, 5 + 2 + 3]
+        assert found.earliest == NOW - timedelta(minutes=9)
+        assert found.latest == found.at + timedelta(seconds=69)
 
     @pytest.mark.parametrize("seconds", [0, 60, 3600])
     def test_lie_within_their_spread_which_grows_with_the_time_left(self, seconds):
         way = arrivals.way(Known(SOMEWHERE, NOW), pickup=None, stops=DROPOFFS[:2], service=SERVICE)
 
-        near, far = arrivals.estimates(way, [seconds, 3600], now=NOW)
+        near, far = arrivals.estimates(way, [seconds, 3600])
 
         assert NOW <= near.earliest <= near.at < near.latest
         assert far.latest - far.earliest > near.latest - near.earliest

@@ -8,7 +8,7 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, drivers, proofs
+from delivery.actions import arrivals, deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
@@ -17,6 +17,7 @@ from tests.delivery.proofs import pin_of
 from tests.delivery.tracking.links import delivery, driver_of, path_of, text_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
+from tests.zones import IN_EACH_ZONE, delivery_in
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -200,6 +201,27 @@ class TestArrival:
         assert f"Arrives at about {middle} between {begin} and {end}" in read(found)
         move("deliver_point", found, point="B")
         assert "Arrives" not in read(found)
+
+    def test_is_not_told_while_a_phone_is_silent(self, read):
+        seen = NOW - timedelta(minutes=21)
+        found = delivery(collected=True, at=seen)
+        LatestPosition.objects.update(recorded_at=seen)
+        arrivals.renew(at=NOW)
+
+        assert f"late, last signal {timezone.localtime(seen):%H:%M}" in read(found)
+        assert f"atrasada, último sinal {timezone.localtime(seen):%H:%M}" in read(found, language="pt-br")
+        assert "Arrives" not in read(found)
+
+
+class TestTimes:
+    @IN_EACH_ZONE
+    def test_are_those_of_the_receivers_place(self, client, city):
+        found = delivery_in(city)
+
+        content = client.get(path_of(found)).content.decode()
+
+        assert re.search(rf"<b>[^<]* {city.time}</b>", content)
+        assert f'data-zone="{found.stops.get().zone}"' in content
 
 
 class TestContacts:

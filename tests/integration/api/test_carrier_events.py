@@ -47,6 +47,14 @@ def order(seller, carrier):
 
 
 class TestReport:
+    def test_takes_ids_that_are_numbers_as_their_digits(self, carrier, seller):
+        assign(carrier[0], create_order(seller, trackingCode="5"))
+
+        response = call(carrier[1], event(eventId=8, trackingCode=5))
+
+        assert codes(response) == ["moved"]
+        assert response.json()["data"][0]["eventId"] == "8"
+
     def test_moves_the_order_and_answers_each_event(self, carrier, order):
         moment = timezone.now()
 
@@ -55,7 +63,7 @@ class TestReport:
             event(occurredAt=moment.isoformat(), place=" Campinas "),
             event(eventId="ev-2", status="delivery_failed", code="OTHER", reason="Greve"),
             event(eventId="ev-3", trackingCode="NONE"),
-            event(eventId="ev-4", status="delivery_failed", trackingCode="a a-1"),
+            event(eventId="ev-4", status="delivery_failed", trackingCode="a a-1", reason="Greve"),
         )
 
         assert response.json() == {
@@ -81,6 +89,49 @@ class TestReport:
         assert (collected.happened_at, collected.place, collected.by) == (moment, "Campinas", "carrier Jadlog")
         assert (failed.reason_code, failed.reason) == ("OTHER", "Greve")
 
+    def test_of_a_second_attempt_or_place_is_another_entry(self, carrier, order):
+        call(carrier[1], event())
+
+        response = call(
+            carrier[1],
+            event(eventId="ev-2", status="in_transit", place="São Paulo/SP"),
+            event(eventId="ev-3", status="in_transit", place="Feira de Santana/BA"),
+            event(eventId="ev-4", status="delivery_failed", code="ABSENT"),
+            event(eventId="ev-5", status="delivery_failed", code="ADDRESS_NOT_FOUND"),
+            event(eventId="ev-6", status="delivery_failed", code="ADDRESS_NOT_FOUND"),
+        )
+
+        assert codes(response) == ["moved"] * 4 + ["already"]
+        said = [entry.place or entry.reason_code for entry in order.status_log.all()[2:]]
+        assert said == ["São Paulo/SP", "Feira de Santana/BA", "ABSENT", "ADDRESS_NOT_FOUND"]
+
+    def test_of_a_failure_or_return_has_a_code_whatever_the_status_is(self, carrier, order):
+        call(carrier[1], event(status="in_transit"))
+
+        response = call(
+            carrier[1],
+            event(eventId="ev-2", status="delivery_failed"),
+            event(eventId="ev-3", status="returned", place="Salvador/BA"),
+            event(eventId="ev-4", status="in_transit", code="LAZY"),
+            event(eventId="ev-5", status="delivery_failed", reason="Greve"),
+        )
+
+        assert codes(response) == ["invalid_status_report"] * 3 + ["moved"]
+        last = order.status_log.latest("pk")
+        assert (last.reason_code, last.reason) == ("OTHER", "Greve")
+
+    def test_under_a_used_id_that_says_something_else_is_refused(self, carrier, order):
+        call(carrier[1], event(), event(eventId="ev-2", status="delivery_failed", code="ABSENT"))
+
+        response = call(
+            carrier[1],
+            event(eventId="ev-2", status="delivery_failed", code="CLOSED"),
+            event(eventId="ev-2", status="delivery_failed", code="ABSENT", place="Salvador/BA"),
+            event(eventId="ev-2", status="delivery_failed", code="ABSENT"),
+        )
+
+        assert codes(response) == ["event_id_reused", "event_id_reused", "moved"]
+
     def test_is_answered_alike_when_it_is_sent_again(self, carrier, order):
         first, second = call(carrier[1], event()), call(carrier[1], event())
 
@@ -95,7 +146,7 @@ class TestReport:
             (event(eventId=""), None, "eventId"),
             (event(eventId="x" * 101), None, "eventId"),
             (event(eventId="a\0"), None, "eventId"),
-            (event(eventId=7), None, "eventId"),
+            (event(eventId=7.5), None, "eventId"),
             (event(trackingCode="x" * 256), "ev-1", "trackingCode"),
             (event(occurredAt="yesterday"), "ev-1", "occurredAt"),
             (event(place="x" * 121), "ev-1", "place"),

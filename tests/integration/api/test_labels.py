@@ -102,7 +102,7 @@ class TestLabels:
             ({}, "orderIds"),
             ({"orderIds": []}, "orderIds"),
             ({"orderIds": "A-1"}, "orderIds"),
-            ({"orderIds": [1]}, "orderIds.0"),
+            ({"orderIds": [1.5]}, "orderIds.0"),
             ({"orderIds": ["a\0"]}, "orderIds.0"),
             ({"orderIds": ["x"] * 101}, "orderIds"),
             ({"orderIds": ["A-1"], "position": True}, "position"),

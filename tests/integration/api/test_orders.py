@@ -66,6 +66,20 @@ class TestCreate:
     def test_takes_the_extreme_value_of_a_field(self, api, path, value):
         assert api.post(URL, order_with(path, value)).status_code == 201
 
+    def test_takes_ids_that_are_numbers_as_their_digits_in_every_call(self, api, tariff):
+        number = 2**53 + 1  # which a number with a fraction could not hold
+
+        made = api.post(URL, order_body(orderId=number, trackingCode=7))
+        label = api.post("/api/integration/labels", {"orderIds": [number], "format": "zpl"}, format="json")
+        manifest = api.post("/api/integration/manifests", {"orderIds": [number]}, format="json")
+        cancelled = api.post(f"{URL}/cancel", {"orderId": number}, format="json")
+
+        assert made.json() == {"success": True, "tracking_code": "7"}
+        assert f"FD{number}^FS" in label.content.decode()
+        assert [each["orderId"] for each in manifest.json()["data"]["orders"]] == [str(number)]
+        assert cancelled.status_code == 200
+        assert Order.objects.values_list("code", "status").get() == (str(number), "cancelled")
+
     @pytest.mark.parametrize(("count", "status"), [(1000, 201), (1001, 422)])
     def test_takes_a_thousand_items(self, api, count, status):
         item = {"description": "x", "dimensions": "1x1x1,1", "quantity": 1, "price": 1}
@@ -130,9 +144,10 @@ class TestRefusal:
 
     def test_of_an_invalid_field_names_it(self, api):
         cases: list[tuple[str, Any]] = [
-            ("company_document", None), ("orderId", ""), ("orderId", 12), ("orderId", "a\0b"), ("orderId", "x" * 256),
+            ("company_document", None), ("orderId", ""), ("orderId", 12.0), ("orderId", True), ("orderId", "a\0b"),
+            ("orderId", "x" * 256),
             ("orderCost", -1), ("orderCost", True), ("orderCost", "１"), ("orderCost", "1_0"), ("orderCost", 10**400),
-            ("trackingCode", 5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
+            ("trackingCode", 1.5), ("service", "BASE"), ("service", ["base"]), ("items", {}), ("items", []),
             ("items.0.dimensions", "10x20"), ("items.0.dimensions", "10x20x30"), ("items.0.dimensions", "1e3x2x3,1"),
             ("items.0.dimensions", "10x20x30,1\n"), ("items.0.quantity", 0), ("items.0.quantity", 1.5),
             ("items.0.quantity", 1e300),

@@ -11,7 +11,7 @@ from standardwebhooks import Webhook
 
 from common.webhooks import endpoints
 from integration.actions import orders, webhooks
-from integration.lifecycle import Status
+from integration.lifecycle import WITH_REASON, Status
 from integration.models import Authentication, WebhookAttempt, WebhookEndpoint, WebhookQueueItem
 from tests.integration.factories import BY, create_order
 
@@ -34,8 +34,9 @@ class TestEveryStatus:
     def test_reaches_a_server_that_answers_500_twice_once_and_in_sequence(self, seller, told, sink, send_due):
         made = [create_order(seller, orderId=f"A-{number}") for number in range(len(WAYS))]
         for order, way in zip(made, WAYS, strict=True):
-            for status in way:
-                orders.move(order=order, to=Status(status), by=BY, at=timezone.now())
+            for status in map(Status, way):
+                report = orders.Report(reason_code="ABSENT" if status in WITH_REASON else "")
+                orders.move(order=order, to=status, by=BY, at=timezone.now(), report=report)
         sink.refused_first = 2
 
         while WebhookQueueItem.objects.exists():
