@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import pgtrigger
 from django.db import connection, transaction
@@ -116,7 +117,8 @@ def _passed(table: Table) -> list[_Field]:
 
 
 def _column(table: Table, name: str) -> str:
-    return connection.ops.quote_name(table.model._meta.get_field(name).column)  # type: ignore[union-attr]  # a column
+    options: Any = table.model._meta
+    return connection.ops.quote_name(options.get_field(name).column)
 
 
 def _duration(most: timedelta | str) -> str:
@@ -139,7 +141,7 @@ def _select(what: str, table: Table, fields: Sequence[_Field], rows: str = "TRUE
 
 def _update(table: Table, fields: Sequence[_Field], rows: str) -> str:
     options, quote = table.model._meta, connection.ops.quote_name
-    key = quote(options.pk.column)
+    key = quote(str(options.pk.column))
     wrong = f"{_select(key, table, fields, rows)} LIMIT {_BATCH} FOR NO KEY UPDATE SKIP LOCKED"
     changes = ", ".join(one.change for one in fields)
     return f"UPDATE {quote(options.db_table)} SET {changes} WHERE {key} = ANY(ARRAY({wrong}))"  # noqa: S608  # nosec B608  # names and constants

@@ -58,6 +58,10 @@ def all_clocks_ahead():
         moments.pull_back(tables(), at=timezone.now())  # as the task does every 15 seconds
 
 
+def endpoint_at(url: str) -> Any:
+    return WebhookEndpoint.objects.get(url=url)
+
+
 def furthest(table: Table) -> dict[str, Any]:
     names = [each.name for each in table.model._meta.local_concrete_fields if isinstance(each, DateTimeField)]
     return table.model._default_manager.aggregate(**{name: Max(name) for name in names}) if names else {}
@@ -200,7 +204,7 @@ class TestWebhooks:
         item, event = WebhookQueueItem.objects.get(), WebhookEvent.objects.get()
         assert item.due_at <= timezone.now() + timedelta(minutes=1)
         assert event.created_at <= event.attempts.get().at <= timezone.now()
-        assert WebhookEndpoint.objects.get(url=sink.url).failing_since <= timezone.now()
+        assert endpoint_at(sink.url).failing_since <= timezone.now()
 
     def test_wait_no_longer_than_their_endpoint_asked(self, token, sink, send_due):
         sink.answers = [(503, {"Retry-After": "1800"}, b"")]
@@ -210,7 +214,7 @@ class TestWebhooks:
 
         pull_moments_back()
 
-        endpoint, item = WebhookEndpoint.objects.get(url=sink.url), WebhookQueueItem.objects.get()
+        endpoint, item = endpoint_at(sink.url), WebhookQueueItem.objects.get()
         latest = timezone.now() + timedelta(hours=1)
         assert max(endpoint.paused_until, endpoint.retry_after_until, item.due_at) <= latest
 
@@ -239,7 +243,7 @@ class TestWebhooks:
 
         pull_moments_back()
 
-        assert WebhookEndpoint.objects.get(pk=endpoint.pk).paused_until <= timezone.now() + timedelta(minutes=1)
+        assert endpoint_at(endpoint.url).paused_until <= timezone.now() + timedelta(minutes=1)
 
 
 class TestMailAndAlerts:
@@ -249,7 +253,7 @@ class TestMailAndAlerts:
             kind=Kind.ALERT, recipient="a@example.com", subject="x", body_ciphertext="x", tries=1,
             created_at=at, expires_at=at + timedelta(days=1), due_at=at + timedelta(minutes=1),
         )  # fmt: skip
-        reported = EndpointAlerts.objects.create(
+        reported: Any = EndpointAlerts.objects.create(
             endpoint=token.integrator.endpoints.get(environment="live", number=1), reported_at=at
         )
         post = AlertPost.objects.create(alerts=reported, kind="failing", text="x", created_at=at, due_at=at, tries=1)
