@@ -1,6 +1,7 @@
 """A seller's invoices: the list, uploading one, the page of one, and linking it to an order."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
@@ -9,12 +10,13 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 
-from common import clock, csv_files, formats
+from common import clock, formats, table_files
 from common.actors import actor
 from common.http_requests import is_cut_short
 from common.replica import may_be_old
+from common.table_files import Column
 from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import Doubt, DoubtCode
@@ -134,26 +136,26 @@ class InvoicesExport(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        header = [
-            _("access key"), _("number"), _("series"), _("issuer"), _("value"), _("issued at"), _("received at"),
-            _("order references"), _("linked orders"),
-        ]  # fmt: skip  # a list of names
-        return csv_files.response(self.file_name("invoices"), header=header, rows=self._rows())
+        return table_files.response(request, self.file_name("invoices"), columns=_COLUMNS, rows=self._rows())
 
-    def _rows(self) -> Iterator[list[csv_files.Cell]]:
+    def _rows(self) -> Iterator[Invoice]:
         portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], scope=self.scope)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
-            yield from map(_row, found)
+            yield from found
 
 
-def _row(invoice: Invoice) -> list[csv_files.Cell]:
-    references = " ".join(reference.value for reference in invoice.references.all())
-    linked = " ".join(link.order.code for link in invoice.links.all())
-    return [
-        invoice.access_key, invoice.number, invoice.series, invoice.issuer_document, invoice.value, invoice.issued_at,
-        invoice.received_at, references, linked,
-    ]  # fmt: skip  # in the order of the header
+_COLUMNS: list[Column] = [
+    (gettext_lazy("access key"), attrgetter("access_key")),
+    (gettext_lazy("number"), attrgetter("number")),
+    (gettext_lazy("series"), attrgetter("series")),
+    (gettext_lazy("issuer"), attrgetter("issuer_document")),
+    (gettext_lazy("value"), attrgetter("value")),
+    (gettext_lazy("issued at"), attrgetter("issued_at")),
+    (gettext_lazy("received at"), attrgetter("received_at")),
+    (gettext_lazy("order references"), lambda invoice: " ".join(each.value for each in invoice.references.all())),
+    (gettext_lazy("linked orders"), lambda invoice: " ".join(link.order.code for link in invoice.links.all())),
+]
 
 
 class InvoicePage(SellerView):

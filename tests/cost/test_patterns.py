@@ -66,6 +66,18 @@ TABLE = {
     ("common/csv_files.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
         "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
     ),
+    (
+        "common/csv_files.py",
+        r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""",
+    ): Bound("length checked by `read`; linear: the one repetition follows an apostrophe", LINEAR, ";'  =1,'+2"),
+    ("common/csv_files.py", r'"?sep=(.)"?[;,\t]{0,100}'): Bound(COUNTED, LINEAR, '"sep=;";;;'),
+    ("common/table_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
+    ("common/workbooks.py", r"""\br\s*=\s*["']([A-Za-z]*)([0-9]*)["']"""): Bound(
+        "at most _MOST_EXPANDED; linear: each repetition follows a character that it does not hold",
+        LINEAR,
+        "r = 'XFD1048576'",
+    ),
+    ("common/workbooks.py", r"</[^>]{0,50}si\s{0,20}>"): Bound(COUNTED, LINEAR, "</x:si  >"),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
     ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
