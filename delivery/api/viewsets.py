@@ -48,13 +48,13 @@ from delivery.errors import (
     OutsideServiceArea,
     PhotoNotFound,
     PickupNotLinked,
-    PointNotFound,
     PriceUnavailable,
     QuoteExpired,
     QuoteMismatch,
     RouteIsImmutable,
     StopHasEnded,
     StopNotFound,
+    StopOfPathNotFound,
     TooManyChanges,
     TooManySimulations,
 )
@@ -365,7 +365,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the change.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded, TooManyChanges)
+    @raises(DeliveryNotFound, StopOfPathNotFound, RouteIsImmutable, StopHasEnded, TooManyChanges)
     @action(methods=["patch"], detail=True, url_path="dropoffs/<str:point>")
     def change_dropoff(self, request: Request, delivery_id: str, point: str) -> Response:
         """Change the contact or the instructions of a drop-off.
@@ -391,7 +391,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the answer.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, NothingToDecide, TooManyChanges)
+    @raises(DeliveryNotFound, StopOfPathNotFound, NothingToDecide, TooManyChanges)
     @action(methods=["post"], detail=True, url_path="dropoffs/<str:point>/instruct")
     def instruct(self, request: Request, delivery_id: str, point: str) -> Response:
         """Say what follows a first failure.
@@ -417,12 +417,12 @@ _LONGEST_NAMES = 200
 
 
 def _with_point(token: Token, delivery_id: str, point: str) -> Delivery:
-    """The delivery, which has this drop-off. Raises DeliveryNotFound or PointNotFound."""
+    """The delivery, which has this drop-off. Raises DeliveryNotFound or StopOfPathNotFound."""
     delivery = find_delivery(token, delivery_id, Delivery.objects.with_parts())
     try:
         deliveries.stop_at(delivery, point)
     except StopNotFound as error:
-        raise PointNotFound(error.message, **error.values) from error
+        raise StopOfPathNotFound(error.message, **error.values) from error
     return delivery
 
 

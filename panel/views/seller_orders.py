@@ -268,7 +268,8 @@ class OrderInvoice(SellerView):
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
         found = get_object_or_404(self.orders, pk=order)
         stored = keep_uploaded(request, self, order=found)
-        if stored is not None and not stored.is_void and not stored.links.filter(order=found).exists():
-            text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
-            messages.warning(request, text % {"invoice": stored})
+        for invoice in stored:
+            if invoice.links.exclude(order=found).exists() and not invoice.links.filter(order=found).exists():
+                text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
+                messages.warning(request, text % {"invoice": invoice})
         return redirect(self.url("seller_order", found.pk))
