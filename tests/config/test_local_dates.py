@@ -25,6 +25,8 @@ REVIEWED = {
         "aware.astimezone(UTC)",  # of the same moment
     },
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
+    "common/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
+    "delivery/actions/service_hours.py": {"opens_at.astimezone(zone)"},  # of the pickup
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
     "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
         "at.astimezone(self.zone)", "at.astimezone(self.zone).date()", "second.astimezone(self.zone)",
