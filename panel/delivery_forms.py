@@ -579,16 +579,16 @@ class Priced:
         return list(zip(self.payload.labels, self.quote.moments(self.payload.ready, at=self.at), strict=True))
 
 
-def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
+def located(form: DeliveryForm, account: UUID, at: datetime) -> DeliveryRequest:
     """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
     form.check_windows(at)  # before somebody else's server is asked
-    found = addresses.locate(addresses=form.to_locate, at=at)
+    found = addresses.locate(addresses=form.to_locate, account=account, at=at)
     return form.payload({index: place.point for index, place in found.items()})
 
 
 def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:
     """The price of a form. Raises ValidationError, and the errors of `locate` and of `quote_for_request`."""
-    payload = located(form, at)
+    payload = located(form, scope.integrator_id, at)
     quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
     stops = deliveries.build(scope, payload, quote, at).ordered_stops
     return Priced(
