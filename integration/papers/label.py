@@ -12,9 +12,11 @@ from decimal import Decimal
 
 from common import formats
 from common.accounts import Environment
+from integration import nfe
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status
 from integration.models import Order
+from integration.models.invoice import InvoiceStatus
 from integration.papers.marks import Bars, Block, Mark, Square, Text, has_bars
 from integration.papers.text import LINE, POINT, clean, fitted, width_of
 
@@ -117,9 +119,16 @@ def _deadline(order: Order) -> str:
 
 
 def _invoice_key(order: Order) -> str:
-    """What the order names, or else the access key of an NF-e that is linked."""
-    linked = (link.invoice.access_key for link in order.invoice_links.all() if not link.invoice.is_void)
-    return clean(order.invoice_key) or next(linked, "")
+    """That of a linked note: of a valid one, then of the one that the order names, then of the newest.
+
+    Without one, what the order names, unless that is known not to be printed. Reads `names_unprintable`, see
+    `tracking.with_labels`.
+    """
+    printable = [link.invoice for link in order.invoice_links.all() if link.invoice.is_printable]
+    if printable:
+        valid, own = InvoiceStatus.VALID, order.invoice_key
+        return max(printable, key=lambda note: (note.status == valid, note.access_key == own, note.pk)).access_key
+    return "" if order.names_unprintable else clean(order.invoice_key)  # type: ignore[attr-defined]  # annotated
 
 
 def kilograms(weight: Decimal) -> str:
@@ -199,7 +208,12 @@ def _facts(label: Label, y: float, inner: float) -> Iterator[Mark]:
         (f"Pedido {label.order}", 9.0, 2, True),
         (f"Peso {kilograms(label.weight)}", 8.0, 1, False),
         (label.deadline, 8.0, 2, False),
-        ("" if label.has_key else label.invoice_key and f"NF-e {label.invoice_key}", 7.0, 1, False),
+        (
+            "" if label.has_key else label.invoice_key and f"{nfe.name_of(label.invoice_key)} {label.invoice_key}",
+            7.0,
+            1,
+            False,
+        ),
     ]
     for text, size, lines, bold in facts:
         found, y = _lines(text, x=x, y=y, width=width, size=size, smallest=6, lines=lines, bold=bold)
@@ -235,4 +249,4 @@ def _key(key: str, *, x: float, height: float) -> Iterator[Mark]:
     """Along the long side, where its bars are at least 11.5 cm long, as the rules for the DANFE ask."""
     fours = " ".join(key[start : start + 4] for start in range(0, len(key), 4))
     yield Bars(x, 0, height, 9, key, turned=True)
-    yield Text(x + 9.5, 0, 7, f"NF-e {fours}", turned=True, width=height)
+    yield Text(x + 9.5, 0, 7, f"{nfe.name_of(key)} {fours}", turned=True, width=height)

@@ -174,6 +174,7 @@ TABLE = {
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),
     ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
+    ("integration/nfe.py", r"1\.[0-9]{2}"): Bound(COUNTED, LINEAR, "1.00"),
     ("integration/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/nfe.py", r"[0-9]{1,13}(\.[0-9]{1,2})?"): Bound(COUNTED, LINEAR, "150.50"),
