@@ -66,7 +66,6 @@ from delivery.models.delivery import CALLED_OFF, DELIVERED, NOT_DELIVERED, OFFER
 from delivery.models.stop import LABELS
 
 _log = logging.getLogger(__name__)
-_status_name = lazy(lambda delivery: delivery.status_name, str)
 # Between two alerts about deliveries of one account and environment.
 TROUBLE_PAUSE = timedelta(minutes=15)
 LIFETIME = timedelta(days=1)
@@ -227,6 +226,13 @@ def _told(delivery: Any) -> dict[str, Any]:
         "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),
         "can_answer": bool(delivery.troubled_point),
     }
+
+
+def _name_of_status(delivery: Delivery) -> str:
+    return delivery.status_name
+
+
+_status_name = lazy(_name_of_status, str)
 
 
 def _trouble(delivery: Any) -> StrPromise:
