@@ -163,7 +163,8 @@ class SellerViewSet(_IntegrationViewSet):
 
     def shown(self, code: str) -> Response:
         """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        details = trackings.with_details()
+        order = trackings.get(self.key.seller_id, self.key.environment, code=code, orders=details)
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
@@ -173,7 +174,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
         """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
-        query = self.filterset_class(self.request.query_params, queryset=rows)
+        query = self.filterset_class(self.request.query_params, queryset=rows, request=self.request)
         self.check_query(query.invalid, known=query.filters)
         try:
             return pagination.page_in_order(
@@ -353,9 +354,8 @@ class OrderViewSet(SellerViewSet):
         Cancels an order that is neither delivered nor cancelled.
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
-        order = self.orders.filter(code=serializer.validated_data["orderId"]).first()
-        if order is None:
-            raise OrderNotFound
+        code = serializer.validated_data["orderId"]
+        order = trackings.get(self.key.seller_id, self.key.environment, code=code)
         orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.Done(success=True, message="Objeto cancelado com sucesso"))
 
@@ -429,7 +429,7 @@ class SandboxOrderViewSet(SellerViewSet):
         """
         if self.key.environment != Environment.SANDBOX:
             raise SandboxOnly
-        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
+        order = trackings.get(self.key.seller_id, self.key.environment, code=order_id)
         if status not in _TARGETS:
             raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
         report = self.read_body(ReportSerializer(data=request.data)).report
