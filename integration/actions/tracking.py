@@ -43,17 +43,16 @@ def find(seller: Seller, environment: str, *, value: str, by_document: bool, doc
     return [TrackedOrder(entries[0].tracking_code, entries) for entries in found[:MOST_RESULTS]]
 
 
-def get(seller: Any, environment: str, *, code: str, orders: QuerySet[Order] | None = None) -> Order:
+def get(seller: Seller, environment: str, *, code: str, details: bool = False) -> Order:
     """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
 
-    `orders`: a queryset that reads more of it. Raises OrderNotFound.
+    `details`: with its company, carrier, status log and linked invoices, which are without their files. Raises
+    OrderNotFound.
     """
-    orders = Order.objects.all() if orders is None else orders
-    return _found(seller, environment, [code], orders)[0]
+    return _found(seller, environment, [code], _with_details() if details else Order.objects.all())[0]
 
 
-def with_details() -> QuerySet[Order]:
-    """Orders with their company, carrier, status log and linked invoices, which are without their files."""
+def _with_details() -> QuerySet[Order]:
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
     orders = Order.objects.select_related("company", "carrier")
     return orders.prefetch_related("status_log", Prefetch("invoice_links", links))
@@ -68,7 +67,7 @@ def several(seller: Seller, environment: str, *, codes: Sequence[str]) -> list[O
     return [*{order.pk: order for order in found}.values()]
 
 
-def _found(seller: Any, environment: str, codes: Sequence[str], orders: QuerySet[Order]) -> list[Order]:
+def _found(seller: Seller, environment: str, codes: Sequence[str], orders: QuerySet[Order]) -> list[Order]:
     """The order of each code. Two statements more if one has no such code. Raises OrderNotFound."""
     if any("\0" in code for code in codes):
         raise OrderNotFound  # PostgreSQL refuses NUL in a query
@@ -98,11 +97,10 @@ _ALIKE = """
 """
 
 
-def _only_alike(seller: Any, environment: str, codes: Sequence[str]) -> dict[str, int]:
+def _only_alike(seller: Seller, environment: str, codes: Sequence[str]) -> dict[str, int]:
     """By code, the key of the order whose `orderId` is alike (`compact_code`), where there is one only."""
-    owner = seller.pk if isinstance(seller, Seller) else seller
     with connection.cursor() as cursor:
-        cursor.execute(_ALIKE, [[*codes], owner, environment])
+        cursor.execute(_ALIKE, [[*codes], seller.pk, environment])
         return dict(cursor.fetchall())
 
 

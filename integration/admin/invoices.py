@@ -60,7 +60,7 @@ class InvoiceForm(forms.ModelForm[Invoice]):
                 _("The tax office has denied or cancelled this invoice, so no order is linked to it.")
             )
         try:
-            return tracking.get(self.instance.seller_id, self.instance.environment, code=code)
+            return tracking.get(self.instance.seller, self.instance.environment, code=code)
         except OrderNotFound as error:
             raise forms.ValidationError(_("This seller has no such order.")) from error
 

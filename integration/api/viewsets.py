@@ -163,8 +163,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def shown(self, code: str) -> Response:
         """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        details = trackings.with_details()
-        order = trackings.get(self.key.seller_id, self.key.environment, code=code, orders=details)
+        order = trackings.get(self.key.seller, self.key.environment, code=code, details=True)
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
@@ -355,7 +354,7 @@ class OrderViewSet(SellerViewSet):
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
         code = serializer.validated_data["orderId"]
-        order = trackings.get(self.key.seller_id, self.key.environment, code=code)
+        order = trackings.get(self.key.seller, self.key.environment, code=code)
         orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.Done(success=True, message="Objeto cancelado com sucesso"))
 
@@ -429,7 +428,7 @@ class SandboxOrderViewSet(SellerViewSet):
         """
         if self.key.environment != Environment.SANDBOX:
             raise SandboxOnly
-        order = trackings.get(self.key.seller_id, self.key.environment, code=order_id)
+        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
         if status not in _TARGETS:
             raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
         report = self.read_body(ReportSerializer(data=request.data)).report
