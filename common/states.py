@@ -44,7 +44,7 @@ class Region:
 
 @dataclass(frozen=True)
 class State:
-    """A state with its two-letter code, and the edges of its box in decimal degrees."""
+    """A state with its two-letter code, the edges of its box in decimal degrees, and the time zone of most of it."""
 
     code: str
     name: str
@@ -53,6 +53,7 @@ class State:
     west: float
     north: float
     east: float
+    zone: str
 
 
 def rows(file: Path) -> Iterator[dict[str, str]]:
@@ -68,10 +69,14 @@ _TABLE = sorted(
 _STARTS = [start for start, _end, _region in _TABLE]
 STATES = {
     row["uf"]: State(
-        row["uf"],
-        row["name"],
-        row["macro_region"],
-        *(float(row[edge]) for edge in ("south", "west", "north", "east")),
+        code=row["uf"],
+        name=row["name"],
+        macro_region=row["macro_region"],
+        south=float(row["south"]),
+        west=float(row["west"]),
+        north=float(row["north"]),
+        east=float(row["east"]),
+        zone=row["zone"],
     )
     for row in rows(DATA / "states.csv")
 }

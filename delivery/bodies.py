@@ -429,7 +429,8 @@ def location(delivery: Delivery, *, at: datetime) -> Location:
         "tracking": {
             "available": position is not None,
             "reason": reason,
-            "updatedAt": moment(position.recorded_at) if position else None,
+            # One that lies ahead is of a clock that has been put right, and will be corrected.
+            "updatedAt": moment(min(position.recorded_at, at)) if position else None,
             "ageSeconds": position.age_seconds(at=at) if position else None,
             "stale": position is not None and at - position.recorded_at > STALE_AFTER,
         },
@@ -535,7 +536,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str], at: datetime) -> 
     transitions = list(delivery.transitions.order_by("id"))
     moments = {transition.trigger: transition.at for transition in transitions}
     # In mode REVERSE there are several.
-    collected = next((each.at for each in transitions if each.trigger == Trigger.COLLECT), None)
+    collected = next((each.at for each in transitions if each.trigger in lifecycle.COLLECTIONS), None)
     if not delivery.is_held and not delivery.is_closed:  # a driver that accepted was released
         moments.pop(Trigger.ACCEPT, None)
     return {

@@ -50,6 +50,15 @@ class PriceUnavailable(DeliveryError):
     example = "The route is 72.41 km long; this tariff serves up to 60.00 km."
 
 
+class OutsideServiceArea(DeliveryError):
+    code = "outside_service_area"
+    title = "Outside the service area"
+    status = 400
+    meaning = "The pickup, a drop-off or a position lies outside the area that this service serves. 'detail' names it."
+    remedy = "Check the coordinates. Nothing is delivered there."
+    example = "This is outside the area that this service serves: dropoffs[0] (-34.6037, -58.3816)."
+
+
 class Closed(DeliveryError):
     """A pickup outside the hours of service."""
 
@@ -65,7 +74,7 @@ class Closed(DeliveryError):
 
     @property
     def opens_at(self) -> datetime | None:
-        """When it opens, with the service's offset; None if that is not within 60 days."""
+        """When it opens, in the time zone of the pickup; None if that is not within 60 days."""
         opens = self.values.get("opens")
         return opens if isinstance(opens, datetime) else None
 
@@ -298,25 +307,20 @@ class LeavingNotAllowed(DeliveryError):
     example = "This order may not be left at the door. It needs somebody who receives it."
 
 
-class PointNotFound(DeliveryError):
-    """A path that names a point which the route does not have."""
-
-    code = "point_not_found"
-    title = "The route has no such drop-off"
-    status = 404
-    meaning = "The delivery has no drop-off with the letter of the path."
-    remedy = "Use B, C or D, as far as orders[].point has them."
-    example = "This route's drop-offs are B, C."
-
-
 class StopNotFound(DeliveryError):
     """Naming a label that the route does not have: A, or one after its last stop."""
 
     code = "stop_not_found"
-    title = "The route has no such point"
-    meaning = "The route has no drop-off with this letter (sandbox)."
-    remedy = "Use B, C or D, as far as the route has them."
+    title = "The route has no such drop-off"
+    meaning = "The route has no drop-off with this letter. In the sandbox 422, elsewhere 404."
+    remedy = "Use B, C or D, as far as orders[].point has them."
     example = "This route's drop-offs are B, C."
+
+
+class StopOfPathNotFound(StopNotFound):
+    """A path of a drop-off that the route does not have."""
+
+    status = 404
 
 
 class ReasonMissing(DeliveryError):
@@ -488,6 +492,13 @@ class NotYourRoute(DeliveryError):
 
     code = "not_your_route"
     title = "The route is not the driver's"
+
+
+class GoodsInDriversHand(DeliveryError):
+    """Reporting a collection on a route that the driver does not hold any more: the goods have to come back."""
+
+    code = "goods_in_hand"
+    title = "The goods have to come back"
 
 
 class RouteStillOpen(DeliveryError):

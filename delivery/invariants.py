@@ -204,7 +204,7 @@ _OF_HISTORIES = (
     ),
     Invariant(
         "cancellation_has_its_fee",
-        "cancelled deliveries were charged the share of the route status before, others nothing",
+        "cancelled deliveries were charged the share of the route status before, or after pickup where goods were out",
         "delivery_delivery",
         """
         SELECT d.id FROM delivery_delivery d
@@ -219,7 +219,8 @@ _OF_HISTORIES = (
            OR d.cancel_fee IS DISTINCT FROM CASE
                 WHEN cancel.at IS NULL THEN NULL
                 WHEN cancel.route_before IN ('SCHEDULED', 'AVAILABLE') THEN 0
-                WHEN cancel.route_before = 'ACCEPTED' THEN round(d.shipping_value * d.cancel_percent_accepted / 100, 2)
+                WHEN cancel.route_before = 'ACCEPTED' AND (d.route_status = 'CANCELLED' OR d.fee_before_pickup)
+                THEN round(d.shipping_value * d.cancel_percent_accepted / 100, 2)
                 ELSE round(d.shipping_value * d.cancel_percent_collected / 100, 2) END""",
     ),
     Invariant(
@@ -237,7 +238,7 @@ _OF_HISTORIES = (
         WHERE coalesce(d.retry_fee, 0)
                 <> coalesce(second.attempts, 0) * round(d.shipping_value * d.retry_percent / 100, 2)
            OR coalesce(d.return_fee, 0)
-                <> CASE WHEN d.mode = 'DEFAULT' AND back.trigger <> 'cancel'
+                <> CASE WHEN d.mode = 'DEFAULT' AND back.trigger NOT IN ('cancel', 'goods_out')
                         THEN round(d.shipping_value * d.return_percent / 100, 2) ELSE 0 END""",
     ),
     Invariant(
@@ -250,7 +251,8 @@ _OF_HISTORIES = (
             GROUP BY delivery_id, trigger, point) AS m
         WHERE m.times > (SELECT count(*) FROM delivery_transition t
                          WHERE (t.delivery_id, t.point) = (m.delivery_id, m.point)
-                           AND (t.trigger = m.trigger OR (t.trigger, m.trigger) = ('attempt', 'fail')))""",
+                           AND (t.trigger = m.trigger
+                                OR (t.trigger, m.trigger) IN (('attempt', 'fail'), ('goods_out', 'collect'))))""",
     ),
 )
 

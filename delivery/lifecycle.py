@@ -55,6 +55,8 @@ class Trigger(StrEnum):
     RECALL = "recall"  # the shop or a dispatcher wants no second attempt at a stop
     RETURN = "return"
     CANCEL = "cancel"
+    GOODS_OUT = "goods_out"  # a collection that was made before the cancellation is reported after it
+    CHARGE = "charge"  # a dispatcher charges such a cancellation as one after pickup
     EXPIRE = "expire"
 
 
@@ -178,6 +180,8 @@ _OF_ALL_MODES: _Rows = {
     (Trigger.CANCEL, RouteStatus.ACCEPTED): All(Status.FAILED, RouteStatus.CANCELLED, Status.FAILED),
     (Trigger.CANCEL, RouteStatus.COLLECTED): All(Status.FAILED, RouteStatus.RETURNING, Status.FAILED),
     (Trigger.CANCEL, RouteStatus.RETURNING): All(Status.FAILED, RouteStatus.RETURNING, Status.FAILED),
+    (Trigger.GOODS_OUT, RouteStatus.CANCELLED): All(None, RouteStatus.RETURNING, Status.FAILED),
+    (Trigger.CHARGE, RouteStatus.RETURNING): All(None, RouteStatus.RETURNING, None),
     (Trigger.EXPIRE, RouteStatus.AVAILABLE): All(Status.FAILED, RouteStatus.EXPIRED, Status.FAILED),
 }
 _OUTWARD: _Rows = _OF_ALL_MODES | {
@@ -191,11 +195,14 @@ _REVERSE: _Rows = _OF_ALL_MODES | {
     (Trigger.COLLECT, RouteStatus.ACCEPTED): One(Status.COLLECTED),
     (Trigger.COLLECT, RouteStatus.COLLECTED): One(Status.COLLECTED),
     (Trigger.FAIL, RouteStatus.ACCEPTED): One(Status.FAILED),
+    (Trigger.GOODS_OUT, RouteStatus.RETURNING): All(None, RouteStatus.RETURNING, None),
     (Trigger.RETURN, RouteStatus.RETURNING): All(Status.DELIVERED, RouteStatus.FINISHED, None),
 }
 TABLE: Mapping[Mode, _Rows] = {Mode.DEFAULT: _OUTWARD, Mode.RETURN: _OUTWARD, Mode.REVERSE: _REVERSE}
-# What nobody asks for as such: time or the policy leads to it.
-IMPLIED = (Trigger.EXPIRE, Trigger.ATTEMPT)
+# What nobody asks for as such: time, the policy or a late report leads to it.
+IMPLIED = (Trigger.EXPIRE, Trigger.ATTEMPT, Trigger.GOODS_OUT)
+# After which the driver has goods.
+COLLECTIONS = (Trigger.COLLECT, Trigger.GOODS_OUT)
 # What changes nothing that the specification's bodies show, and so is no event.
 WITHOUT_EVENT = (Trigger.OFFER,)
 
@@ -206,9 +213,12 @@ def allowed(route: RouteStatus, mode: Mode) -> tuple[Trigger, ...]:
 
 
 def possible(state: State) -> tuple[Trigger, ...]:
-    """Triggers that can be asked for in this state, at one of the stops at least."""
+    """Triggers that can be asked for in this state, at one of the stops at least.
+
+    Without CHARGE, which depends on the cancellation: see `Delivery.fee_after_pickup`.
+    """
     is_tried = any(index in state.tried for index in state.ahead)
-    out = IMPLIED if is_tried else (*IMPLIED, Trigger.RECALL)
+    out = (*IMPLIED, Trigger.CHARGE) if is_tried else (*IMPLIED, Trigger.CHARGE, Trigger.RECALL)
     return tuple(trigger for trigger in allowed(state.route, state.mode) if trigger not in out)
 
 

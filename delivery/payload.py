@@ -69,6 +69,12 @@ class DeliveryRequest:
         return [*stops, self.pickup.point] if self.mode is Mode.REVERSE else [self.pickup.point, *stops]
 
     @property
+    def places(self) -> dict[str, Point]:
+        """The points by where they are in the body."""
+        stops = {f"dropoffs[{index}]": dropoff.point for index, dropoff in enumerate(self.dropoffs)}
+        return {"pickup": self.pickup.point, **stops}
+
+    @property
     def labels(self) -> str:
         """A letter for each of `points`."""
         labels = "ABCD"[: 1 + len(self.dropoffs)]

@@ -79,6 +79,8 @@ TRIGGERS: dict[str, StrPromise] = {
     Trigger.RECALL: _("No second attempt at"),
     Trigger.RETURN: _("Returned to A"),
     Trigger.CANCEL: _("Cancelled"),
+    Trigger.GOODS_OUT: _("Collected before the cancellation at A"),
+    Trigger.CHARGE: _("Charged as cancelled after pickup"),
     Trigger.EXPIRE: _("Offer expired"),
     "note": _("Note of the receiver at"),
     "change": _("Changed by the shop at"),
@@ -109,6 +111,8 @@ CODES = {
     gettext_noop("recall"),
     gettext_noop("return"),
     gettext_noop("cancel"),
+    gettext_noop("goods_out"),
+    gettext_noop("charge"),
     gettext_noop("PENDING"),
     gettext_noop("ACCEPT"),
     gettext_noop("DELIVERED"),
@@ -134,6 +138,7 @@ CODES = {
 # Of transitions that differ in mode REVERSE.
 _IN_REVERSE: dict[str, StrPromise] = {
     Trigger.COLLECT: _("Collected at"),
+    Trigger.GOODS_OUT: _("Collected before the cancellation at"),
     Trigger.FAIL: _("Not collected at"),
     Trigger.RETURN: _("Delivered at A"),
     "note": _("Note of the sender at"),

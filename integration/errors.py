@@ -366,6 +366,22 @@ class InvalidInvoice(IntegrationError):
     remedy = "Send the signed XML."
 
 
+class InvoiceNotFound(IntegrationError):
+    code = "invoice_not_found"
+    status = 404
+    message = "Nota fiscal não encontrada"
+    meaning = "The seller of the key has no invoice with this access key."
+    remedy = "Upload the invoice, or check the access key."
+
+
+class VoidInvoice(IntegrationError):
+    code = "void_invoice"
+    status = 409
+    message = "A nota fiscal foi denegada ou cancelada, e não é vinculada a pedidos"
+    meaning = "The invoice was denied or cancelled, so that no order is linked to it."
+    remedy = "Link the invoice that was issued in its place."
+
+
 class InvoiceUnreferenced(InvalidInvoice):
     code = "invoice_unreferenced"
     message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"

@@ -18,15 +18,16 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 from django.template.loader import get_template
+from django.utils import timezone
 from django.utils.translation import get_language
 
-from common import clock
+from common import clock, zones
 from common.fields import Folded, folded
 from delivery import lifecycle
 from delivery.actions import moves, receivers
 from delivery.actions.moves import Move
 from delivery.forms import text_of_simulator
-from delivery.models import DeclinedOffer, Delivery, Driver, LatestPosition, Stop, parse_id
+from delivery.models import DeclinedOffer, Delivery, Driver, GoodsInHand, LatestPosition, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
@@ -48,6 +49,8 @@ _MOST_ENDED = 10
 # The routes with their cards that were told of last, about 8 kB each. By environment, id, message and language.
 _told: OrderedDict[tuple[str, UUID, str, str | None], tuple[dict[str, Any] | None, str | None]] = OrderedDict()
 _MOST_TOLD = 100
+# Goods in hand as they were after the newest of these messages, by environment and language.
+_goods_told: dict[tuple[str, str | None], str] = {}
 _telling = Lock()  # those who wait for it find there what they want
 
 
@@ -109,14 +112,16 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     """The routes that the board shows of an environment, or those of them with these ids, in no particular order.
 
     `version` changes with the card; `account` and `shop` are who has requested it, by id and by name. `due` is when the
-    next step is due, of a scheduled route when it is ready; `expires` when an offer ends. `points` and `driver` are as
-    `maps.route` has them; a driver without a known position has null coordinates. `arrives` of a stop is when the
-    driver is expected there, `latest` at the latest, and `heard` when the driver was last heard of by then.
+    next step is due, of a scheduled route when it is ready; `expires` when an offer ends; `zone` as `_zone` has it.
+    `points` and `driver` are as `maps.route` has them; a driver without a known position has null coordinates.
+    `arrives` of a stop is when the driver is expected there, `latest` at the latest, and `heard` when the driver was
+    last heard of by then.
     """
     deliveries = _shown(environment, ids).with_due()
     columns = (
         "pk", "last_sequence", "route_status", "due_at", "offer_at", "offer_expires_at", "latitude", "longitude",
-        "mode", "vehicle_type", "integrator_id", "integrator__name", "driver__name", "driver__latest__latitude",
+        "mode", "vehicle_type", "integrator_id", "integrator__name", "address__state", "driver__name",
+        "driver__latest__latitude",
         "driver__latest__longitude", "driver__latest__recorded_at",
     )  # fmt: skip  # a list of names
     stops = _stops(environment, ids)
@@ -134,10 +139,18 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
             "vehicle": row.vehicle_type,
             "account": str(row.integrator_id),
             "shop": row.integrator__name,
+            "zone": _zone(row.latitude, row.longitude, row.address__state),
             "driver": None if row.driver__name is None else _driver(row.driver__name, *row[-3:]),
         }
         for row in deliveries.values_list(*columns, named=True)
     ]
+
+
+def _zone(latitude: float, longitude: float, state: str | None) -> list[str] | None:
+    """Where the clocks of A differ from the installation's: the zone, and whose time it is."""
+    zone = zones.of_place(latitude, longitude, {"state": state})
+    name = zones.name(zone, at=clock.now())
+    return [zone.key, name] if name else None
 
 
 def _shown(environment: str, ids: Collection[UUID] | None) -> DeliveryQuerySet:
@@ -200,7 +213,7 @@ def free_drivers(environment: str) -> list[dict[str, Any]]:
 
 
 def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
-    """`routes` and `cards` of the routes with these ids, each with the name of the message that told of it.
+    """`routes`, `cards` and `goods` of the routes with these ids, each with the name of the message that told of it.
 
     What was computed after a message was told is the same for every board that got it, in one language: it is computed
     once in a process. A route without the name of a message is computed for itself.
@@ -211,13 +224,16 @@ def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
         if missing:
             found = {route["id"]: route for route in routes(environment, ids=missing)}
             html = cards(environment, missing)
+            _goods_told[environment, get_language()] = goods_in_hand(environment)
             _told.update({keys[key]: (found.get(str(key)), html.get(str(key))) for key in missing})
         parts = {str(key): _told[keys[key]] for key in messages}
+        goods = _goods_told.get((environment, get_language()), "")
         while len(_told) > _MOST_TOLD:
             _told.popitem(last=False)
     return {
         "routes": [route for route, _card in parts.values() if route is not None],
         "cards": {key: card for key, (_route, card) in parts.items() if card is not None},
+        "goods": goods,
     }
 
 
@@ -233,8 +249,16 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     for delivery in deliveries:
         own = [each for each in details if each.stop.delivery_id == delivery.pk]
         card = Card(delivery, {name: moves.described(name, delivery) for name in moves.allowed(delivery)}, own)
-        answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
+        with timezone.override(delivery.zone):
+            answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer
+
+
+def goods_in_hand(environment: str) -> str:
+    """The HTML of what drivers have of routes that are not theirs any more; empty if there is nothing."""
+    found = GoodsInHand.objects.out().filter(delivery__environment=environment)
+    rows = list(found.select_related("driver", "delivery__integrator").prefetch_related("delivery__stops")[:MOST_CARDS])
+    return get_template("panel/board_goods.html").render({"rows": rows}) if rows else ""
 
 
 def matching(environment: str, text: str, *, ids: Collection[UUID] | None = None) -> list[str]:

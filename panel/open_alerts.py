@@ -1,4 +1,4 @@
-"""What is wrong now in all accounts: webhooks that events wait for, deliveries without a driver, late or failed."""
+"""What is wrong now in all accounts: webhooks that events wait for, late or failed deliveries, goods in hand."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from delivery.actions import alerts
 from delivery.forms import text_of_simulator
-from delivery.models import Environment, Integrator, Trouble, WebhookEndpoint
+from delivery.models import Environment, GoodsInHand, Integrator, Trouble, WebhookEndpoint
 from delivery.models.alert import LATE_MINUTES, UNTAKEN_MINUTES
 
 # Of each kind, the newest.
@@ -51,7 +51,7 @@ class Kind:
         return self.count >= MOST
 
 
-WEBHOOK = "webhook"
+WEBHOOK, GOODS = "webhook", "goods"
 # Names and colours, in the order of the page.
 KINDS: dict[str, tuple[Any, str]] = {
     WEBHOOK: (gettext_lazy("Webhook down"), "bad"),
@@ -59,6 +59,7 @@ KINDS: dict[str, tuple[Any, str]] = {
     Trouble.LATE.value: (Trouble.LATE.label, "warn"),
     Trouble.ATTEMPT.value: (Trouble.ATTEMPT.label, "warn"),
     Trouble.FAILED.value: (Trouble.FAILED.label, "bad"),
+    GOODS: (gettext_lazy("Goods in hand"), "bad"),
 }
 
 
@@ -67,7 +68,7 @@ _MINUTES: dict[str, int] = {Trouble.UNTAKEN: UNTAKEN_MINUTES, Trouble.LATE: LATE
 
 def of_all_accounts(*, at: datetime) -> list[OpenAlert]:
     """The open alerts of the live environments, the newest first."""
-    found = [*_of_webhooks(), *_of_deliveries(at=at)]
+    found = [*_of_webhooks(), *_of_deliveries(at=at), *_of_goods()]
     return sorted(found, key=lambda alert: alert.since, reverse=True)
 
 
@@ -112,6 +113,16 @@ def _of_deliveries(*, at: datetime) -> Iterator[OpenAlert]:
         for row in rows:
             page = reverse("panel:delivery", args=[row.integrator_id, row.environment, row.pk])
             yield OpenAlert(row.trouble, row.integrator, row, page, row.troubled_at, _failures(row))
+
+
+def _of_goods() -> Iterator[OpenAlert]:
+    out = GoodsInHand.objects.out().filter(delivery__environment=Environment.LIVE)
+    rows = out.select_related("driver", "delivery__integrator", "delivery__driver").prefetch_related("delivery__stops")
+    for row in rows.order_by("-reported_at")[:MOST]:
+        delivery = row.delivery
+        page = reverse("panel:delivery", args=[delivery.integrator_id, delivery.environment, delivery.pk])
+        text = _("%(driver)s has its goods") % {"driver": row.driver.name}
+        yield OpenAlert(GOODS, delivery.integrator, delivery, page, row.reported_at, text)
 
 
 def _failures(delivery: Any) -> str:

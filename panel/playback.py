@@ -54,6 +54,11 @@ def _statuses(delivery: Delivery) -> list[list[Any]]:
     changes = list(delivery.transitions.all())
     taken = max((number for number, each in enumerate(changes) if each.trigger in {"accept", "reassign"}), default=0)
     return [
-        [change.happened_at.timestamp(), "" if change.route_status in lifecycle.CLOSED else change.route_status]
+        [_moment(change).timestamp(), "" if change.route_status in lifecycle.CLOSED else change.route_status]
         for change in changes[taken:]
     ]
+
+
+def _moment(change: Transition) -> datetime:
+    """Since when the route has had this status. One that was opened again was cancelled until that was reported."""
+    return change.at if change.trigger == lifecycle.Trigger.GOODS_OUT else change.happened_at

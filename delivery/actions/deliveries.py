@@ -403,6 +403,35 @@ def cancel(
 
 
 @transaction.atomic
+def open_again(*, delivery: Delivery, point: str, by: str, at: datetime, made_at: datetime) -> Delivery:
+    """Let the driver of a cancelled route bring back what was collected at `made_at`, before the cancellation.
+
+    In mode REVERSE at the stop at `point`, also while others are brought back. The delivery stays FAILED, and its fee
+    that of the route's status at the cancellation, see `charge`. Raises MoveRefused or StopNotFound.
+    """
+    locked = transitions.lock(delivery)
+    label = stop_at(locked, point).label if locked.mode == Mode.REVERSE else ""
+    after = lifecycle.move(locked.state, Trigger.GOODS_OUT)
+    locked.fee_before_pickup |= locked.route_status == RouteStatus.CANCELLED
+    return transitions.apply(locked, after, Trigger.GOODS_OUT, point=label, by=by, at=at, made_at=made_at)
+
+
+@transaction.atomic
+def charge(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
+    """Charge the cancellation of a route that was opened again as one after pickup. Raises MoveRefused."""
+    locked = transitions.lock(delivery)
+    fee = locked.fee_after_pickup
+    if fee is None:
+        raise MoveRefused("The fee of this cancellation is not open to decide.")
+    after = lifecycle.move(locked.state, Trigger.CHARGE)
+    locked.cancel_fee, locked.fee_before_pickup = fee, False
+    if locked.driver_amount is not None:
+        whole = Tariff.driver_amounts([locked])[locked.pk]  # the cancellation has left a part of it
+        locked.driver_amount = part(whole, fee=fee, price=locked.shipping_value)
+    return transitions.apply(locked, after, Trigger.CHARGE, by=by, at=at)
+
+
+@transaction.atomic
 def expire(*, delivery: Delivery, by: str, at: datetime) -> Delivery:
     """Expire an offer at or after its deadline. Does nothing before it, or when the offer was accepted or cancelled."""
     locked = transitions.lock(delivery)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from delivery.actions import deliveries, proofs
+from delivery.actions import deliveries, goods, proofs
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.errors import DeliveryError, NotYourRoute
 from delivery.lifecycle import Trigger
@@ -47,7 +47,7 @@ def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
         return _refuse(move, _not_yours())
     # Serialises reports of a driver: a repetition that arrives at the same time waits and finds the first. After the
     # delivery, as in `deliveries.accept`; in the other order the two could deadlock.
-    Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
+    driver = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
     before = DriverMove.objects.filter(driver=driver, report=report.report).first()
     if before is not None:
         return before
@@ -84,7 +84,10 @@ def _made_at(latest: Transition | None, report: Report, at: datetime) -> datetim
 
 
 def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove) -> None:
-    """Call the action, which writes nothing when it refuses, except the count of wrong PINs."""
+    """Call the action. When it refuses it writes nothing, except the count of wrong PINs, and that goods are out."""
+    if report.trigger is Trigger.COLLECT and goods.are_out(delivery=delivery, driver=driver, point=report.point):
+        _report_goods(driver, delivery, report, move)
+        return
     if delivery.driver_id != driver.pk:
         raise _not_yours()
     at = move.received_at
@@ -110,6 +113,20 @@ def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove)
             deliveries.return_(delivery=delivery, by=by, at=at, made_at=made_at)
         case other:
             raise ValueError(f"{other} is not reported by phones")
+
+
+def _report_goods(driver: Driver, delivery: Delivery, report: Report, move: DriverMove) -> None:
+    """Unlike other moves it was made before the latest change of the route, of which the phone did not know."""
+    began_at = delivery.accepted_at or delivery.created_at
+    move.made_at = max(min(report.made_at, move.received_at), began_at)
+    goods.report(
+        delivery=delivery,
+        driver=driver,
+        point=report.point,
+        by=f"driver {driver.name}",
+        at=move.received_at,
+        made_at=move.made_at,
+    )
 
 
 def _untried(delivery: Delivery, report: Report) -> str:

@@ -35,6 +35,7 @@ from delivery.models import (
     DriverPosition,
     DropoffOptions,
     DutyChange,
+    GoodsInHand,
     LatestPosition,
     ProofPhoto,
     ReceiverLink,
@@ -293,6 +294,7 @@ def _forget_rows(driver: Driver, *, at: datetime) -> int:
     DriverPosition.objects.filter(driver=driver).delete()
     LatestPosition.objects.filter(driver=driver).delete()
     DutyChange.objects.filter(driver=driver).delete()
+    GoodsInHand.objects.filter(driver=driver).delete()
     DriverDevice.objects.filter(driver=driver).delete()
     DriverLogInLink.objects.filter(driver=driver).delete()
     DriverMove.objects.filter(driver=driver).exclude(refusal_detail="").update(refusal_detail="")

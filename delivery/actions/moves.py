@@ -171,6 +171,15 @@ MOVES: Mapping[str, Move] = {
         question=_("Cancel this delivery?"),
         in_reverse={"label": _("Cancel the pickups"), "question": _("Cancel the pickups of this route?")},
     ),
+    "charge": Move(
+        deliveries.charge,
+        _("Charge as after pickup"),
+        _("Route %(route)s: charged as cancelled after pickup, %(fee)s."),
+        is_danger=True,
+        in_sandbox=False,
+        button=_("Charge as after pickup…"),
+        question=_("Charge this cancellation as one after pickup?"),
+    ),
 }
 
 
@@ -179,6 +188,8 @@ def allowed(delivery: Delivery) -> list[str]:
     possible: set[str] = {trigger.value for trigger in lifecycle.possible(delivery.state)}
     if delivery.cancelled_at is not None:
         possible.discard(Trigger.CANCEL)
+    if delivery.fee_after_pickup is not None:
+        possible.add(Trigger.CHARGE)
     if delivery.is_held:
         possible.add("position")
     return [name for name in MOVES if name in possible]

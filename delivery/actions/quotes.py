@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
 from delivery import pricing
-from delivery.actions import service_hours
+from delivery.actions import served, service_hours
 from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, QuoteMismatch
 from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Service
@@ -39,8 +39,10 @@ _signer = Signer(salt="delivery.quote.3")
 def quote(*, token: Requester, payload: DeliveryRequest, at: datetime) -> tuple[Quote, bool]:
     """Price of a delivery, and whether the account may request deliveries from its pickup.
 
-    Raises Closed, and PriceUnavailable without an active tariff, or over its maximum distance or weight.
+    Raises OutsideServiceArea, Closed, and PriceUnavailable without an active tariff, or over its maximum distance or
+    weight.
     """
+    served.check(payload.places)
     service_hours.check(token=token, payload=payload, at=at)
     integrator, pickup = token.integrator, payload.pickup.point
     tariff = Tariff.in_force(vehicle_type=payload.vehicle_type, token=token, pickup=pickup, start=payload.points[0])
@@ -52,8 +54,9 @@ def quote(*, token: Requester, payload: DeliveryRequest, at: datetime) -> tuple[
 def quote_for_request(*, token: Requester, payload: DeliveryRequest, quote_id: str | None, at: datetime) -> Quote:
     """The price at which a delivery is requested: that of `quote_id`, or today's when None.
 
-    Raises Closed, PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
+    Raises OutsideServiceArea, Closed, PickupNotLinked, PriceUnavailable, QuoteExpired or QuoteMismatch.
     """
+    served.check(payload.places)
     service_hours.check(token=token, payload=payload, at=at)
     integrator, pickup = token.integrator, payload.pickup.point
     tariff = None

@@ -32,7 +32,7 @@ from common.admin_base import (
 )
 from common.formats import ago, moment, money
 from common.webhook_admin import event_state
-from delivery.actions import drivers, moves, receivers
+from delivery.actions import drivers, goods, moves, receivers
 from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, kilometres, state, stop_state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
@@ -48,6 +48,7 @@ from delivery.models import (
     Delivery,
     Driver,
     Environment,
+    GoodsInHand,
     Stop,
     StopChange,
     Transition,
@@ -228,9 +229,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         move = self.admin_site.admin_view(require_POST(self.move_view))
         search = self.admin_site.admin_view(require_safe(self.drivers_view))
+        goods_back = self.admin_site.admin_view(require_POST(self.goods_back_view))
         return [
             path("drivers/", search, name="delivery_delivery_drivers"),
             path("<path:object_id>/move/<str:name>/", move, name="delivery_delivery_move"),
+            path("<path:object_id>/goods-back/", goods_back, name="delivery_delivery_goods_back"),
             *super().get_urls(),
         ]
 
@@ -268,6 +271,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         if delivery := kwargs.get("obj"):
             context |= {"state": state(delivery), "contents": contents(delivery.packages)}
             context |= {"address": in_one_line(delivery.address), "coordinates": coordinates(delivery)}
+            context |= {"goods": _goods(delivery), "may_dispatch": self.has_dispatch_permission(request)}
             context |= _stops(delivery)
             for model, shown in ((Transition, _history), (WebhookEvent, _events)):
                 if request.user.has_perm(f"delivery.view_{model._meta.model_name}"):
@@ -301,6 +305,18 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         self._perform(request, name, delivery)
         return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
 
+    def goods_back_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
+        """Records that the goods which drivers had of a delivery are back."""
+        if not self.has_dispatch_permission(request):
+            raise PermissionDenied
+        delivery = self.get_object(request, object_id)
+        if delivery is None:
+            raise Http404
+        for row in _goods(delivery):
+            goods.record_back(goods=row, by=actor(request), at=clock.now())
+        self.message_user(request, _("Recorded: the goods are back."), messages.SUCCESS)
+        return HttpResponseRedirect(reverse("admin:delivery_delivery_change", args=[delivery.pk]))
+
     def _perform(self, request: HttpRequest, name: str, delivery: Delivery) -> None:
         """Perform the move and show its result or its refusal as a message."""
         # A list has no form of the row, so that what was known of it is what the confirmation page knew.
@@ -314,6 +330,11 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         # Without the driver's name, which the log would keep when the driver is forgotten.
         self.log_change(request, moved, f"{moves.MOVES[name].label} {request.POST.get('point', '')}".strip())
         self.message_user(request, text, messages.SUCCESS)
+
+
+def _goods(delivery: Delivery) -> QuerySet[GoodsInHand]:
+    """What drivers have of it although they do not hold its route any more."""
+    return GoodsInHand.objects.out().filter(delivery=delivery).select_related("delivery", "driver")
 
 
 def _stops(delivery: Delivery) -> dict[str, Any]:

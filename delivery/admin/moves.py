@@ -97,7 +97,7 @@ def unless_agreed(
         return None
     fields = moves.MOVES[name].fields
     rows = [
-        admin_base.Row(delivery.pk, _name(delivery), [state(delivery)], agreed=_known(name, delivery))
+        admin_base.Row(delivery.pk, _name(delivery), list(_shown(name, delivery)), agreed=_known(name, delivery))
         for delivery in found
     ]
     notes = list(_chosen({field: value for field in _FIELDS if field in fields and (value := request.POST.get(field))}))
@@ -106,6 +106,15 @@ def unless_agreed(
     is_final = moves.MOVES[name].is_danger
     what = moves.MOVES[name].label
     return admin_base.ask_about(model_admin, request, what=what, rows=rows, notes=notes, is_final=is_final)
+
+
+def _shown(name: str, delivery: Delivery) -> Iterable[str]:
+    yield state(delivery)
+    if name == "charge" and (fee := delivery.fee_after_pickup) is not None:
+        yield gettext("Fee %(fee)s; the route costs %(price)s.") % {
+            "fee": money(fee),
+            "price": money(delivery.shipping_value),
+        }
 
 
 def _known(name: str, delivery: Delivery) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
@@ -28,7 +29,7 @@ _SEVERAL_PLACES = (
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 # Codes of entries that a problem has as its own code if all its entries have it.
-CODES_OF_PROBLEMS = frozenset({"unknown_key", "outside_service_area"})
+CODES_OF_PROBLEMS = frozenset({"unknown_key", "swapped_coordinates"})
 # What warnings say, by code.
 _WARNINGS = {
     "unknown_key": "This key is unknown and has no effect.",
@@ -183,7 +184,8 @@ def refusal(path: str, error: DomainError) -> Response:
     if isinstance(error, ExternalIdInUse):
         body["deliveryId"] = str(error.delivery_id)
     if isinstance(error, Closed):
-        body["opensAt"] = error.opens_at.isoformat(timespec="seconds") if error.opens_at else None
+        opens_at = error.opens_at
+        body["opensAt"] = timezone.localtime(opens_at).isoformat(timespec="seconds") if opens_at else None
     return Response(body, status=error.status, headers=headers, content_type=CONTENT_TYPE)
 
 

@@ -15,9 +15,10 @@ from common.serializers import BodySerializer
 from common.simulation import pace, speed_header
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
+from delivery.actions import served
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import FlagField, LatitudeField, LongitudeField, NamedChoiceField, StrictTextField
-from delivery.api.serializers import check_served
+from delivery.api.serializers import check_not_swapped
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
 from delivery.bodies import DeliveryDetail
 from delivery.errors import (
@@ -27,6 +28,7 @@ from delivery.errors import (
     MoveRefused,
     NoDriverAssigned,
     OfferExpired,
+    OutsideServiceArea,
     PinLocked,
     PinRequired,
     ReasonMissing,
@@ -89,7 +91,9 @@ class PositionSerializer(BodySerializer):
     longitude = LongitudeField()
 
     def validate(self, attrs: dict[str, float]) -> dict[str, str]:
-        check_served(Point(attrs["latitude"], attrs["longitude"]), "non_field_errors")
+        point = Point(attrs["latitude"], attrs["longitude"])
+        check_not_swapped(point, "non_field_errors")
+        served.check({"position": point})
         return {"position": f"{attrs['latitude']},{attrs['longitude']}"}
 
 
@@ -198,7 +202,7 @@ class SandboxViewSet(IntegratorView, ViewSet):
         return self._move(Trigger.RETURN, request, delivery_id)
 
     @_described("sandbox-position")
-    @raises("outside_service_area")
+    @raises(OutsideServiceArea, "swapped_coordinates")
     @action(methods=["post"], detail=True, serializer_class=PositionSerializer)
     def position(self, request: Request, delivery_id: str) -> Response:
         """Set the driver's position."""

@@ -96,7 +96,7 @@ class PickupSerializer(ObjectSerializer):
     def validate(self, attrs: Data) -> Data:
         """Add the `point`."""
         point = Point(attrs["address"]["latitude"], attrs["address"]["longitude"])
-        check_served(point, "address")
+        check_not_swapped(point, "address")
         return {**attrs, "point": point}
 
 
@@ -123,7 +123,7 @@ class DropoffSerializer(ObjectSerializer):
         """
         for name in ("coordinates", "address"):
             if point := _point(attrs.get(name) or {}):
-                check_served(point, name)
+                check_not_swapped(point, name)
                 return {**attrs, "point": point}
         message = "Give latitude and longitude, here or in coordinates."
         if settings.GEOCODER_URL:
@@ -182,16 +182,8 @@ class DeliveryRequestSerializer(ObjectSerializer):
         return {index: _address(dropoff) for index, dropoff in dropoffs if dropoff["point"] is None}
 
     def delivery_request(self, located: Mapping[int, Point]) -> DeliveryRequest:
-        """The validated body as the actions take it, with the points of the addresses `to_locate`.
-
-        Raises InvalidBody for a point outside the service area.
-        """
+        """The validated body as the actions take it, with the points of the addresses `to_locate`."""
         data: Data = self.validated_data
-        for index, point in located.items():
-            try:
-                check_served(point, "address")
-            except serializers.ValidationError as error:
-                raise InvalidBody({"dropoffs": {index: error.detail}}, []) from error
         pickup, *dropoffs = self.windows
         return DeliveryRequest(
             vehicle_type=data["vehicleType"],
@@ -355,14 +347,14 @@ def _point(pair: Data) -> Point | None:
     return None if latitude is None or longitude is None else Point(latitude, longitude)
 
 
-def check_served(point: Point, name: str) -> None:
-    """Raise ValidationError for the field `name` if the point is outside the service area."""
-    if service_area.serves(settings.SERVICE_AREA, point.latitude, point.longitude):
-        return
-    text = f"({point.latitude}, {point.longitude}) is outside the area that this service serves."
-    if service_area.serves(settings.SERVICE_AREA, point.longitude, point.latitude):
-        text = f"{text} Latitude and longitude seem to be swapped: the other way round it is inside."
-    raise serializers.ValidationError({name: [serializers.ErrorDetail(text, "outside_service_area")]})
+def check_not_swapped(point: Point, name: str) -> None:
+    """Raise ValidationError for the field `name` if only the other way round the point is inside the service area."""
+    if service_area.is_swapped(settings.SERVICE_AREA, point.latitude, point.longitude):
+        text = (
+            f"({point.latitude}, {point.longitude}) is outside the area that this service serves. Latitude and "
+            "longitude seem to be swapped: the other way round it is inside."
+        )
+        raise serializers.ValidationError({name: [serializers.ErrorDetail(text, "swapped_coordinates")]})
 
 
 def _can_be_located(dropoff: Data) -> bool:

@@ -1,19 +1,30 @@
 """What a phone shows, as JSON: duty, offers, the route and what can be done next."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Prefetch
+from django.utils import timezone
 
 from common import phones
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger
-from delivery.models import Delivery, DispatchRules, Driver, DriverDevice, LatestPosition, Stop, StopChange, Tariff
+from delivery.models import (
+    Delivery,
+    DispatchRules,
+    Driver,
+    DriverDevice,
+    GoodsInHand,
+    LatestPosition,
+    Stop,
+    StopChange,
+    Tariff,
+)
 from delivery.models.delivery import ON_TIME
 from delivery.models.driver import REPORTED
 
@@ -42,11 +53,36 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
             "onDuty": driver.on_duty,
             "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
         },
+        "zone": str(zone(driver, held)),
         "offers": [_offer(each, amount=amounts[each.pk], seen_at=seen_at) for each in offers],
         "route": _route(held) if held else None,
+        "goods": _goods(driver),
         "gone": _gone(driver, ended) if ended else None,
         "finished": _finished(driver, ended) if ended else None,
     }
+
+
+def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
+    """The time zone of the route, else of where the driver was last."""
+    latest: LatestPosition | None = getattr(driver, "latest", None)
+    place = held or latest
+    return place.zone if place else timezone.get_default_timezone()
+
+
+def _goods(driver: Driver) -> list[dict[str, Any]]:
+    """The goods that the driver has to bring back although their routes are not the driver's any more."""
+    found = GoodsInHand.objects.of_driver(driver.pk).select_related("delivery__integrator")
+    rows = list(found.prefetch_related("delivery__stops")[:_MOST_OFFERS])
+    return [
+        {
+            "deliveryId": str(row.delivery_id),
+            "shop": row.delivery.integrator.name,
+            "orders": row.delivery.order_names(),
+            "mode": row.delivery.mode,
+            **_place(row.delivery),
+        }
+        for row in rows
+    ]
 
 
 def _gone(driver: Driver, shown: UUID) -> dict[str, str] | None:
@@ -151,7 +187,7 @@ def _collected(delivery: Delivery) -> set[str]:
     """The points at which goods were collected on a route that was cancelled, whose statuses do not tell it."""
     if delivery.mode != lifecycle.Mode.REVERSE or delivery.cancelled_at is None:
         return set()
-    return {change.point for change in delivery.transitions.all() if change.trigger == Trigger.COLLECT}
+    return {change.point for change in delivery.transitions.all() if change.trigger in lifecycle.COLLECTIONS}
 
 
 def _stop(stop: Stop, collected: set[str]) -> dict[str, Any]:

@@ -32,3 +32,8 @@ def parse(text: str) -> list[Box]:
 
 def serves(boxes: list[Box], latitude: float, longitude: float) -> bool:
     return any(box.contains(latitude, longitude) for box in boxes)
+
+
+def is_swapped(boxes: list[Box], latitude: float, longitude: float) -> bool:
+    """Whether the place is outside, and the other way round it is inside."""
+    return not serves(boxes, latitude, longitude) and serves(boxes, longitude, latitude)

@@ -28,6 +28,7 @@ from delivery.models.driver import (
     PushSubscription,
     VehicleType,
 )
+from delivery.models.goods import GoodsInHand
 from delivery.models.integrator import (
     AuditAction,
     AuditEntry,

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db import models
 from django.db.models import F, Q
@@ -10,7 +11,7 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import ASin, Cos, Least, Radians, Sin, Sqrt
 from django.utils.translation import gettext_lazy as _
 
-from common import fields
+from common import fields, zones
 from common.fields import new_id
 from delivery.geo.distance import Point
 
@@ -48,6 +49,11 @@ class Located(models.Model):
     @property
     def point(self) -> Point:
         return Point(self.latitude, self.longitude)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the place."""
+        return zones.of_place(self.latitude, self.longitude, getattr(self, "address", None))
 
 
 def on_earth(name: str) -> models.CheckConstraint:

@@ -63,6 +63,7 @@ _ENDING = Case(
     output_field=CharField(),
 )
 _IS_CANCELLED = Q(cancelled_at__isnull=False)
+_PAYS_BEFORE_PICKUP = Q(route_status=RouteStatus.CANCELLED) | Q(fee_before_pickup=True)
 # Of those whose status is FAILED: the ones that were cancelled or that nobody took, and those that a driver failed at.
 CALLED_OFF = Q(status=Status.FAILED) & (_IS_CANCELLED | Q(route_status=RouteStatus.EXPIRED))
 NOT_DELIVERED = Q(status=Status.FAILED, cancelled_at=None) & ~Q(route_status=RouteStatus.EXPIRED)
@@ -74,12 +75,12 @@ _CHARGES: dict[Charge, tuple[Q, str, Any]] = {
     Charge.RETURN: (Q(return_fee__isnull=False), "return_fee", F("return_percent")),
     # Without a driver the offer was not accepted yet, and the fee is 0.
     Charge.CANCEL_ACCEPTED: (
-        _IS_CANCELLED & Q(route_status=RouteStatus.CANCELLED, driver__isnull=False),
+        _IS_CANCELLED & _PAYS_BEFORE_PICKUP & Q(driver__isnull=False),
         "cancel_fee",
         F("cancel_percent_accepted"),
     ),
     Charge.CANCEL_COLLECTED: (
-        _IS_CANCELLED & ~Q(route_status=RouteStatus.CANCELLED),
+        _IS_CANCELLED & ~_PAYS_BEFORE_PICKUP,
         "cancel_fee",
         F("cancel_percent_collected"),
     ),
@@ -103,7 +104,7 @@ _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
     "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
     "retry_fee", "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
-    "ready_at", "missed_deadline",
+    "ready_at", "missed_deadline", "fee_before_pickup",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 _PERCENT: dict[str, Any] = {"max_digits": 5, "decimal_places": 2}
@@ -119,6 +120,7 @@ TRANSITION_FIELDS = [
     "cancelled_at",
     "cancel_reason",
     "cancel_fee",
+    "fee_before_pickup",
     "retry_fee",
     "return_fee",
     "missed_deadline",
@@ -130,9 +132,15 @@ _KEPT = " AND ".join(
     f"OLD.{column} IS NOT DISTINCT FROM NEW.{column}"
     for column in (
         "status", "route_status", "driver_id", "offer_expires_at", "closed_at", "cancelled_at", "cancel_fee",
-        "retry_fee", "return_fee", "missed_deadline", "driver_amount", "last_sequence",
+        "fee_before_pickup", "retry_fee", "return_fee", "missed_deadline", "driver_amount", "last_sequence",
     )
 )  # fmt: skip  # a list of names
+# A collection that was reported after the cancellation opens the route again, and changes nothing of the money.
+_IS_OPENED_AGAIN = (
+    "OLD.route_status = 'CANCELLED' AND NEW.route_status = 'RETURNING' AND OLD.forgotten_at IS NULL"
+    " AND NEW.last_sequence = OLD.last_sequence + 1 AND NEW.cancelled_at = OLD.cancelled_at"
+    " AND NEW.cancel_fee = OLD.cancel_fee AND NEW.driver_amount IS NOT DISTINCT FROM OLD.driver_amount"
+)
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _LATEST_POSITION = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
@@ -386,6 +394,9 @@ class Delivery(Identified, Located):
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
     cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
     cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
+    # Whether the fee is that before pickup although the goods had been collected, which was reported after the
+    # cancellation.
+    fee_before_pickup = models.BooleanField(default=False, db_default=False, editable=False)
     # Fixed when they are caused. None: there was none, or it is older than the column.
     retry_fee = models.DecimalField(_("second attempts"), null=True, editable=False, **_MONEY)
     return_fee = models.DecimalField(_("way back after a failure"), null=True, editable=False, **_MONEY)
@@ -539,7 +550,7 @@ class Delivery(Identified, Located):
                 name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
                 condition=unless_forgotten(
-                    state=f"OLD.route_status IN ({quoted(lifecycle.CLOSED)})",
+                    state=f"OLD.route_status IN ({quoted(lifecycle.CLOSED)}) AND NOT ({_IS_OPENED_AGAIN})",
                     kept=f"{_KEPT} AND NEW.cancel_reason IN (OLD.cancel_reason, '')",
                 ),
             ),
@@ -694,6 +705,16 @@ class Delivery(Identified, Located):
         elif self.route_status == RouteStatus.ACCEPTED:
             percent = self.cancel_percent_accepted
         return percent_of(self.shipping_value, percent)
+
+    @property
+    def fee_after_pickup(self) -> Decimal | None:
+        """What the cancellation costs in reais if a dispatcher charges it as one after pickup.
+
+        None where that is not open: only while the driver brings back goods whose collection was reported later.
+        """
+        if not self.fee_before_pickup or self.route_status != RouteStatus.RETURNING:
+            return None
+        return percent_of(self.shipping_value, self.cancel_percent_collected)
 
     def stop_at(self, label: str) -> Stop | None:
         """The stop with this label (B, C or D, in either case), or None."""

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from common.cached import Cached
 from common.fields import PlainInMigrations, one_of
 from common.row_history import history_of
+from common.zones import ZONES
 from delivery import hours
 from delivery.geo.areas import Area, Polygon
 from delivery.geo.distance import Point
@@ -30,15 +31,6 @@ CACHED_SECONDS = 5.0
 MOST_CITIES, MOST_ACCOUNTS = 100, 1_000
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 ALWAYS = "00:00-24:00"
-# Of Brazil. Their clocks differ, or have differed in years with a summer time.
-ZONES = [
-    ("America/Noronha", "Fernando de Noronha"), ("America/Sao_Paulo", "Brasília, São Paulo"),
-    ("America/Bahia", "Salvador"), ("America/Maceio", "Maceió, Aracaju"), ("America/Recife", "Recife"),
-    ("America/Fortaleza", "Fortaleza"), ("America/Belem", "Belém"), ("America/Araguaina", "Palmas"),
-    ("America/Santarem", "Santarém"), ("America/Campo_Grande", "Campo Grande"), ("America/Cuiaba", "Cuiabá"),
-    ("America/Porto_Velho", "Porto Velho"), ("America/Manaus", "Manaus"), ("America/Boa_Vista", "Boa Vista"),
-    ("America/Eirunepe", "Eirunepé"), ("America/Rio_Branco", "Rio Branco"),
-]  # fmt: skip  # a table
 
 # What `hours.write_spans` and `hours.write_days_off` write, as PostgreSQL's regular expressions.
 _SPAN = "([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"

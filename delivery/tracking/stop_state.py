@@ -13,7 +13,7 @@ from common import formats
 from delivery import stop_details
 from delivery.arrival_times import ArrivalTime
 from delivery.forms import text_of_simulator
-from delivery.lifecycle import Mode, RouteStatus, Status, Trigger
+from delivery.lifecycle import COLLECTIONS, Mode, RouteStatus, Status, Trigger
 from delivery.models import Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
 
@@ -244,7 +244,7 @@ def read(stop: Stop, *, at: datetime) -> StopState:
 def _was_collected(stop: Stop) -> bool:
     if stop.delivery.mode != Mode.REVERSE or stop.delivery.cancelled_at is None:
         return False
-    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger=Trigger.COLLECT).exists()
+    return Transition.objects.filter(delivery=stop.delivery_id, point=stop.label, trigger__in=COLLECTIONS).exists()
 
 
 def _stops_before(stop: Stop) -> int:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
@@ -88,6 +89,13 @@ class Page(_OfLink):
         return redirect("tracking:page", self.token)
 
     def _page(self, request: HttpRequest, form: NoteForm | None = None, *, status: int = 200) -> HttpResponseBase:
+        with timezone.override(self.found.zone):
+            content = self._content(form)
+        etag = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+        response = HttpResponse(content, status=status, headers={"ETag": etag})
+        return get_conditional_response(request, etag=etag, response=response) or response
+
+    def _content(self, form: NoteForm | None) -> bytes:
         state = stop_state.read(self.found, at=clock.now())
         note = state.details.note
         form = form or NoteForm({"receives": note.receives, "hint": note.hint} if note else None)
@@ -99,10 +107,7 @@ class Page(_OfLink):
                 openstreetmap=DispatchRules.current().streets_from_openstreetmap,
             ),
         }
-        content = render_to_string("tracking/page.html", context).encode()
-        etag = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
-        response = HttpResponse(content, status=status, headers={"ETag": etag})
-        return get_conditional_response(request, etag=etag, response=response) or response
+        return render_to_string("tracking/page.html", context).encode()
 
 
 class MapFile(_OfLink):

@@ -8,12 +8,12 @@ from typing import Any
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection
-from django.db.models import BigIntegerField, F, Func, Prefetch, QuerySet
+from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Prefetch, QuerySet
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
 from integration.errors import OrderNotFound
-from integration.models import InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
+from integration.models import Invoice, InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
 from integration.models.order import SearchCodeQuerySet
 
 MOST_RESULTS = 10
@@ -107,7 +107,9 @@ def _only_alike(seller: Seller, environment: str, codes: Sequence[str]) -> dict[
 def with_labels(orders: QuerySet[Order]) -> QuerySet[Order]:
     """The orders with what their labels say."""
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    return orders.select_related("company__seller", "carrier").prefetch_related(Prefetch("invoice_links", links))
+    own = Invoice.objects.of(OuterRef("seller"), OuterRef("environment")).filter(access_key=OuterRef("invoice_key"))
+    found = orders.annotate(names_unprintable=Exists(own.exclude(Invoice.PRINTABLE)))
+    return found.select_related("company__seller", "carrier").prefetch_related(Prefetch("invoice_links", links))
 
 
 def _status_logs(owner: dict[str, Any], value: str, *, by_document: bool, document: str) -> list[Any]:

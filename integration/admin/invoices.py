@@ -21,7 +21,7 @@ from common.formats import document, money
 from integration.actions import invoices, tracking
 from integration.admin.sellers import SELLER
 from integration.errors import OrderNotFound
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
+from integration.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, Order
 
 _ISSUER = column("issuer_document", _("issuer"), document)
 _VALUE = column("value", _("value"), money)
@@ -34,7 +34,12 @@ class ReferenceInline(ReadOnlyInline):
 
 class LinkInline(ReadOnlyInline):
     model = InvoiceLink
-    fields = ["order", column("linked_by", _("linked by"), actor_name), "linked_at"]
+    fields = ["order", "reason", column("linked_by", _("linked by"), actor_name), "linked_at"]
+
+
+class ChangeInline(ReadOnlyInline):
+    model = InvoiceChange
+    fields = ["kind", "order", "reason", "text", column("by", _("by"), actor_name), "at"]
 
 
 class InvoiceForm(forms.ModelForm[Invoice]):
@@ -56,9 +61,7 @@ class InvoiceForm(forms.ModelForm[Invoice]):
         if not code:
             return None
         if self.instance.is_void:
-            raise forms.ValidationError(
-                _("The tax office has denied or cancelled this invoice, so no order is linked to it.")
-            )
+            raise forms.ValidationError(_("This invoice was denied or cancelled, so no order is linked to it."))
         try:
             return tracking.get(self.instance.seller, self.instance.environment, code=code)
         except OrderNotFound as error:
@@ -80,13 +83,14 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     search_help_text = _("Access key, number or order, whole")
     readonly_fields = [
         "number", "series", "environment", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE,
-        "issued_at", "layout", "is_void", "received_at", column("received_by", _("received by"), actor_name), "file",
+        "issued_at", "layout", "protocol", "is_void", "is_return",
+        "received_at", column("received_by", _("received by"), actor_name), "file",
     ]  # fmt: skip  # a list of names
     fieldsets = [
         (None, {"classes": ["rota-facts"], "fields": readonly_fields}),
         (_("Order"), {"fields": ["link_order"]}),
     ]
-    inlines = [ReferenceInline, LinkInline]
+    inlines = [ReferenceInline, LinkInline, ChangeInline]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

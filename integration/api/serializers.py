@@ -67,6 +67,7 @@ _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
+_LONGEST_NAMED = 100  # of an access key that is none, in a warning
 _STATUSES = [status.value for status in Status]
 _SIDES = ("width", "height", "length")
 _RECEIVER = ("receiver",)
@@ -212,8 +213,7 @@ class OrderSerializer(BodySerializer):
         found = [*_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
         for index, item in enumerate(order.items):
             found += _of_item(index, item, heaviest_kg=heaviest)
-        if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
-            found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
+        found += _of_access_key(order.invoice_key)
         if self.context["environment"] == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
             known = steps.PREFIXES
             found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
@@ -233,6 +233,14 @@ class OrderSerializer(BodySerializer):
             invoice=data.get("invoice"),
             volumes=data.get("volumes") or 1,
         )
+
+
+def _of_access_key(key: str) -> Iterator[PayloadWarning]:
+    path = ("invoice", "key")
+    if key and not nfe.is_access_key(key):
+        yield PayloadWarning(path, "invalid_access_key", values=(("about", key[:_LONGEST_NAMED]),))
+    elif key and nfe.model_of(key) not in nfe.MODELS:
+        yield PayloadWarning(path, "other_model", values=(("about", nfe.model_of(key)),))
 
 
 def _of_receiver(receiver: Receiver) -> Iterator[PayloadWarning]:
@@ -385,6 +393,21 @@ class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
     orderId = IdentifierField()
+
+
+@example_body({"orderId": "A-1001"})
+class LinkSerializer(BodySerializer):
+    """Body of a call that links an order to an invoice."""
+
+    orderId = IdentifierField()
+
+
+@example_body({"orderId": "A-1001", "reason": "A nota é de outro pedido"})
+class UnlinkSerializer(BodySerializer):
+    """Body of a call that removes an order from an invoice."""
+
+    orderId = IdentifierField()
+    reason = OptionalTextField(help_text="In words, for the history of the invoice.")
 
 
 class _ManyOrders(BodySerializer):

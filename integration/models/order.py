@@ -3,6 +3,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
+from zoneinfo import ZoneInfo
 
 import pgtrigger
 from django.conf import settings
@@ -14,7 +15,7 @@ from django.db.models.functions import Cast, Left, NullIf
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from common import link_tokens
+from common import link_tokens, zones
 from common.accounts import Environment
 from common.fields import one_of
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
@@ -259,6 +260,11 @@ class Order(models.Model):
         last = list(self.status_log.all())[-1].created_at
         end = last if self.status in lifecycle.CLOSED else last + lifecycle.ENDS_AFTER
         return self.forgotten_at is None and at < end + LINK_WORKS_FOR
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the receiver."""
+        return zones.of_address(self.receiver.get("address") or {})
 
     @property
     def volumes(self) -> int:

@@ -1,5 +1,6 @@
 import re
 import secrets
+from zoneinfo import ZoneInfo
 
 import pgtrigger
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from stdnum.br import cnpj, cpf
 
-from common import credentials, fields, formats
+from common import credentials, fields, formats, zones
 from common.accounts import (
     Environment,
     LimitedAccount,
@@ -192,6 +193,11 @@ class Company(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {formats.document(self.document)}".strip()
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of where its parcels leave from."""
+        return zones.of_address({"zipcode": self.postcode})
 
 
 class ApiKey(Credential):

@@ -13,9 +13,11 @@ from decimal import Decimal
 from common import formats
 from common.accounts import Environment
 from common.states import postcode_of
+from integration import nfe
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status
 from integration.models import Order
+from integration.models.invoice import InvoiceStatus
 from integration.papers.marks import Bars, Block, Mark, Square, Text, has_bars
 from integration.papers.text import LINE, POINT, Fitted, clean, fitted, width_of
 
@@ -120,9 +122,16 @@ def _deadline(order: Order) -> str:
 
 
 def _invoice_key(order: Order) -> str:
-    """What the order names, or else the access key of an NF-e that is linked."""
-    linked = (link.invoice.access_key for link in order.invoice_links.all() if not link.invoice.is_void)
-    return clean(order.invoice_key) or next(linked, "")
+    """That of a linked note: of a valid one, then of the one that the order names, then of the newest.
+
+    Without one, what the order names, unless that is known not to be printed. Reads `names_unprintable`, see
+    `tracking.with_labels`.
+    """
+    printable = [link.invoice for link in order.invoice_links.all() if link.invoice.is_printable]
+    if printable:
+        valid, own = InvoiceStatus.VALID, order.invoice_key
+        return max(printable, key=lambda note: (note.status == valid, note.access_key == own, note.pk)).access_key
+    return "" if order.names_unprintable else clean(order.invoice_key)  # type: ignore[attr-defined]  # annotated
 
 
 def kilograms(weight: Decimal) -> str:
@@ -259,11 +268,12 @@ def _receiver(label: Label, y: float, inner: float, bottom: float) -> tuple[list
 def _facts(label: Label, top: float, inner: float, bottom: float) -> tuple[list[Mark], float]:
     """The marks above `bottom`, and the y at which they begin: as high as they need, below `top`."""
     x, width = _MARGIN + _QR + 1, inner - _QR - 1
+    key = "" if label.has_key else label.invoice_key
     rows = [
         _Row(f"Pedido {label.order}", 9, 6, 2, bold=True),
         _Row(f"Peso {kilograms(label.weight)}", 8, 6),
         _Row(label.deadline, 8, 6, 2),
-        _Row("" if label.has_key else label.invoice_key and f"NF-e {label.invoice_key}", 7, 6),
+        _Row(key and f"{nfe.name_of(key)} {key}", 7, 6),
         _Row("Acompanhe a entrega pelo código QR", 7, 6),
     ]
     found = _fit(rows, width=width, height=bottom - top - 2 * _GAP)
@@ -301,4 +311,4 @@ def _key(key: str, *, x: float, height: float) -> Iterator[Mark]:
     """
     fours = " ".join(key[start : start + 4] for start in range(0, len(key), 4))
     yield Bars(x, 0, height, 9, key, turned=True, blank=_EDGE)
-    yield Text(x + 9.5, 0, 7, f"NF-e {fours}", turned=True, width=height)
+    yield Text(x + 9.5, 0, 7, f"{nfe.name_of(key)} {fours}", turned=True, width=height)

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
 
@@ -46,4 +47,5 @@ class Page(LinkView[Order]):
     def _page(self, *, is_stopped: bool) -> HttpResponse:
         state = OrderState(self.found, shop=self.found.seller.name)
         context = {"state": state, "is_mailed": self._is_mailed, "is_stopped": is_stopped}
-        return HttpResponse(render_to_string("tracking/order.html", context))
+        with timezone.override(self.found.zone):
+            return HttpResponse(render_to_string("tracking/order.html", context))

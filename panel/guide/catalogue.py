@@ -241,10 +241,11 @@ _SHARED = (
         BOTH,
     ),
     ErrorCode(
-        "outside_service_area",
+        "swapped_coordinates",
         422,
-        "Points lie outside the area that this service serves. 'errors' names them.",
-        "Check whether latitude and longitude are swapped.",
+        "With latitude and longitude swapped, points that lie outside the area that this service serves are inside. "
+        "'errors' names them.",
+        "Swap latitude and longitude.",
     ),
     ErrorCode("invalid_query", 422, "Query parameters are invalid; 'errors' names each of them.", "Correct them."),
     ErrorCode(

@@ -59,7 +59,7 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.MalformedBody("O corpo deve ser um objeto JSON em UTF-8."),
     integration_errors.BodyTooLarge(),
 ]
-_OUTSIDE = (
+_SWAPPED = (
     "(-46.655881, -23.561414) is outside the area that this service serves. Latitude and longitude seem to be swapped: "
     "the other way round it is inside."
 )
@@ -96,7 +96,7 @@ def _of_a() -> Iterator[Answer]:
     of_fields = [
         InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),
-        InvalidBody({"pickup": {"address": [_detail(_OUTSIDE, "outside_service_area")]}}, []),
+        InvalidBody({"pickup": {"address": [_detail(_SWAPPED, "swapped_coordinates")]}}, []),
         InvalidQuery({"limit": [_detail(EnglishForm.messages["invalid_limit"], "invalid_limit")]}, []),
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
@@ -135,7 +135,7 @@ def _domain_errors(modules: Iterable[ModuleType], api: str) -> Iterator[DomainEr
             if not (isinstance(kind, type) and issubclass(kind, DomainError) and kind.__module__ == module.__name__):
                 continue
             entry = CODES.get(getattr(kind, "code", ""))
-            if entry and api in entry.apis:
+            if entry and api in entry.apis and kind.status == entry.status:  # a code can have another one elsewhere
                 yield made.get(kind) or kind(kind.example)
 
 

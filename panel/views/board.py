@@ -23,10 +23,11 @@ from common.formats import short_id
 from common.page_updates import stream
 from delivery import page_updates
 from delivery.actions import drivers, moves, ways
+from delivery.actions import goods as goods_actions
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm, done, text_of_simulator, whereabouts
 from delivery.lifecycle import Mode, RouteStatus
-from delivery.models import Delivery, DispatchRules, Driver, Environment, parse_id
+from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsInHand, parse_id
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from panel import board, maps, on_duty, playback
@@ -78,16 +79,17 @@ def _found(request: HttpRequest, *, ids: list[UUID] | None = None) -> list[str] 
 
 
 class Routes(DispatcherView):
-    """All routes of the board, all free drivers, and which routes match `q`."""
+    """All routes of the board, all free drivers, goods in hand as HTML, and which routes match `q`."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         environment = _environment(request)
         answer = {"routes": board.routes(environment), "free": board.free_drivers(environment)}
-        return JsonResponse({**answer, "found": _found(request)})
+        goods = board.goods_in_hand(environment)
+        return JsonResponse({**answer, "goods": goods, "found": _found(request)})
 
 
 class Cards(DispatcherView):
-    """Routes with their cards, by `ids`, and which of them match `q`. Those that have ended are left out.
+    """Routes with their cards, by `ids`, goods in hand as HTML, and which routes match `q`. None that have ended.
 
     Each id can be followed by a colon and the name of the message that told of it, see `board.told`.
     """
@@ -148,6 +150,16 @@ class Playback(DispatcherView):
         return JsonResponse(playback.last_hour(_environment(request), at=clock.now()))
 
 
+class GoodsBack(DispatcherView):
+    """Records that goods in hand are back."""
+
+    def post(self, request: HttpRequest, goods: int) -> HttpResponse:
+        found = get_object_or_404(GoodsInHand.objects.select_related("delivery", "driver"), pk=goods)
+        goods_actions.record_back(goods=found, by=actor(request), at=clock.now())
+        text = gettext("Recorded: the goods of %(driver)s are back.") % {"driver": found.driver.name}
+        return self.page("panel/board_message.html", text=text, is_error=False)
+
+
 class Way(DispatcherView):
     """The way of a route by road: latitudes and longitudes, none without a routing engine."""
 
@@ -194,7 +206,7 @@ class Drivers(DispatcherView):
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
         found = _delivery(delivery)
         choice = _choice(found, search=request.GET.get("q", "").strip(), chosen=request.GET.get("driver", ""))
-        return self.page("panel/board_drivers.html", **choice)
+        return self.page("panel/board_drivers.html", in_zone_of=found, **choice)
 
 
 class Move(DispatcherView):
@@ -249,9 +261,9 @@ class Move(DispatcherView):
             form.fields["reason"].label = _("Details (optional)")
             is_reverse = delivery.mode == Mode.REVERSE
             context["button"] = _("Record as not collected") if is_reverse else _("Record as not delivered")
-        if move == "cancel":
-            context["fee"] = delivery.fee_of_cancelling
-        response = self.page("panel/board_move.html", **context)
+        if move in ("cancel", "charge"):
+            context["fee"] = delivery.fee_of_cancelling if move == "cancel" else delivery.fee_after_pickup
+        response = self.page("panel/board_move.html", in_zone_of=delivery, **context)
         if has_changed:
             response["HX-Retarget"] = "#move"
         return response

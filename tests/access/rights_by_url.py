@@ -48,6 +48,7 @@ _PANEL: dict[str, Row] = {
     "board/search/": (_DISPATCH, "LFFFFMM"),
     "board/on-duty/": (_DISPATCH, "LFFFFMM"),
     "board/playback/": (_DISPATCH, "LFFFFMM"),
+    "board/goods/<int:goods>/back/": ("LFFFFMM", _DISPATCH),
     "board/assign/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/drivers/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/way/": (_DISPATCH, "LFFFFMM"),
@@ -99,6 +100,8 @@ _OF_A_SELLER: dict[str, Row] = {
     # Of a live order, as that of this table, by those who move it in the admin and see the seller.
     "orders/<int:order>/move/": ("LNNMMNM", "LNNF+N+"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
+    "invoices/<int:invoice>/unlink/": ("LNNMMNM", "LNNNNNN"),  # as above
+    "invoices/<int:invoice>/void/": ("LNNMMNM", "LNNF+N+"),
 }
 
 
@@ -249,6 +252,7 @@ _ADMIN: dict[str, Row] = {
     "auth/user/<int:user_id>/enrolment-code/": ("MMM", _SUPERUSER),
     "delivery/delivery/drivers/": (_DISPATCHERS, "MMM"),
     "delivery/delivery/<path:object_id>/move/<str:name>/": ("MMM", _DISPATCHERS),
+    "delivery/delivery/<path:object_id>/goods-back/": ("MMM", _DISPATCHERS),
     "integration/invoice/<int:pk>/file/": (_ALL, _ALL),
     "integration/order/movements/": (_DISPATCHERS, _DISPATCHERS),
     "integration/order/movements/template/": (_DISPATCHERS, _DISPATCHERS),

@@ -24,6 +24,8 @@ REVIEWED = {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
     },
+    "common/table_files.py": {"datetime.strptime(text, form).date()"},  # typed as a date
+    "integration/admin/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
     "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone

@@ -50,7 +50,12 @@ _OF_STATES = (
 # for each of them, code and pointer (immediate delivery) or code, field and message (order integration).
 REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The tariff has a largest distance, weight, side and volume": (400, "price_unavailable", (QUOTE, REQUEST)),
-    "The service area is a setting": (422, "outside_service_area #.*", (QUOTE, REQUEST, SET_POSITION)),
+    "The service area is a setting": (400, "outside_service_area", (QUOTE, REQUEST, SET_POSITION)),
+    "A place that is swapped with another is in the service area": (
+        422,
+        "swapped_coordinates #.*",
+        (QUOTE, REQUEST, SET_POSITION),
+    ),
     "One of two places has both coordinates": (422, "required #/dropoffs/./address/l(at|ong)itude", (QUOTE, REQUEST)),
     "Addresses of e-mail have no short pattern": (422, "invalid_email #/dropoffs/./contacts/email", (QUOTE, REQUEST)),
     "The account has pickup points": (404, "pickup_not_linked", (REQUEST,)),
@@ -63,7 +68,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         SET_WEBHOOKS,
     ),
     "The account has deliveries": (404, "delivery_not_found", (CANCEL, CHANGE, INSTRUCT, *SANDBOX, *READ)),
-    "A delivery has so many drop-offs": (404, "point_not_found", (CHANGE, INSTRUCT)),
+    "A delivery has so many drop-offs": (404, "stop_not_found", (CHANGE, INSTRUCT)),
     "A drop-off has a state": (
         409,
         "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
@@ -126,7 +131,7 @@ _NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
 _TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
 _WITH_IDS = tuple(
     f"Seller{name}Request"
-    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Manifest", "Order", "Removal")
+    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Link", "Manifest", "Order", "Removal", "Unlink")
 )
 # By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
 # are generated of it would have a union for each number.

@@ -28,6 +28,7 @@ COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
 LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
+_ADDRESS = "an address's text of at most 255 characters, a query of at most 400; linear but for the signs at both ends"
 _OWN = "linear; the texts of config/environment.py"
 TABLE = {
     ("common/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
@@ -65,6 +66,18 @@ TABLE = {
     ("common/csv_files.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
         "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
     ),
+    (
+        "common/csv_files.py",
+        r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""",
+    ): Bound("length checked by `read`; linear: the one repetition follows an apostrophe", LINEAR, ";'  =1,'+2"),
+    ("common/csv_files.py", r'"?sep=(.)"?[;,\t]{0,100}'): Bound(COUNTED, LINEAR, '"sep=;";;;'),
+    ("common/table_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
+    ("common/workbooks.py", r"""\br\s*=\s*["']([A-Za-z]*)([0-9]*)["']"""): Bound(
+        "at most _MOST_EXPANDED; linear: each repetition follows a character that it does not hold",
+        LINEAR,
+        "r = 'XFD1048576'",
+    ),
+    ("common/workbooks.py", r"</[^>]{0,50}si\s{0,20}>"): Bound(COUNTED, LINEAR, "</x:si  >"),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
     ("common/masking.py", r"([0-9]{2}[. ]?[0-9]{3})[ .-]?[0-9]{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
@@ -79,6 +92,26 @@ TABLE = {
     ("common/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
+    ("delivery/geo/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
+    (
+        "delivery/geo/address_words.py",
+        r"\W*(?:n(?:umero|um|ro|r|o)?\s?[.:]?\s?)?(\d{1,3}\.\d{3}|\d{1,6})(?!\d)(?:[-/]?([a-z])(?!\w)|\s?[-/]?\s?([a-z])\W*$)?",
+    ): Bound(_ADDRESS, 400, "#no. 1.250-a."),
+    (
+        "delivery/geo/address_words.py",
+        (
+            r"(?<!\w)(?:s\s?[/\\]\s?n(?:[ºo°.]|ro?|[uú]m(?:ero)?)?|sem\sn(?:[ºo°.]|ro?|[uú]m(?:ero)?))(?!\w)"
+            r"|(?<!\w)(?:sn|s\.\s?n\.?)(?=\s?(?:,|$))"
+        ),
+    ): Bound(_ADDRESS, 400, "s / numero"),
+    (
+        "delivery/geo/address_words.py",
+        r"(\d[a-z]?)\s?[-\u2013]?\s?(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b.*",
+    ): Bound(_ADDRESS, 400, "500a - apto 12"),
+    (
+        "delivery/geo/address_words.py",
+        r"(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b\.?(?:\s?\d.*)?$",
+    ): Bound(_ADDRESS, 400, "apto. 12 b"),
     ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
     ),
@@ -140,6 +173,7 @@ TABLE = {
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),
     ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
+    ("integration/nfe.py", r"1\.[0-9]{2}"): Bound(COUNTED, LINEAR, "1.00"),
     ("integration/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/nfe.py", r"[0-9]{1,13}(\.[0-9]{1,2})?"): Bound(COUNTED, LINEAR, "150.50"),

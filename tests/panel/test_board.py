@@ -115,7 +115,7 @@ class TestRoutes:
         for _number in range(5):
             DeliveryFactory.create(accepted=True)
 
-        with django_assert_num_queries(7):  # session, user, 2 of permissions; routes, stops, free drivers
+        with django_assert_num_queries(8):  # session, user, 2 of permissions; routes, stops, free drivers, goods
             assert len(routes(dispatcher)) == before + 5
 
 
@@ -297,8 +297,8 @@ class TestCards:
     def test_need_as_many_queries_for_any_number_of_them(self, dispatcher, django_assert_num_queries):
         shown = [DeliveryFactory.create(accepted=True) for _number in range(5)]
 
-        # Session, user, 2 of permissions; routes, stops; deliveries, stops; details, photos; links, new and read again.
-        with django_assert_num_queries(13):
+        # Session, user, 2 of permissions; routes, stops; deliveries, stops; details, photos; links, new and read; goods
+        with django_assert_num_queries(14):
             answer = dispatcher.get(CARDS, {"ids": ",".join(str(each.pk) for each in shown)}).json()
         assert len(answer["cards"]) == 5
 

@@ -37,6 +37,7 @@ from delivery.models import (
     DriverMove,
     DropoffOptions,
     Environment,
+    GoodsInHand,
     IdempotencyRecord,
     Integrator,
     ProofPhoto,
@@ -303,6 +304,7 @@ class World:
                 refusal="route_taken" if account.owner != ("A", "live") else "", refusal_detail=f"By {driver.name}",
             )  # fmt: skip
         if state == "collected":
+            GoodsInHand.objects.create(delivery=delivery, driver=driver, collected_at=at, reported_at=at)
             at_d = Stop.objects.get(delivery=delivery, index=2)
             DropoffOptions.objects.update_or_create(stop=at_d, defaults={"on_failure": "RETRY"})
             first: dict[str, Any] = {"point": "D", "reason": f"First of {account.owner}"}

@@ -9,10 +9,11 @@ import fcntl
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
@@ -62,7 +63,11 @@ class Postgres:
             # A lock shared by all processes that use the server. The kernel releases it for one that is killed.
             self._holding = open_private(folder.with_name("postgres.holders"))
             fcntl.flock(self._holding, fcntl.LOCK_SH)
-            self._start()
+        try:
+            self.ensure_running()
+        except KeyboardInterrupt:  # while it starts
+            self.release()
+            raise
 
     def release(self) -> None:
         """Release the server, and stop it unless another process uses it."""
@@ -127,16 +132,19 @@ class Postgres:
     def _run(self, program: str, *arguments: str, folder: Path | None = None) -> None:
         # Files, because a server that pg_ctl starts would keep a pipe open.
         with tempfile.TemporaryFile("w+") as output:
-            done = subprocess.run(
-                [self._account.programs / program, *arguments],
-                cwd=folder or self.folder,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                timeout=_START_SECONDS * 2,
-                **self._account.options,
-            )
+            # An interrupted pg_ctl would leave a server that nobody knows yet.
+            with _held_back() as signals_before:
+                done = subprocess.run(
+                    [self._account.programs / program, *arguments],
+                    cwd=folder or self.folder,
+                    check=False,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=_START_SECONDS * 2,
+                    preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, signals_before),
+                    **self._account.options,
+                )
             if done.returncode == 0:
                 return
             output.seek(0)
@@ -144,6 +152,16 @@ class Postgres:
         with suppress(FileNotFoundError):
             message += self.log.read_text(errors="replace")[-_LOG_END:]
         raise StartRefused(f"The embedded PostgreSQL refused '{program} {arguments[0]}':\n{message}")
+
+
+@contextmanager
+def _held_back() -> Iterator[set[int]]:
+    """Let signals that end this process act at the end of the block. Gives the mask of before."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield before
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def hold_postgres() -> Postgres | None:

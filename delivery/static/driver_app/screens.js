@@ -2,8 +2,8 @@
 import { part, show, text, whenFree } from "../offline/dom.js";
 import { closeSheets } from "../offline/sheets.js";
 import * as actions from "./actions.js";
-import { clockTime, countDown } from "./clock.js";
-import { area, km, moment, money, parcels, place, soon, street } from "./format.js";
+import { clockTime, countDown, moment, soon } from "./clock.js";
+import { area, km, money, parcels, place, street } from "./format.js";
 import { sketch } from "./map.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
@@ -27,6 +27,9 @@ function notices() {
   if (gone) {
     const values = { [gone.why]: true, shop: gone.shop, address: place(gone) };
     found.push(part("gone", values, { dismiss: actions.dismissGone }));
+  }
+  for (const goods of state?.goods ?? []) {
+    found.push(part("goods", { reverse: goods.mode === "REVERSE", shop: goods.shop, address: place(goods), orders: goods.orders }));
   }
   for (const move of refused()) {
     const values = { move: moveName(move), at: clockTime(move.madeAt), detail: move.refused.detail };
@@ -85,7 +88,7 @@ function nowPart(route, { trigger, point }) {
     [whatToDo(route, { trigger, point })]: true,
     window: windowOf(point),
     wasTried: point.wasTried,
-    changedAt: point.changedAt && text("stop.changed", clockTime(Date.parse(point.changedAt))),
+    changedAt: point.changedAt && text("stop.changed", clockTime(point.changedAt)),
     mayLeave: trigger === "deliver" && point.onFailure === "LEAVE",
     street: street(point),
     complement: point.address.complement,
@@ -205,7 +208,7 @@ export function draw() {
     const driver = state?.driver;
     const since = isReachable ? 0 : store.since;
     show("bar", JSON.stringify([driver]), () => [driver ? part("bar", driver, actions) : part("brand")]);
-    const shown = [moves, isStuck, driver, Boolean(route), gone, isLoggedOut, isReachable, since, location, problem, push];
+    const shown = [moves, isStuck, driver, Boolean(route), state?.goods, gone, isLoggedOut, isReachable, since, location, problem, push];
     show("notices", JSON.stringify(shown), notices);
     const key = JSON.stringify([isLoggedOut, !state && isReachable, driver, state?.offers, route, finished, moves.length, push]);
     show("screen", key, () => [content()]);

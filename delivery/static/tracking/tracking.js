@@ -30,7 +30,7 @@
       misses += 1;
     }
     offline.hidden = misses < 2;
-    const time = shownAt.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+    const time = shownAt.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", timeZone: offline.dataset.zone });
     if (misses >= 2) offline.textContent = offline.dataset.text.replace("%s", time);
     timer = setTimeout(ask, PAUSE);
   }

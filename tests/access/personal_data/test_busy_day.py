@@ -101,8 +101,9 @@ def delivery_body(**changes: Any) -> dict[str, Any]:
 
 
 def by_dispatcher(client: Client, delivery: Delivery, name: str, **fields: str) -> None:
-    answer = client.post(f"/admin/delivery/delivery/{delivery.pk}/move/{name}/", fields, follow=True)
-    assert answer.status_code == 200
+    address = f"/admin/delivery/delivery/{delivery.pk}/move/{name}/"
+    answer = client.post(address, {**fields, "confirmed": "yes"}, follow=True)
+    assert b"rota-timeline" in answer.content
 
 
 def deliver(api: APIClient, dispatcher: Client, driver: Driver) -> str:
@@ -120,6 +121,7 @@ def deliver(api: APIClient, dispatcher: Client, driver: Driver) -> str:
     by_dispatcher(dispatcher, delivery, "release")
     assert phone.post(f"offers/{delivery.pk}/accept/").status_code == 200
     by_dispatcher(dispatcher, delivery, "reassign", driver=str(other.pk))
+    assert phone.post("moves/", move(delivery, "collect")).json()["outcomes"][0]["code"] == "goods_in_hand"
     by_dispatcher(dispatcher, delivery, "reassign", driver=str(driver.pk))
     Driver.objects.filter(pk=driver.pk).update(name=NEW_NAME, phone=NEW_PHONE)
     assert phone.post("moves/", move(delivery, "collect")).json()["outcomes"][0]["done"]

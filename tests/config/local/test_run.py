@@ -18,52 +18,10 @@ import requests
 from config.env import BASE_DIR, StartRefused
 from config.local import run as local_run
 from config.local.children import Child
+from tests.config.local.runs import Run
 from tests.faults.waiting import until
 from tests.ports import free_port
 from tests.production import ENVIRONMENT
-
-
-class Run:
-    """A run of its own, with its own data folder and port."""
-
-    def __init__(self, folder, port, **environment):
-        keep = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
-        self.log = folder / "run.log"
-        self.folder = folder
-        with self.log.open("w") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "config.local.run"],
-                cwd=BASE_DIR,
-                # A path longer than a unix socket's may be.
-                env={**keep, "DATA_DIR": str(folder / ("data" * 25)), "PORT": str(port), **environment},
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-
-    def wait_for(self, text, seconds=60):
-        end = time.monotonic() + seconds
-        while text not in self.log.read_text():
-            assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < end, self.log.read_text()
-            time.sleep(0.1)
-        return self.log.read_text()
-
-    def processes(self):
-        """Processes of this run: those whose command or environment names its folder."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                known = (*process.cmdline(), process.environ().get("DATA_DIR", ""))
-            except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue
-            if any(str(self.folder) in text for text in known) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        return found
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-        return self.process.wait(30)
 
 
 def paste(command):
@@ -222,11 +180,12 @@ def test_a_taken_port_is_named(monkeypatch):
 @pytest.mark.timeout(240)
 def test_an_external_database_gets_no_demo_data(tmp_path, migrated):
     production = {**ENVIRONMENT, **migrated}
-    run = Run(tmp_path, free_port(), HOST="127.0.0.2", **production)
+    run = Run(tmp_path, free_port(), in_foreground=True, HOST="127.0.0.2", **production)
     try:
         text = run.wait_for("Rota is running")
     finally:
-        run.end()
+        status = run.end()
+    assert (status, "Traceback" in run.log.read_text()) == (0, False)
     assert people_and_shops(migrated) == (0, 0)
     assert "http://127.0.0.2:" in text
     assert "An external database gets no demo data" in text

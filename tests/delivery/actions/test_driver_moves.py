@@ -85,7 +85,7 @@ class TestPerform:
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
 
         with translation.override(language):
-            move = perform(delivery)
+            move = perform(delivery, Trigger.DELIVER, point="B")
 
         assert (move.refusal, move.refusal_detail) == ("move_refused", text)
 

@@ -71,7 +71,7 @@ class TestAllowed:
         delivery = in_progress(route_status, stops=2, mode=mode)
 
         triggers = {trigger for trigger, route in lifecycle.TABLE[mode] if route is route_status}
-        triggers -= {*lifecycle.IMPLIED, Trigger.RECALL}
+        triggers -= {*lifecycle.IMPLIED, Trigger.RECALL, Trigger.CHARGE}
         also = {"position"} if route_status in lifecycle.HELD else set()
         assert set(moves.allowed(delivery)) == triggers | also
 

@@ -140,6 +140,12 @@ class TestMoveOfADelivery:
         sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
         returning = DeliveryFactory.create(collected=True)
         deliveries.cancel(delivery=returning, reason="", by=BY, at=NOW)
+        opened = [DeliveryFactory.create(accepted=True, at=BEFORE) for _route in range(3)]
+        for each in opened[:2]:
+            deliveries.cancel(delivery=each, reason="", by=BY, at=NOW)
+        goods_out = partial(do, deliveries.open_again, point="", made_at=NOW)
+        goods_out(opened[1])()
+        report = Report(uuid4(), opened[2].pk, Trigger.COLLECT, BEFORE)
         at_b = partial(do, point="B")
         of_nobody = partial(do, driver=None)
         pairs = {
@@ -165,6 +171,12 @@ class TestMoveOfADelivery:
                 at_b(deliveries.deliver_point, collected[1]),
                 at_b(deliveries.fail_point, collected[1], reason="closed"),
             ),
+            "open_again": (goods_out(opened[0]), goods_out(opened[0])),
+            "charge": (do(deliveries.charge, opened[1]), do(deliveries.charge, opened[1])),
+            "collection before the cancellation": (
+                do(deliveries.cancel, opened[2], reason=""),
+                partial(driver_moves.perform, driver=opened[2].driver, report=report, at=NOW),
+            ),
             "return_": (do(deliveries.return_, returning), do(deliveries.return_, returning)),
             "change of a stop": (
                 at_b(deliveries.deliver_point, collected[2]),
@@ -183,6 +195,8 @@ class TestMoveOfADelivery:
         assert json.loads(found["cancel"].events.latest("sequence").body)["driver"]["name"] == second.name
         assert found["cancel again"].cancel_reason == "first"
         assert found["expire"].route_status == "ACCEPTED"
+        opened[2].refresh_from_db()
+        assert (opened[2].route_status, opened[2].fee_before_pickup) == ("RETURNING", True)
         assert {name: name_of(result) for name, result in found.items()} == {
             "accept": "RouteTaken",
             "cancel": "Delivery",
@@ -194,6 +208,9 @@ class TestMoveOfADelivery:
             "collect": "MoveRefused",
             "deliver_point": "StopNotOpen",
             "fail_point": "StopNotOpen",
+            "open_again": "MoveRefused",
+            "charge": "MoveRefused",
+            "collection before the cancellation": "DriverMove",
             "return_": "MoveRefused",
             "change of a stop": "StopHasEnded",
             "answer to a failure": "NothingToDecide",
@@ -289,7 +306,7 @@ class TestReportOfAMove:
 
         _reassigned, move = overlap(do(deliveries.reassign, delivery, driver=bia), perform)
 
-        assert move.refusal == "not_your_route"
+        assert move.refusal == "goods_in_hand"
         assert not Transition.objects.filter(trigger="collect").exists()
 
     def test_is_made_once_by_two_phones(self):

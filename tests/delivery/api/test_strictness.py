@@ -167,44 +167,65 @@ class TestADoubtfulValue:
 
 @pytest.mark.django_db
 class TestTheServiceArea:
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
     @pytest.mark.parametrize("place", ["#/pickup/address", "#/dropoffs/1/address"])
-    def test_swapped_coordinates_are_recognised(self, api, place):
-        body = changed(f"{place}/latitude", -46.65)
+    def test_swapped_coordinates_are_recognised(self, api, path, place):
+        body = payload()
         spot = body["pickup"]["address"] if "pickup" in place else body["dropoffs"][1]["address"]
-        spot["longitude"] = -23.56
+        spot |= {"latitude": -46.65, "longitude": -23.56}
+        body["dropoffs"][0]["address"] |= {"latitude": 40.7, "longitude": -74.0}  # outside, and not said yet
 
-        problem = assert_problem(api.post(REQUEST, body), 422, "outside_service_area")
+        problem = assert_problem(api.post(path, body), 422, "swapped_coordinates")
 
-        assert [error["pointer"] for error in problem["errors"]] == [place]
+        assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(place, "swapped_coordinates")]
         assert "(-46.65, -23.56) is outside" in problem["errors"][0]["detail"]
         assert "seem to be swapped" in problem["errors"][0]["detail"]
         assert_nothing_written()
 
-    def test_all_points_outside_are_named(self, api):
-        body = payload()
-        for place in (body["pickup"], *body["dropoffs"]):
-            place["address"] |= {"latitude": 40.7, "longitude": -74.0}
+    def test_swapped_coordinates_are_named_where_they_are_given(self, api):
+        body = changed("#/dropoffs/0/coordinates", {"latitude": -46.65, "longitude": -23.56})
 
-        problem = assert_problem(api.post(QUOTE, body), 422, "outside_service_area")
-
-        assert [error["pointer"] for error in problem["errors"]] == [
-            "#/pickup/address", "#/dropoffs/0/address", "#/dropoffs/1/address", "#/dropoffs/2/address",
-        ]  # fmt: skip  # a list
-        assert "swapped" not in problem["errors"][0]["detail"]
-
-    def test_the_place_that_counts_is_named(self, api):
-        body = changed("#/dropoffs/0/coordinates", {"latitude": 0.1, "longitude": 0.1})
-
-        problem = assert_problem(api.post(QUOTE, body), 422, "outside_service_area")
+        problem = assert_problem(api.post(QUOTE, body), 422, "swapped_coordinates")
 
         assert problem["errors"][0]["pointer"] == "#/dropoffs/0/coordinates"
+
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    @pytest.mark.parametrize("place", ["pickup", "dropoffs[1]"])
+    def test_there_is_no_price_outside(self, api, path, place):
+        body = payload()
+        spot = body["pickup"]["address"] if place == "pickup" else body["dropoffs"][1]["address"]
+        spot |= {"latitude": 40.7, "longitude": -74.0}
+
+        problem = assert_problem(api.post(path, body), 400, "outside_service_area")
+
+        assert problem["detail"] == f"This is outside the area that this service serves: {place} (40.7, -74.0)."
+        assert problem.keys() == {"type", "title", "status", "detail", "instance", "code", "retryable"}
+        assert problem["retryable"] is False
+        assert_nothing_written()
+
+    def test_all_points_outside_are_named(self, api):
+        body = payload()
+        for number, place in enumerate((body["pickup"], *body["dropoffs"])):
+            place["address"] |= {"latitude": 40 + number, "longitude": -74.0}
+
+        problem = assert_problem(api.post(QUOTE, body), 400, "outside_service_area")
+
+        assert problem["detail"].endswith(
+            ": pickup (40.0, -74.0), dropoffs[0] (41.0, -74.0), dropoffs[1] (42.0, -74.0), dropoffs[2] (43.0, -74.0)."
+        )
+
+    def test_fields_that_are_invalid_come_first(self, api):
+        body = payload(vehicleType="TRUCK")
+        body["pickup"]["address"] |= {"latitude": 40.7, "longitude": -74.0}
+
+        assert_problem(api.post(REQUEST, body), 422, "invalid_payload")
 
     def test_is_a_setting(self, api, settings):
         settings.SERVICE_AREA = service_area.parse("-24,-47,-23,-46; 40,-75,41,-73")
         assert api.post(QUOTE, payload()).status_code == 200
 
         settings.SERVICE_AREA = service_area.parse("40,-75,41,-73")
-        assert_problem(api.post(QUOTE, payload()), 422, "outside_service_area")
+        assert_problem(api.post(QUOTE, payload()), 400, "outside_service_area")
 
 
 @pytest.mark.django_db

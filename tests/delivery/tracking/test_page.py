@@ -17,6 +17,7 @@ from tests.delivery.proofs import pin_of
 from tests.delivery.tracking.links import delivery, driver_of, path_of, text_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
+from tests.zones import IN_EACH_ZONE, delivery_in
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -210,6 +211,17 @@ class TestArrival:
         assert f"late, last signal {timezone.localtime(seen):%H:%M}" in read(found)
         assert f"atrasada, último sinal {timezone.localtime(seen):%H:%M}" in read(found, language="pt-br")
         assert "Arrives" not in read(found)
+
+
+class TestTimes:
+    @IN_EACH_ZONE
+    def test_are_those_of_the_receivers_place(self, client, city):
+        found = delivery_in(city)
+
+        content = client.get(path_of(found)).content.decode()
+
+        assert re.search(rf"<b>[^<]* {city.time}</b>", content)
+        assert f'data-zone="{found.stops.get().zone}"' in content
 
 
 class TestContacts:

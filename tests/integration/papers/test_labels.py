@@ -23,6 +23,7 @@ from integration.papers.text import LINE, POINT, clean, width_of
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
+    access_key,
     assign,
     create_order,
     make_carrier,
@@ -81,8 +82,8 @@ def labels_of(*made):
 
 
 def replace_volumes(order, volumes):
-    """As it is read if it said another number; the database refuses to change it."""
-    order.stated_volumes = volumes
+    """As `tracking.with_labels` reads it if it said another number; the database refuses to change it."""
+    order.stated_volumes, order.names_unprintable = volumes, False
     return order
 
 
@@ -163,6 +164,42 @@ class TestContent:
             "",
         ]
 
+    @pytest.mark.parametrize(
+        ("names", "notes", "key"),
+        [
+            (None, [{}], ACCESS_KEY),
+            (access_key(9), [{}], ACCESS_KEY),  # the linked note, and not the one that was never sent
+            (access_key(9), [], access_key(9)),
+            # The order's note was cancelled and issued again; or not yet.
+            (access_key(9), [{"key": access_key(9), "status": "101"}, {}], ACCESS_KEY),
+            (access_key(9), [{"key": access_key(9), "status": "101"}], ""),
+            (access_key(9), [{"key": access_key(9), "status": "539"}], ""),
+            (None, [{"status": "539"}], ""),
+            (None, [{"status": ""}], ACCESS_KEY),
+            (None, [{}, {"key": access_key(2), "status": ""}], ACCESS_KEY),  # a valid one before a newer one
+            (None, [{}, {"key": access_key(2)}], access_key(2)),
+            (ACCESS_KEY, [{}, {"key": access_key(2)}], ACCESS_KEY),
+            (None, [{}, {"key": access_key(2), "ide": "<finNFe>4</finNFe>"}], ACCESS_KEY),
+            (ACCESS_KEY, [{"ide": "<tpNF>0</tpNF>"}], ""),
+        ],
+    )
+    def test_has_the_key_of_the_note_that_accompanies_the_goods(self, seller, names, notes, key):
+        order = create_order(seller, invoice=invoiced(names) if names else None)
+        for note in notes:
+            send_invoice(seller, nfe_xml(**note).encode())
+
+        assert labels_of(order)[0].invoice_key == key
+
+    @pytest.mark.parametrize(
+        ("key", "caption"),
+        [
+            (ACCESS_KEY, "NF-e 3526"), (f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:]}", "DC-e 3526"),
+            (f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:40]}", "DC-e 3526"),  # without bars
+        ],
+    )  # fmt: skip  # a table
+    def test_calls_the_note_what_it_is(self, key, caption):
+        assert caption in label_zpl.write([replace(LABEL, invoice_key=key)])
+
     def test_is_refused_for_a_cancelled_and_an_anonymised_order(self, seller):
         order, old = create_order(seller), create_order(seller, orderId="A-2")
         orders.cancel(order=order, by=BY, at=timezone.now())
@@ -176,7 +213,7 @@ class TestContent:
     def test_is_refused_for_more_volumes_than_a_file_has_before_any_is_made(self, seller):
         item = {"description": "Grão", "dimensions": "1x1x1,1", "quantity": 2**62, "price": 1}
         old = replace_volumes(create_order(seller, items=[item]), None)
-        three = [create_order(seller, orderId=f"B-{number}", volumes=67) for number in range(3)]
+        three = [replace_volumes(create_order(seller, orderId=f"B-{number}"), 67) for number in range(3)]
 
         for chosen in ([old], three):
             with pytest.raises(TooManyLabels, match=str(MOST_LABELS)):

@@ -17,7 +17,8 @@ from integration.lifecycle import WITH_REASON, Reason, Status
 from integration.models import Order
 from integration.models.order import _SALT, _signer
 from tests.delivery.tracking.links import text_of
-from tests.integration.factories import BY, create_order
+from tests.integration.factories import BY, create_order, order_body
+from tests.zones import IN_EACH_ZONE, NOON
 
 ENDED, UNKNOWN = "This link has ended", "This link does not exist"
 PERSONAL = ("Maria", "529.982.247-25", "52998224725", "Avenida Paulista", "1578", "Bela Vista", "01310", "A-1", "@")
@@ -38,6 +39,17 @@ def move(order, status, *, at=None, **report):
 @pytest.fixture
 def order(seller):
     return create_order(seller)
+
+
+class TestTimes:
+    @IN_EACH_ZONE
+    def test_are_those_of_the_receivers_state(self, client, seller, city):
+        address = {**order_body()["receiver"]["address"], "zipCode": city.postcode, "state": city.state}
+        order = create_order(seller, receiver={**order_body()["receiver"], "address": address})
+
+        move(order, Status.COLLECTED, at=NOON)
+
+        assert f" {city.time} " in text_of(get(client, order))
 
 
 class TestLink:

@@ -26,7 +26,7 @@ OF_PEOPLE = {
         # Of phones.
         "log_in_link_unusable", "not_on_duty", "other_phone_reports", "not_your_route", "route_still_open",
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
-        "photo_required",
+        "photo_required", "goods_in_hand",
     },
     B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found"},
 }  # fmt: skip  # a table

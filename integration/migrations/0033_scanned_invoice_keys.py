@@ -12,7 +12,7 @@ _DROP = f"DROP INDEX CONCURRENTLY IF EXISTS {_NAME}"
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0030_content_of_movements")]
+    dependencies = [("integration", "0032_read_stored_invoices")]
 
     operations = [
         migrations.RunSQL(
