@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from stdnum.br import cnpj, cpf
@@ -93,6 +94,12 @@ class Seller(Suspendable, LimitedAccount):
     # Maintained by a trigger of `Invoice`, and so correct for every way of writing and deleting invoices.
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
     sandbox_invoice_bytes = models.BigIntegerField(_("bytes of test invoices"), default=0, db_default=0, editable=False)
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the first of its companies with a CEP."""
+        sender = self.companies.exclude(postcode="").order_by("pk").first()
+        return sender.zone if sender else zones.of_address({})
 
     class Meta:
         verbose_name = _("seller")

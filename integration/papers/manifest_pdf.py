@@ -125,11 +125,8 @@ def _head(paper: _Paper, manifest: Manifest) -> None:
         ("Vendedor", f"{manifest.seller.name} ({manifest.seller.reference})"),
         ("Empresa", ", ".join(companies.values())),
         *([("Transportadora", ", ".join(carriers))] if carriers else []),
-        ("Aberto em", formats.moment(manifest.created_at)),
-        (
-            "Fechado em",
-            formats.moment(manifest.closed_at) if manifest.closed_at else "ainda aberto: os pedidos podem mudar",
-        ),
+        ("Aberto em", formats.moment_in(manifest.created_at, manifest)),
+        ("Fechado em", formats.moment_in(manifest.closed_at, manifest) or "ainda aberto: os pedidos podem mudar"),
     ]
     for name, value in facts:
         paper.text(name, width=26, bold=True)
