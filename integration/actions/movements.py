@@ -399,4 +399,4 @@ def _rows(statement: str, columns: Sequence[Sequence[str]], orders: QuerySet[Ord
     text = statement.format(orders=subquery, of_seller=_OF_SELLER, **values)
     with connection.cursor() as cursor:
         cursor.execute(text, [*map(list, columns), *parameters * statement.count("{orders}")])
-        return cursor.fetchall()
+        return list(cursor.fetchall())

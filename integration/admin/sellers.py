@@ -63,7 +63,7 @@ class PostcodeField(forms.CharField):
     """A CEP, however it is written. The value is its digits, as the model requires, or else what was typed."""
 
     def to_python(self, value: Any) -> str:
-        text: str = super().to_python(value)
+        text = super().to_python(value) or ""
         return postcode_of(text) or text
 
 

@@ -43,7 +43,8 @@ def write(labels: Sequence[Label], *, size: Size, position: int = 1) -> bytes:
     for order, (common, of_order) in enumerate(groupby(labels, key=shared)):
         form = f"order{order}"
         # Drawn once, in the coordinates of `_draw`.
-        canvas.beginForm(form, lowerx=0, lowery=-own_height * mm, upperx=own_width * mm, uppery=0)
+        lower = -own_height * mm
+        canvas.beginForm(form, lowery=lower, upperx=own_width * mm, uppery=0)  # type: ignore[arg-type]  # a float too
         for mark in shared_marks(common, width=own_width, height=own_height):
             _draw(canvas, mark)
         canvas.endForm()
