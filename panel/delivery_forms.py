@@ -291,7 +291,10 @@ class MomentField(forms.DateTimeField):
 
     def __init__(self, label: Any) -> None:
         formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"]
-        super().__init__(label=label, required=False, input_formats=formats, widget=MOMENT_INPUT)
+        messages = {"invalid": _("Write it as 28/11/2026 14:30.")}
+        super().__init__(
+            label=label, required=False, input_formats=formats, widget=MOMENT_INPUT, error_messages=messages
+        )
 
     def to_python(self, value: Any) -> datetime | None:
         if isinstance(value, str) and len(value) > _LONGEST_MOMENT:
