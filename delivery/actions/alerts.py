@@ -235,7 +235,7 @@ def _name_of_status(delivery: Delivery) -> str:
 _status_name = lazy(_name_of_status, str)
 
 
-def _trouble(delivery: Any) -> StrPromise:
+def _trouble(delivery: Any) -> StrPromise | str:
     """What is wrong with it, which is translated where it is shown."""
     if delivery.trouble == Trouble.FAILED and delivery.route_status != RouteStatus.EXPIRED:  # which is its reason
         return _status_name(delivery)
