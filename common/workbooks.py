@@ -24,7 +24,7 @@ from common.csv_files import MOST_IMPORTED, Cell, Row, UnreadableFile, bounded, 
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MOST_BYTES = 1_000_000  # of a file; spreadsheets add styles, themes and pictures to the cells
-_MOST_EXPANDED = 10_000_000
+_MOST_EXPANDED = 5_500_000
 _MOST_PARTS = 200
 _MOST_AREA = 1_000_000  # cells of the rectangle that the reader keeps
 _MOST_TEXT = 100_000_000  # characters, if each cell had the longest of the shared texts
@@ -178,7 +178,8 @@ def _check_cells(parts: dict[str, bytes]) -> None:
     for content in parts.values():
         elements = content.count(b"</") + content.count(b"/>")
         rows = columns = 1
-        for letters, digits in _REFERENCE.findall(content):
+        for found in _REFERENCE.finditer(content):
+            letters, digits = found.groups()
             if len(letters) > _MOST_LETTERS or len(digits) > _MOST_DIGITS:
                 raise _not_a_workbook()
             rows, columns = max(rows, int(digits or 1)), max(columns, _column(letters))
@@ -210,7 +211,7 @@ def _typed(value: Any) -> str:
             return value.isoformat(" ", "seconds").removesuffix(" 00:00:00")
         case int() | float():
             number = Decimal(f"{value:.{_MOST_SIGNIFICANT}g}")
-            if number.adjusted() >= _MOST_SIGNIFICANT:
+            if not number.is_finite() or number.adjusted() >= _MOST_SIGNIFICANT:
                 return f"{value:E}"
             return str(int(number)) if number == number.to_integral_value() else f"{number:f}"
     return str(value).strip()

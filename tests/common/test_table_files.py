@@ -2,6 +2,7 @@
 
 import re
 import struct
+import time
 import tracemalloc
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -72,13 +73,13 @@ class TestWorkbook:
 
     def test_is_written_in_little_memory(self):
         request = RequestFactory().get("/", {"format": "xlsx"})
-        rows = ([f"a text of row {number}"] * 10 for number in range(5_000))
+        rows = ([f"a text of row {number}"] * 10 for number in range(2_000))
         columns = [("a", itemgetter(number)) for number in range(10)]
         tracemalloc.start()
 
         b"".join(table_files.response(request, "list", columns=columns, rows=rows))
 
-        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+        assert tracemalloc.get_traced_memory()[1] < 2_500_000
         tracemalloc.stop()
 
 
@@ -90,6 +91,12 @@ class TestRead:
         assert [row.cells for row in read(raw)][1] == [
             "0123", "44.9", "5511980000000", "2026-11-28 14:30:00", "2026-11-28", "1", "3.520000E+43",
         ]  # fmt: skip  # a row
+
+    @pytest.mark.parametrize(
+        ("number", "text"), [(b"1e999", "INF"), (b"-1e-7", "-0.0000001"), (b"1e14", "1" + "0" * 14)]
+    )
+    def test_takes_every_number(self, number, text):
+        assert read(with_cells(b"<c><v>1</v></c></row><row><c><v>", number, b"</v></c>"))[1].cells == [text]
 
     def test_counts_lines_as_the_spreadsheet_does(self):
         rows = read(workbook([[], ["a", "b"], [], ["1", ""], ["", "2"]]))
@@ -122,6 +129,18 @@ class TestRead:
             read(workbook([["a"]] * (MOST_IMPORTED + 2)))
 
         assert len(read(workbook([["a"]] * (MOST_IMPORTED + 1)))) == MOST_IMPORTED + 1
+
+
+class TestLargestWorkbook:
+    @pytest.mark.parametrize("cell", [b'r=""', b"<c/>", b'<c r="A1"/>', b"</a ", b"</si ", b"<a>", b"r "])
+    def test_is_read_in_a_second(self, cell):
+        raw = with_cells(cell * (4_900_000 // len(cell)))
+        began = time.process_time()
+
+        with pytest.raises(UnreadableFile):
+            read(raw)
+
+        assert time.process_time() - began < 4
 
 
 def with_cells(*cells):
