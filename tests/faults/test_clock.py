@@ -84,7 +84,7 @@ def furthest_ahead():
     """How far ahead of now the latest moment lies that has passed, of all tables."""
     latest = datetime.min.replace(tzinfo=UTC)
     for table in tables():
-        for moment in table.model.objects.aggregate(*map(Max, table.passed)).values() if table.passed else ():
+        for moment in table.model._default_manager.aggregate(*map(Max, table.passed)).values() if table.passed else ():
             latest = max(latest, moment or latest)
     return latest - timezone.now()
 
