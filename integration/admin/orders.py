@@ -254,11 +254,11 @@ class OrderAdmin(LargeTable, MovementFiles):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
     ) -> tuple[QuerySet[Order], bool]:
-        """Exact matches only, each of which an index finds."""
+        """Whole codes, which an index finds."""
         term = search_term.strip()
         if not term:
             return queryset, False
-        codes = SearchCode.objects.filter(value=term)
+        codes = SearchCode.objects.of_all().named(term)
         if codes.exists():
             return queryset.filter(pk__in=codes.values("order")), False
         return queryset.filter(receiver_document=compact_document(term)), False

@@ -27,7 +27,7 @@ from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.rate_limit import Limits
-from common.states import region_of
+from common.states import postcode_of, region_of
 from integration.errors import AccountSuspended
 from integration.models.freight import FreightParameters
 
@@ -165,7 +165,7 @@ def validate_document(text: str) -> None:
 
 def validate_postcode(text: str) -> None:
     """Raise ValidationError unless `text` is eight digits that a region has."""
-    if region_of(text) is None:
+    if postcode_of(text) != text or region_of(text) is None:
         raise ValidationError(_("No region has this CEP. It has eight digits."), code="invalid_postcode")
 
 

@@ -62,7 +62,7 @@ class _Paper:
         right: bool = False,
     ) -> float:
         """Write at `y`, which stays. Returns the height."""
-        size, found = fitted(clean(text), width=width, size=size, smallest=_SMALLEST, lines=lines, bold=bold)
+        size, found, _is_cut = fitted(clean(text), width=width, size=size, smallest=_SMALLEST, lines=lines, bold=bold)
         self._canvas.setFont(BOLD if bold else REGULAR, size)
         for number, line in enumerate(found, start=1):
             left = x + width - width_of(line, size=size, bold=bold) if right else x
