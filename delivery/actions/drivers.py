@@ -239,7 +239,10 @@ def others(delivery: Delivery, *, at: datetime, count: int, search: str = "") ->
     working = Driver.objects.filter(active=True, environment=delivery.environment).for_account(delivery.integrator_id)
     found = working.exclude(pk__in=eligible(delivery, at=at).order_by().values("pk")).matching(search)
     rows = found.annotate(has_route=Exists(held)).order_by("-on_duty", "name", "pk")[:count]
-    return [(row, _objection(row, delivery, is_free=not row.has_route)) for row in rows]
+    return [
+        (row, _objection(row, delivery, is_free=not row.has_route))  # type: ignore[attr-defined]  # annotated
+        for row in rows
+    ]
 
 
 def decline(*, delivery: Delivery, driver: Driver, at: datetime) -> None:

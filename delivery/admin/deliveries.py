@@ -273,7 +273,9 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         term = request.GET.get("term", "").strip()
         matching = found.matching(term).select_related("latest")
         page = Paginator(matching, _DRIVERS_PER_PAGE).get_page(request.GET.get("page"))
-        results = [{"id": str(driver.pk), "text": driver_label(driver, at=now)} for driver in page]
+        results: list[dict[str, Any]] = [
+            {"id": str(driver.pk), "text": driver_label(driver, at=now)} for driver in page
+        ]
         if delivery_id and not page.has_next():
             others = drivers.others(delivery, at=now, count=_DRIVERS_PER_PAGE, search=term)
             results += [
