@@ -25,6 +25,7 @@ from integration.errors import (
 )
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, StatusLog
+from integration.models.order import compact_sql
 
 MOST_EVENTS = 100  # of a call
 KEPT = timedelta(days=40)  # longer than the moment of an event may be back
@@ -279,11 +280,11 @@ _FIND = """
     FROM unnest(%s::text[], %s::text[]) AS sent (code, seller)
     CROSS JOIN LATERAL (
         (SELECT id, seller_id, TRUE AS is_equal FROM ({orders}) o
-         WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
+         WHERE {of_order} = {of_event}
            AND o.tracking_code = sent.code AND {of_seller} ORDER BY o.tracking_code, o.seller_id LIMIT {most})
         UNION ALL
         (SELECT id, seller_id, FALSE FROM ({orders}) o
-         WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
+         WHERE {of_order} = {of_event}
            AND o.tracking_code <> sent.code AND {of_seller} ORDER BY o.tracking_code, o.seller_id LIMIT {most})
     ) alike
     JOIN integration_seller seller ON seller.id = alike.seller_id
@@ -335,7 +336,13 @@ def find(movements: Sequence[Movement], orders: QuerySet[Order], *, most_sellers
     if not wanted:
         return Found({}, {}, most_sellers)
     subquery, parameters = orders.order_by().values("id", "tracking_code", "seller_id").query.sql_with_params()
-    statement = _FIND.format(orders=subquery, of_seller=_OF_SELLER, most=most_sellers + 1)
+    statement = _FIND.format(
+        orders=subquery,
+        of_order=compact_sql("o.tracking_code"),
+        of_event=compact_sql("sent.code"),
+        of_seller=_OF_SELLER,
+        most=most_sellers + 1,
+    )
     codes, sellers = map(list, zip(*wanted, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(statement, [codes, sellers, *parameters, *parameters])
