@@ -18,9 +18,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from common import clock, zones
+from common.states import postcode_of
 
 _SHORT_ID_LENGTH = 6  # the last characters of a UUIDv7 are random; with six, two rows of a page hardly ever agree
-_CNPJ_LENGTH, _CPF_LENGTH, _POSTCODE_LENGTH = 14, 11, 8
+_CNPJ_LENGTH, _CPF_LENGTH = 14, 11
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _OLDEST_AGE = timedelta(days=30)
 
@@ -158,6 +159,6 @@ def document(value: str) -> str:
 
 
 def postcode(value: str) -> str:
-    """A CEP with its hyphen; another text itself."""
-    is_plain = len(value) == _POSTCODE_LENGTH and value.isdecimal()
-    return f"{value[:5]}-{value[5:]}" if is_plain else value
+    """A CEP with its hyphen, however it is written; another text itself."""
+    digits = postcode_of(value)
+    return f"{digits[:5]}-{digits[5:]}" if digits else value

@@ -45,7 +45,7 @@ class Place(Protocol):
     """What is somewhere, such as a stop."""
 
     @property
-    def zone(self) -> ZoneInfo: ...
+    def zone(self) -> tzinfo: ...
 
 
 def of_place(latitude: float, longitude: float, address: Mapping[str, Any] | None = None) -> ZoneInfo:
@@ -93,5 +93,9 @@ def name(zone: tzinfo, *, at: datetime) -> str:
     """Whose time it is, such as `Manaus time`; empty where the clocks of the installation show the same at `at`."""
     if at.astimezone(zone).utcoffset() == at.astimezone(timezone.get_default_timezone()).utcoffset():
         return ""
-    city = _CITIES.get(str(zone), str(zone).rpartition("/")[2].replace("_", " "))
-    return _("%(city)s time") % {"city": city}
+    return _("%(city)s time") % {"city": city(zone)}
+
+
+def city(zone: tzinfo) -> str:
+    """The city that a zone is called by."""
+    return _CITIES.get(str(zone), str(zone).rpartition("/")[2].replace("_", " "))

@@ -21,7 +21,7 @@ from common import phones, zones
 from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
-from common.states import POSTCODE, STATES, Kind, Region, may_lie_in, region_of
+from common.states import LONGEST_POSTCODE, STATES, Kind, Region, may_lie_in, postcode_of, region_of
 from delivery import windows, words
 from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
@@ -82,7 +82,7 @@ class PlaceForm(forms.Form):
     district = _text(_("District"))
     city = _text(_("City"))
     state = _text(_("State"), placeholder="SP")
-    zipcode = _text(_("CEP"), 20, inputmode="numeric", placeholder="01310-100")
+    zipcode = _text(_("CEP"), LONGEST_POSTCODE, inputmode="numeric", placeholder="01310-100")
     position = PositionField(
         label=_("Place on the map"),
         max_length=2000,
@@ -99,10 +99,11 @@ class PlaceForm(forms.Form):
         self.candidates: list[tuple[str, Point]] = []  # what the geocoder has found for an address that is not clear
 
     def clean_zipcode(self) -> str:
-        text: str = self.cleaned_data["zipcode"].replace("-", "").replace(".", "").replace(" ", "")
-        if text and not POSTCODE.fullmatch(text):
+        text: str = self.cleaned_data["zipcode"]
+        postcode = postcode_of(text)
+        if text and not postcode:
             raise ValidationError(_("A CEP has eight digits."))
-        return text
+        return postcode
 
     def clean_position(self) -> Point | None:
         point: Point | None = self.cleaned_data["position"]
@@ -290,7 +291,10 @@ class MomentField(forms.DateTimeField):
 
     def __init__(self, label: Any) -> None:
         formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"]
-        super().__init__(label=label, required=False, input_formats=formats, widget=MOMENT_INPUT)
+        messages = {"invalid": _("Write it as 28/11/2026 14:30.")}
+        super().__init__(
+            label=label, required=False, input_formats=formats, widget=MOMENT_INPUT, error_messages=messages
+        )
 
     def to_python(self, value: Any) -> datetime | None:
         if isinstance(value, str) and len(value) > _LONGEST_MOMENT:

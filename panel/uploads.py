@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy
 
 from common import clock, csv_files, kept_uploads, table_files
 from common.csv_files import UnreadableFile, comparable, in_every_language
-from common.measures import with_value
+from common.measures import shown, with_value
 from delivery import words
 from delivery.actions import deliveries
 from delivery.errors import DeliveryError, ExternalIdInUse
@@ -41,7 +41,8 @@ _MOST_FAULTS, _LONGEST_FAULT = 5, 200  # of a row
 _KIND = "deliveries"
 _DIGITS_OF_A_CEP = 8
 _MORNING = "08:00"
-_YES = {"x", "1", "s", "y", "sim", "yes", "true"}
+_YES = {"x", "1", "s", "y", "sim", "yes", "true", "verdadeiro"}
+_NO = {"0", "n", "nao", "no", "false", "falso", "-"}
 
 # The columns by the names of the form's fields, with their headings.
 _OF_DROPOFF = {
@@ -283,9 +284,11 @@ class Work:
 
     def _check(self, row: Row, at: datetime) -> None:
         form = self._form(row)
-        found = self._priced(form, at) if form.is_valid() else None
+        wrong = dict(self._none_of(row))
+        found = self._priced(form, at) if not wrong and form.is_valid() else None
         if found is None:
-            row.state, row.faults = "wrong", list(_faults(form, row))
+            others = (fault for fault in _faults(form, row) if fault[0] not in wrong)
+            row.state, row.faults = "wrong", [*wrong.items(), *others][:_MOST_FAULTS]
         elif found.repeated:
             row.state, row.delivery = "repeated", str(next(iter(found.repeated.values())))
         else:
@@ -336,6 +339,18 @@ class Work:
             form.refuse(error)
             return None
 
+    def _none_of(self, row: Row) -> Iterator[tuple[str, str]]:
+        """The columns whose cell names none of their choices, with these."""
+        points = [(str(point.pk), point.name) for point in self.points]
+        for key, choices in {"a-point": points, **_CHOICES}.items():
+            text = row.data.get(key, "")
+            if text and _choice(text, choices) not in dict(choices):
+                yield _not_one_of(key, text, [label for _value, label in choices])
+        for key in _FLAGS:
+            text = row.data.get(key, "")
+            if text and comparable(text) not in _YES | _NO:
+                yield _not_one_of(key, text, [_("Yes"), _("No")])
+
     def _point(self, row: Row) -> str:
         """The key of the row's pickup point, or what the row has instead."""
         names = [(str(point.pk), point.name) for point in self.points]
@@ -378,6 +393,11 @@ def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:
         if comparable(text) in in_every_language(label):
             return value
     return text
+
+
+def _not_one_of(column: str, text: str, names: Iterable[Any]) -> tuple[str, str]:
+    told = _("'%(text)s' is none of: %(choices)s") % {"text": shown(text), "choices": ", ".join(map(str, names))}
+    return str(COLUMNS[column]), told[:_LONGEST_FAULT]
 
 
 def _digest(row: Row, point: str) -> str:

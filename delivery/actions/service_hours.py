@@ -32,7 +32,8 @@ def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
         raise Closed("Nothing is picked up there at this hour, nor within the next 60 days.")
     if opens_at != begins_at:
         pickup = payload.pickup
-        opens = opens_at.astimezone(zones.of_place(pickup.point.latitude, pickup.point.longitude, pickup.address))
+        zone = zones.of_place(pickup.point.latitude, pickup.point.longitude, pickup.address)
+        opens = opens_at.astimezone(zone)
         raise Closed("Nothing is picked up there at this hour. It opens %(opens)s.", opens=opens)
 
 

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Prefetch
-from django.utils import timezone
 
 from common import phones
 from delivery import bodies, lifecycle
@@ -64,9 +63,7 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
 
 def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
     """The time zone of the route, else of where the driver was last."""
-    latest: LatestPosition | None = getattr(driver, "latest", None)
-    place = held or latest
-    return place.zone if place else timezone.get_default_timezone()
+    return held.zone if held else driver.zone
 
 
 def _goods(driver: Driver) -> list[dict[str, Any]]:

@@ -144,8 +144,8 @@ def choose(found: Sequence[Found], address: Mapping[str, str]) -> Located | None
     for precision in Precision:
         places = [each for graded_as, each in graded if graded_as is precision]
         if places:
-            wanted = _digits(address["zipcode"])
-            exact = [each for each in places if wanted and _digits(each.postcode) == wanted]
+            wanted = states.postcode_of(address["zipcode"])
+            exact = [each for each in places if wanted and states.postcode_of(each.postcode) == wanted]
             first, *others = [each.point for each in exact or places]
             agree = all(metres(first, other) <= _SAME_PLACE_M for other in others)
             return Located(Point(round(first.latitude, 7), round(first.longitude, 7)), precision) if agree else None
@@ -162,8 +162,9 @@ def plain(text: str) -> str:
 
 def _precision(found: Found, address: Mapping[str, str]) -> Precision | None:
     if found.is_postcode:
-        wanted = _digits(address["zipcode"])
-        return Precision.POSTCODE if wanted in ("", _digits(found.postcode) or wanted) else None
+        wanted = states.postcode_of(address["zipcode"])
+        is_that = not wanted or not found.postcode or states.postcode_of(found.postcode) == wanted
+        return Precision.POSTCODE if is_that else None
     if found.is_house:
         return Precision.ROOFTOP if _is_of_house(found.number, address) else Precision.STREET
     return Precision.STREET if found.is_street else None
@@ -181,7 +182,7 @@ def _is_of_house(number: str | None, address: Mapping[str, str]) -> bool:
 
 def _agrees(found: Found, address: Mapping[str, str]) -> bool:
     """Whether the place is in the address's state, city and street, of which the last word counts: `Av. Paulista`."""
-    region = states.region_of(_digits(address["zipcode"]))
+    region = states.region_of(address["zipcode"])
     state = states.state_named(address["state"]) or (region.state if region else "")
     if state and not states.may_lie_in(state, found.point.latitude, found.point.longitude):
         return False
@@ -193,10 +194,6 @@ def _agrees(found: Found, address: Mapping[str, str]) -> bool:
 
 def _street_words(address: Mapping[str, str]) -> list[str]:
     return plain(f"{address['street']} {address['number']}").split()
-
-
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text))
 
 
 class _Server:

@@ -189,8 +189,8 @@ class NewOrder:
 
     @property
     def postcode(self) -> str:
-        """The receiver's, as the regions have it."""
-        return self.receiver["address"]["zipCode"].replace("-", "", 1)
+        """The receiver's, as it was sent."""
+        return self.receiver["address"]["zipCode"]
 
     @property
     def declared(self) -> Decimal:

@@ -16,10 +16,11 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from common import clock
 from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, copyable, short
-from common.fields import any_of
+from common.fields import any_of, spellings
 from common.formats import document, money
-from integration.actions import invoices
+from integration.actions import invoices, tracking
 from integration.admin.sellers import SELLER
+from integration.errors import OrderNotFound
 from integration.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, Order
 
 _ISSUER = column("issuer_document", _("issuer"), document)
@@ -61,10 +62,10 @@ class InvoiceForm(forms.ModelForm[Invoice]):
             return None
         if self.instance.is_void:
             raise forms.ValidationError(_("This invoice was denied or cancelled, so no order is linked to it."))
-        order = Order.objects.of(self.instance.seller_id, self.instance.environment).filter(code=code).first()
-        if order is None:
-            raise forms.ValidationError(_("This seller has no such order."))
-        return order
+        try:
+            return tracking.get(self.instance.seller, self.instance.environment, code=code)
+        except OrderNotFound as error:
+            raise forms.ValidationError(_("This seller has no such order.")) from error
 
 
 @admin.register(Invoice)
@@ -107,10 +108,10 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        found = Invoice.objects.filter(access_key=term).values("pk").order_by()
+        found = Invoice.objects.filter(access_key=invoices.compact_key(term)).values("pk").order_by()
         found = found.union(
             Invoice.objects.filter(number=term).values("pk").order_by(),
-            InvoiceReference.objects.filter(value=term).values("invoice").order_by(),
+            InvoiceReference.objects.filter(value__in=spellings(term)).values("invoice").order_by(),
         )
         return queryset.filter(any_of("pk", ArraySubquery(found))), False
 

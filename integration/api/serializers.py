@@ -9,12 +9,15 @@ from typing import Any
 
 import django_filters
 from django.conf import settings
+from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.accounts import Environment
+from common.fields import any_of
 from common.openapi import example_body
 from common.pagination import (
     CREATED_FROM,
@@ -53,7 +56,7 @@ from integration.api.fields import (
 from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Reason, Status
-from integration.models import Invoice, Manifest, Order, compact_document, is_document
+from integration.models import Invoice, Manifest, Order, SearchCode, compact_document, is_document
 from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
@@ -256,7 +259,7 @@ def _of_address(address: Address) -> Iterator[PayloadWarning]:
     if state not in freight.STATES:
         yield PayloadWarning((*_ADDRESS, "state"), "unknown_state")
     try:
-        region = postcodes.region(address["zipCode"].replace("-", "", 1))
+        region = postcodes.region(address["zipCode"])
     except NoCoverage:
         yield PayloadWarning((*_ADDRESS, "zipCode"), "unassigned_postcode")
         return
@@ -396,14 +399,14 @@ class CancelSerializer(BodySerializer):
 class LinkSerializer(BodySerializer):
     """Body of a call that links an order to an invoice."""
 
-    orderId = TextField()
+    orderId = IdentifierField()
 
 
 @example_body({"orderId": "A-1001", "reason": "A nota é de outro pedido"})
 class UnlinkSerializer(BodySerializer):
     """Body of a call that removes an order from an invoice."""
 
-    orderId = TextField()
+    orderId = IdentifierField()
     reason = OptionalTextField(help_text="In words, for the history of the invoice.")
 
 
@@ -520,9 +523,12 @@ class ManifestFilter(ListFilter):
         form = PortugueseForm
 
 
+_ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
+
+
 class OrderFilter(ListFilter):
-    orderId = TextFilter("code", help_text="The orderId, exactly.")
-    trackingCode = TextFilter("tracking_code", help_text="The tracking code, exactly.")
+    orderId = TextFilter(method="of_order", help_text=f"The orderId. {_ALIKE}")
+    trackingCode = TextFilter(method="of_tracking_code", help_text=f"The tracking code. {_ALIKE}")
     status = django_filters.ChoiceFilter(
         help_text="The status of the order.",
         choices=[(status, status) for status in _STATUSES],
@@ -535,6 +541,17 @@ class OrderFilter(ListFilter):
         model = Order
         fields: list[str] = []
         form = PortugueseForm
+
+    def of_order(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
+        return self._with_code(orders, SearchCode.Kind.ORDER, value)
+
+    def of_tracking_code(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
+        return self._with_code(orders, SearchCode.Kind.TRACKING_CODE, value)
+
+    def _with_code(self, orders: QuerySet[Order], kind: SearchCode.Kind, value: str) -> QuerySet[Order]:
+        key = self.request.auth
+        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment, kind=kind).named(value)
+        return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
 
 
 class FeedQuery(QueryFilter):

@@ -181,7 +181,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def shown(self, code: str) -> Response:
         """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        order = trackings.get(self.key.seller, self.key.environment, code=code, details=True)
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
@@ -191,7 +191,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
         """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
-        query = self.filterset_class(self.request.query_params, queryset=rows)
+        query = self.filterset_class(self.request.query_params, queryset=rows, request=self.request)
         self.check_query(query.invalid, known=query.filters)
         try:
             return pagination.page_in_order(
@@ -372,9 +372,8 @@ class OrderViewSet(SellerViewSet):
         Cancels an order that is neither delivered nor cancelled.
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
-        order = self.orders.filter(code=serializer.validated_data["orderId"]).first()
-        if order is None:
-            raise OrderNotFound
+        code = serializer.validated_data["orderId"]
+        order = trackings.get(self.key.seller, self.key.environment, code=code)
         orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.Done(success=True, message="Objeto cancelado com sucesso"))
 
@@ -549,10 +548,7 @@ class InvoiceViewSet(SellerViewSet):
         return found
 
     def _order(self, code: str) -> Order:
-        order = self.orders.filter(code=code).first()
-        if order is None:
-            raise OrderNotFound
-        return order
+        return trackings.get(self.key.seller, self.key.environment, code=code)
 
     def _answer(self, access_key: str) -> Response:
         """The invoice as it is now."""

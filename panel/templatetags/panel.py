@@ -121,6 +121,12 @@ def zone_note() -> SafeString | str:
 
 
 @register.simple_tag
+def zone_of_frame() -> str:
+    """Whose time pages tell that do not say so."""
+    return gettext("Times without another place: %(city)s") % {"city": zones.city(timezone.get_default_timezone())}
+
+
+@register.simple_tag
 def zone_name(place: zones.Place) -> SafeString | str:
     """Whose time the moments of a row are, behind them, where that is not the installation's."""
     name = zones.name(place.zone, at=clock.now())

@@ -45,7 +45,7 @@ class Invoices(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], scope=self.scope)
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
-        return self.page("panel/seller_invoices.html", **shown)
+        return self.page("panel/seller_invoices.html", in_zone_of=self.seller, **shown)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         stored = keep_uploaded(request, self)
@@ -169,6 +169,7 @@ class InvoicePage(SellerView):
         references = [reference.value for reference in found.references.all()]
         return self.page(
             "panel/seller_invoice.html",
+            in_zone_of=self.seller,
             invoice=found,
             items=_items(found),
             references=references,

@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -54,7 +55,14 @@ class Orders(SellerView):
         prefetch_related_objects(shown["rows"], "company", "carrier", _links())
         endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
         notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
-        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), notices=notices, **shown)
+        return self.page(
+            "panel/seller_orders.html",
+            in_zone_of=self.seller,
+            newest=NEWEST,
+            label_form=LabelForm(),
+            notices=notices,
+            **shown,
+        )
 
 
 class OrdersExport(SellerView):
@@ -144,6 +152,7 @@ class OrderPage(SellerView):
         return self.page(
             "panel/seller_order.html",
             status=status,
+            in_zone_of=order.company,
             order=order,
             move_form=form,
             next_step=_next_step(order),
@@ -220,11 +229,13 @@ class MoveOrder(OrderPage):
             self.seller.check_active()
         elif not _may_move(request):
             raise PermissionDenied
-        form = self.move_form(found, request.POST)
+        with timezone.override(found.company.zone):  # moments are typed in that of the page
+            form = self.move_form(found, request.POST)
+            is_valid = form is not None and form.is_valid()
         if form is None:
             messages.error(request, _("No move is possible: the order is closed."))
             return redirect(self.url("seller_order", found.pk))
-        target = form.status if form.is_valid() else None
+        target = form.status if is_valid else None
         if target is None:
             return self.show(found, form, status=422)
         try:
@@ -238,7 +249,8 @@ class MoveOrder(OrderPage):
             found = self.found(order)
             return self.show(found, self.move_form(found, request.POST), status=422)
         except InvalidStatusReport as error:
-            form.add_error("happened_at", words.refusal(error))
+            with timezone.override(found.company.zone):
+                form.add_error("happened_at", words.refusal(error))
             return self.show(found, form, status=422)
         messages.success(request, _("The order is now: %(status)s.") % {"status": moved.get_status_display()})
         return redirect(self.url("seller_order", found.pk))

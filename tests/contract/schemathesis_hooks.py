@@ -131,7 +131,7 @@ _NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
 _TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
 _WITH_IDS = tuple(
     f"Seller{name}Request"
-    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Manifest", "Order", "Removal")
+    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Link", "Manifest", "Order", "Removal", "Unlink")
 )
 # By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
 # are generated of it would have a union for each number.

@@ -79,7 +79,7 @@ TABLE = {
     ),
     ("common/workbooks.py", r"</[^>]{0,50}si\s{0,20}>"): Bound(COUNTED, LINEAR, "</x:si  >"),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
-    ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
+    ("common/masking.py", r"([0-9]{2}[. ]?[0-9]{3})[ .-]?[0-9]{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
     ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
     ("common/accounts.py", r"://|\bwww\."): Bound("linear: no quantifier", LINEAR, "www."),
@@ -122,7 +122,6 @@ TABLE = {
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
     ),
-    ("delivery/api/fields.py", r"[0-9]{5}-?[0-9]{3}"): Bound(COUNTED, LINEAR, "01310-200"),
     (
         "delivery/api/fields.py",
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})?",
@@ -187,7 +186,7 @@ TABLE = {
             r"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""
         ),
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
-    ("common/states.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
+    ("common/states.py", r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}"): Bound(COUNTED, LINEAR, "01.310 - 100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
     ("panel/refusal_reasons.py", r"%\((\w+)\)s|\{(\w+)\}"): Bound("the project's own texts", 10_000, "%(name)s"),

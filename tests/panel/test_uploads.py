@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from uuid import UUID
 
 import pytest
@@ -81,6 +82,28 @@ class TestPreview:
         text = advance(upload(content=raw))
 
         assert "1 delivery can be requested for R$ 12.00" in text
+
+    def test_names_what_is_accepted_where_a_cell_is_none_of_it(self, upload, advance):
+        header = "latitude;longitude;Photo;Vehicle;Route;Pickup point;Deliver by"
+        text = unescape(advance(upload(f"{PLACE};perhaps;Train;Zigzag;Nowhere;tomorrow", header=header)))
+
+        for fault in (
+            "Photo:</b> 'perhaps' is none of: Yes, No",
+            "Vehicle:</b> 'Train' is none of: Motorcycle, Car",
+            "Route:</b> 'Zigzag' is none of: ",
+            "Pickup point:</b> 'Nowhere' is none of: ",
+            "Deliver by:</b> 'tomorrow': Write it as 28/11/2026 14:30.",
+        ):
+            assert fault in text
+
+    @pytest.mark.parametrize("word", ["", "não", "No", "FALSO", "0", "-"])
+    def test_takes_no_for_no(self, member, upload, advance, word):
+        page = upload(f"P-1;Ana;;{PLACE};;{word}")
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert not hasattr(Delivery.objects.get(token=None).ordered_stops[0], "options")
 
     def test_restores_the_zero_of_a_cep_that_a_spreadsheet_has_made_a_number(self, member, upload, advance):
         raw = workbook([["Recipient", "CEP", "latitude", "longitude"], ["Ana", 1310200, *DROPOFFS[0]]])

@@ -86,6 +86,7 @@ NOT_CALLED = {
     "integration.actions.invoices.order_of_cut_reference": _PURE,
     "integration.actions.keys.environment_of": _PURE,
     "integration.actions.orders.check_moment": _PURE,
+    "integration.actions.orders.check_move": _PURE,
     "integration.actions.receiver_mails.record": _INNER,
     "integration.actions.receiver_mails.withdraw": _INNER,
     "integration.actions.sellers.find": "for commands; test_commands.py",

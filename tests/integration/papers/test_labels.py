@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import combinations
 from time import process_time
 
@@ -135,7 +136,7 @@ class TestContent:
         orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
 
         assert waiting.sender == ("Cafeteiras São João", "11.222.333/0001-81", "CEP 01310-100")
-        assert (waiting.receiver, waiting.postcode) == ("Maria", "01310100")
+        assert (waiting.receiver, waiting.postcode) == ("Maria", "01310-100")
         assert waiting.address == ("Avenida Paulista, 1578", "Loja 1 - Bela Vista", "São Paulo/SP")
         assert re.fullmatch(r"Prazo: \d+ dias úteis após a coleta", waiting.deadline)
         order.refresh_from_db()
@@ -248,6 +249,19 @@ class TestCodes:
         length = max(abs(a.y - b.y) for a, b in combinations(corners, 2)) / DOTS_PER_INCH * 25.4
         assert 115 <= length <= PAPERS[size][1]
 
+    @pytest.mark.parametrize("key", [ALPHANUMERIC_KEY, "352611A1B2C3D4E5F635550010000001231000000017"])
+    @pytest.mark.parametrize("size", Size)
+    def test_of_invoices_are_read_although_the_printer_leaves_five_millimetres_blank(self, size, key):
+        (page,) = pages_of(label_pdf.write([replace(LABEL, invoice_key=key)], size=size))
+        width, height = (round(side / 25.4 * DOTS_PER_INCH) for side in PAPERS[size])
+        blank = round(5 / 25.4 * DOTS_PER_INCH)
+
+        printed = page.crop((0, 0, width, height)).point(lambda grey: 255 if grey > 127 else 0)
+        for edge in ((0, 0, width, blank), (0, height - blank, width, height)):
+            printed.paste(255, edge)
+
+        assert ("Code128", key) in codes_in(printed)
+
     def test_of_tracking_have_no_bars_where_these_cannot_be_read_and_say_so(self):
         for code in ("M" * 40, "código", "A>1"):
             (page,) = texts_of(pdf := label_pdf.write([replace(LABEL, tracking_code=code)], size=Size.CM_10X15))
@@ -341,9 +355,30 @@ class TestLayout:
             assert is_apart, (first, second)
 
     def test_shows_where_a_text_is_cut(self):
-        found = [mark.text for mark in marks(HOSTILE, width=100, height=150) if isinstance(mark, Text)]
+        label = replace(HOSTILE, address=(WORD, WORD, WORD), receiver=WORD)
 
-        assert sum(text.endswith("…") for text in found) == 9  # all but the service, the volume, and what fits
+        found = [mark.text for mark in marks(label, width=100, height=150) if isinstance(mark, Text)]
+
+        assert sum(text.endswith("…") for text in found) == 5  # the longest texts of each section
+
+    @pytest.mark.parametrize("key", ["", ALPHANUMERIC_KEY])
+    @pytest.mark.parametrize("size", Size)
+    def test_cuts_no_text_that_the_free_height_has_room_for(self, size, key):
+        street = f"{'Avenida Presidente Juscelino Kubitschek de Oliveira, ' * 4}12345"
+        labels = [
+            replace(LABEL, invoice_key=key, address=(street, street, "Vila Bela da Santíssima Trindade/MT")),
+            replace(LABEL, invoice_key=key, order="MARKETPLACE-" * 14),
+            replace(LABEL, invoice_key=key, tracking_code="ção" * 85),
+        ]
+
+        for label in labels:
+            width, height = PAPERS[size]
+            texts = [mark.text for mark in marks(label, width=width, height=height) if isinstance(mark, Text)]
+
+            assert not any("…" in text for text in texts)
+            written = "".join(texts).replace(" ", "")
+            for whole in (*label.address, label.order, label.tracking_code):
+                assert whole.replace(" ", "") in written
 
     def test_says_of_a_test_order_that_it_is_one(self):
         for is_test in (True, False):
@@ -363,7 +398,8 @@ class TestLetters:
         assert clean(" a\u202eb\u200bc\x07\n d\ue000 ") == "abc d"
 
     def test_are_read_up_to_a_bound(self):
-        assert len(clean("x" * 10**6)) == 300
+        assert clean("x" * 10**6) == "x" * 299 + "…"
+        assert clean("x" * 300) == "x" * 300
 
 
 class TestZpl:
@@ -423,6 +459,19 @@ class TestSpeed:
 
         assert process_time() - start < 5
         assert len(texts_of(pdf)) == 100
+
+    @pytest.mark.parametrize("write", [partial(label_pdf.write, size=Size.CM_10X15), label_zpl.write])
+    def test_codes_and_texts_are_made_once_for_an_order(self, write):
+        of_one = [replace(LABEL, number=number, of=99) for number in range(1, 100)]
+        of_many = [replace(LABEL, tracking_url=f"{LINK}{number}", order=str(number)) for number in range(99)]
+
+        times = []
+        for labels in (of_one, of_many):
+            start = process_time()
+            write(labels)
+            times.append(process_time() - start)
+
+        assert times[0] * 5 < times[1]
 
     def test_texts_that_are_too_long_take_less_than_twice_as_much(self):
         start = process_time()

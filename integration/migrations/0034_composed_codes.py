@@ -46,7 +46,7 @@ def _replaced(name: str, definition: str) -> list[str]:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0032_read_stored_invoices")]
+    dependencies = [("integration", "0033_scanned_invoice_keys")]
 
     operations = [
         migrations.RunSQL(
