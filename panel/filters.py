@@ -18,7 +18,7 @@ from django.utils.translation import pgettext_lazy
 
 from common import clock
 from common.actors import actor_name
-from common.fields import Folded, any_of, folded
+from common.fields import Folded, any_of, folded, spellings
 from common.formats import moment
 from common.pagination import InvalidCursor, Page, page_in_order, page_matching
 from common.phones import ends_with
