@@ -3,6 +3,8 @@
 Outside a transaction: the indexes are made while their tables are in use. All of it can be repeated.
 """
 
+from typing import Any
+
 from django.db import migrations, models
 from django.db.models.functions import Left
 
@@ -26,22 +28,22 @@ def _compact(name: str) -> models.Func:
 
 
 _COMPOSED = models.Func("code", output_field=models.TextField(), template="NORMALIZE(%(expressions)s, NFC)")
-_STATE = {
+_STATE: dict[str, tuple[str, list[Any]]] = {
     "order_beginning_of_code": ("order", ["seller", "environment", Left(_COMPOSED, 15)]),
     "order_scanned_code": ("order", [_compact("tracking_code"), "tracking_code"]),
     "search_code_alike": ("searchcode", ["seller", "environment", _compact("value"), models.F("order").desc()]),
 }
 
 
-def _replaced(name: str, definition: str) -> list[str]:
+def _replaced(name: str, definition: str) -> tuple[str, ...]:
     """Statements that make the index so. Look-ups by the former one use it until it is complete."""
     table, _space, columns = definition.partition(" ")
-    return [
+    return (
         f"DROP INDEX CONCURRENTLY IF EXISTS {name}_new",
         f"CREATE INDEX CONCURRENTLY {name}_new ON {table} {columns}",
         f"DROP INDEX CONCURRENTLY IF EXISTS {name}",
         f"ALTER INDEX {name}_new RENAME TO {name}",
-    ]
+    )
 
 
 class Migration(migrations.Migration):
