@@ -41,6 +41,7 @@ from common import clock, csv_files, kept_uploads
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.measures import NUMBER, rise, shown
 from common.row_history import Difference
@@ -362,6 +363,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
         """An import changes and adds rows. The library asks for no permission by itself."""
         return self.has_change_permission(request) and self.has_add_permission(request)
 
+    @heavy
     def export_view(self, request: HttpRequest) -> StreamingHttpResponse:
         """The table as it is, in the form in which it can be imported."""
         if not self.has_view_permission(request):
@@ -397,6 +399,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
             raise e
         form.add_error("import_file", str(e))
 
+    @heavy
     def import_action(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """The upload and its preview."""
         response = super().import_action(request, **kwargs)
@@ -414,6 +417,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
     def _kept_for(self, request: HttpRequest) -> dict[str, Any]:
         return {"owner": f"user {request.user.pk}", "kind": self.opts.label_lower, "at": clock.now()}
 
+    @heavy
     @method_decorator(require_POST)
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """Import the file if that does what its preview showed. Otherwise show the preview of now."""

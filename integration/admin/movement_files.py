@@ -26,6 +26,7 @@ from common.accounts import Environment
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.measures import shown
 from common.tabular_import import ChoiceWidget, FormFieldWidget
@@ -236,6 +237,7 @@ class MovementFiles(ModelAdmin):
         ]
         return csv_files.response("events-template", header=[column.heading for column in COLUMNS], rows=[example])
 
+    @heavy
     def movements_view(self, request: HttpRequest) -> HttpResponse:
         """The upload; its preview; the recording."""
         if not self.has_change_permission(request):

@@ -19,6 +19,7 @@ from common import clock, csv_files
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import moment
+from common.heavy import heavy
 from common.replica import may_be_old
 from common.webhooks import feed, replays
 from common.webhooks.errors import EndpointCannotSend
@@ -115,6 +116,7 @@ def _unrecorded(recorded: int) -> str:
 class EventsExport(EventsView):
     """One row for each event, with its last attempt."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported events of %s", actor(request), self.owner_in_logs)

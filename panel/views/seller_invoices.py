@@ -12,6 +12,7 @@ from django.utils.translation import gettext_noop
 
 from common import clock, csv_files, formats
 from common.actors import actor
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.replica import may_be_old
 from integration import nfe
@@ -36,6 +37,7 @@ class Invoices(SellerView):
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
         return self.page("panel/seller_invoices.html", **shown)
 
+    @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
         stored = keep_uploaded(request, self)
         if stored is None:
@@ -109,6 +111,7 @@ def _uploaded(request: HttpRequest) -> bytes:
 class InvoicesExport(SellerView):
     """The list with the same filters."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
         header = [

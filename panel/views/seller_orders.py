@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from common import clock, csv_files
 from common.accounts import Environment
 from common.actors import actor
+from common.heavy import heavy
 from common.replica import may_be_old
 from integration import words
 from integration.actions import orders
@@ -57,6 +58,7 @@ class Orders(SellerView):
 class OrdersExport(SellerView):
     """The list with the same filters."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
         header = [
