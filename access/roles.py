@@ -61,6 +61,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoice": ("view", "change"),  # to change one is to link it to an order
             "invoicereference": _VIEW,
             "invoicelink": _VIEW,
+            "invoicechange": _VIEW,
             "webhookendpoint": ("view", "change"),
             "webhookevent": _VIEW,
             "webhookattempt": _VIEW,
@@ -87,6 +88,7 @@ ROLES: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
             "invoice": _VIEW,
             "invoicereference": _VIEW,
             "invoicelink": _VIEW,
+            "invoicechange": _VIEW,
             "manifest": _VIEW,
             "manifestentry": _VIEW,
             "statuslog": _VIEW,

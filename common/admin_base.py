@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -31,6 +32,7 @@ from common import formats
 from common.actors import actor_name
 from common.errors import DomainError
 from common.refusals import refusal
+from common.zones import Place
 
 # As in the panel. An element of its own, so that style sheets can hide empty values.
 NOTHING = format_html('<span class="rota-none">{}</span>', "\N{EN DASH}")
@@ -137,6 +139,12 @@ class ChangedOnly:
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
+
+
+def rendered_in(response: HttpResponse, place: Place) -> HttpResponse:
+    """The page of a form or a row, with moments by the clocks of a place."""
+    with timezone.override(place.zone):
+        return response.render() if isinstance(response, TemplateResponse) else response
 
 
 class RefusalsAsMessages:

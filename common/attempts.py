@@ -74,14 +74,16 @@ def prune() -> int:
         return int(cursor.rowcount)
 
 
+# Or began by a clock that was ahead and has been put right.
+_IS_OVER = "(held.expires_at <= now() OR held.expires_at > now() + %(window)s)"
 _COUNT = """
 INSERT INTO common_attemptcount AS held (key, count, expires_at) VALUES (%(key)s, 1, now() + %(window)s)
 ON CONFLICT (key) DO UPDATE SET
-    count = CASE WHEN held.expires_at <= now() THEN 1 ELSE held.count + 1 END,
-    expires_at = CASE WHEN held.expires_at <= now() THEN now() + %(window)s ELSE held.expires_at END
-WHERE held.expires_at <= now() OR held.count < %(amount)s
+    count = CASE WHEN {is_over} THEN 1 ELSE held.count + 1 END,
+    expires_at = CASE WHEN {is_over} THEN now() + %(window)s ELSE held.expires_at END
+WHERE {is_over} OR held.count < %(amount)s
 RETURNING expires_at
-"""
+""".replace("{is_over}", _IS_OVER)  # nosec B608  # two constants
 # Now, if the window has just ended and the row is gone.
 _FULL_UNTIL = "SELECT coalesce((SELECT expires_at FROM common_attemptcount WHERE key = %(key)s), now())"
 

@@ -26,7 +26,6 @@ from common.fields import folded
 
 MOST_IMPORTED = 500
 MOST_BYTES = 100_000
-_WORKBOOK = b"PK\x03\x04"  # a ZIP archive, such as .xlsx and .ods
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Rows of one file. The web server keeps a file in memory until it is sent, 2 to 5 MB with as many rows.
 MOST_EXPORTED = 10_000
@@ -35,6 +34,10 @@ _BYTE_ORDER_MARK = "\ufeff"
 # Where a spreadsheet may see the beginning of a formula, in full-width characters too: where the text begins, and
 # after a separator in it, because a computer whose separator is another one cuts the text there.
 _FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])')
+_GUARD = re.compile(r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""")
+# A first line that tells Excel the separator.
+_SEPARATOR = re.compile(r'"?sep=(.)"?[;,\t]{0,100}', re.IGNORECASE)
+_LONGEST_SEPARATOR_LINE = 100
 Cell = str | int | float | Decimal | date | UUID | Promise | None
 
 
@@ -58,8 +61,6 @@ def check_size(size: int, *, most: int = MOST_BYTES) -> None:
 def decoded(raw: bytes, *, most: int = MOST_BYTES) -> str:
     """The file's text: UTF-8, with or without a byte order mark, or else Windows-1252. Raises UnreadableFile."""
     check_size(len(raw), most=most)
-    if raw.startswith(_WORKBOOK):
-        raise UnreadableFile(_("This is a workbook. In the spreadsheet, save it as CSV."))
     if raw.startswith(_UTF_16) or b"\0" in raw:
         raise UnreadableFile(_wrong_encoding())
     try:
@@ -73,14 +74,14 @@ def decoded(raw: bytes, *, most: int = MOST_BYTES) -> str:
 
 
 def read(text: str, *, most: int = MOST_BYTES) -> list[Row]:
-    """The headings and at least one row, without blank ones and with cells stripped. Lines are counted before parsing.
+    """The rows, without blank ones and with cells stripped. Lines are counted before parsing.
 
-    The separator is a semicolon or a comma, whichever the first line has more of. Raises UnreadableFile.
+    The separator is the one that a first line `sep=…` names, or else a semicolon, a comma or a tab, whichever the first
+    line has most of. Raises UnreadableFile.
     """
+    text, separator = _separated(text)
     if len(text) > most or max(text.count("\n"), text.count("\r")) > MOST_IMPORTED + 1:
         raise UnreadableFile(too_large(most))
-    first_line = text.lstrip().partition("\n")[0]
-    separator = ";" if first_line.count(";") >= first_line.count(",") else ","
     records = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     rows = []
     try:
@@ -91,9 +92,16 @@ def read(text: str, *, most: int = MOST_BYTES) -> list[Row]:
     except csv.Error as error:
         message = _("Line %(line)s: the quotation marks do not match.") % {"line": records.line_num}
         raise UnreadableFile(message) from error
-    if len(rows) < 2:  # noqa: PLR2004  # a heading and a row
-        raise UnreadableFile(_("The file has no rows below its headings."))
     return rows
+
+
+def _separated(text: str) -> tuple[str, str]:
+    """The text without a line that names the separator, which spreadsheets do not count, and the separator."""
+    first_line, end, rest = text.lstrip().partition("\n")
+    named = _SEPARATOR.fullmatch(first_line.strip(" \r")) if len(first_line) <= _LONGEST_SEPARATOR_LINE else None
+    if named and end:
+        return rest, named[1]
+    return text, max(";,\t", key=first_line.count)
 
 
 def too_large(most: int = MOST_BYTES) -> str:
@@ -119,6 +127,11 @@ def in_every_language(text: Any) -> set[str]:
     return found
 
 
+def restored(text: str) -> str:
+    """The text without the apostrophes of `neutralised`, and without one at its beginning, as people type it."""
+    return _GUARD.sub("", text)
+
+
 class _Echo:
     """A file whose `write` returns the text, which `writerow` returns in turn."""
 
@@ -136,7 +149,7 @@ def response(
     """
     language = translation.get_language() or "en"
     return StreamingHttpResponse(
-        _chunks(language, header, rows, most or MOST_EXPORTED),
+        _chunks(language, header, bounded(rows, most)),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"', "Cache-Control": "no-store"},
     )
@@ -147,9 +160,20 @@ def neutralised(text: str) -> str:
     return _FORMULA.sub("'", text)
 
 
-def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int) -> Iterator[str]:
+def bounded(rows: Iterable[Sequence[Cell]], most: int | None) -> Iterator[Sequence[Cell]]:
+    """The first `most` rows, MOST_EXPORTED unless given, and a note if there are more."""
+    most = most or MOST_EXPORTED
+    for number, row in enumerate(rows):
+        if number == most:
+            note = _("Only the first %(most)s rows are in this file. Filter the list to export the others.")
+            yield [note % {"most": most}]
+            return
+        yield row
+
+
+def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
     """The file in parts. Each is made in the language of the request, which may have ended by then."""
-    lines = _lines(language, header, rows, most)
+    lines = _lines(language, header, rows)
     while True:
         with translation.override(language):
             chunk = "".join(islice(lines, _LINES_OF_A_CHUNK))
@@ -158,17 +182,13 @@ def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]
         yield chunk
 
 
-def _lines(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int) -> Iterator[str]:
+def _lines(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
     is_portuguese = language.startswith("pt")
     # Every cell is quoted, so that a separator in a text does not begin a new cell.
     writer: Any = csv.writer(_Echo(), delimiter=";" if is_portuguese else ",", quoting=csv.QUOTE_ALL)
     point = "," if is_portuguese else "."
     yield _BYTE_ORDER_MARK + writer.writerow([_text(cell, point) for cell in header])
-    for number, row in enumerate(rows):
-        if number == most:
-            note = _("Only the first %(most)s rows are in this file. Filter the list to export the others.")
-            yield writer.writerow([note % {"most": most}])
-            return
+    for row in rows:
         yield writer.writerow([_text(cell, point) for cell in row])
 
 

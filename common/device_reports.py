@@ -1,6 +1,7 @@
 """Reads what pages of `common.offline_pages` report: JSON, of which everything is checked before it is used."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from io import BytesIO
 from typing import Any, TypeVar
@@ -8,16 +9,24 @@ from uuid import UUID
 
 from django.http import HttpRequest, JsonResponse, RawPostDataException
 from django.utils.dateparse import parse_datetime
+from prometheus_client import Counter
 
 from common.errors import DomainError
 from common.fields import parse_id
 from common.json_body import UNSTORABLE, BodyTooDeep, InvalidJSON, NotAnObject, read_object
+from common.metrics import REGISTRY
 
 MOST_AT_ONCE = 50  # moves in one call: `common/static/offline/sending.js`
 _MOST_BYTES = 128 * 1024
 _MOST_LEVELS = 6
 _LONGEST_MOMENT, _LENGTH_OF_ID = 40, 36
+# Of a device's clock that was never set, and of one that is some years ahead. No arithmetic with them overflows.
+_YEARS = range(1969, 2200)
 T = TypeVar("T")
+# The name is that of docs/monitoring.md.
+_UNREADABLE = Counter(
+    "rota_unreadable_items", "Items of devices' reports that could not be read", ["list"], registry=REGISTRY
+)
 
 
 class InvalidReport(DomainError):
@@ -46,14 +55,36 @@ def clock_error(body: Mapping[str, Any], *, at: datetime) -> timedelta:
     return at - moment(body, "sentAt")
 
 
-def items(body: Mapping[str, Any], name: str, most: int, read: Callable[[dict[str, Any]], T]) -> list[T]:
-    """The objects of a list, each as `read` returns it. Raises InvalidReport."""
+@dataclass(frozen=True)
+class Unreadable:
+    """An item of a list that cannot be read, why, and the id that the device gave it; None if that is no short text."""
+
+    id: str | None
+    error: InvalidReport
+
+
+def items(body: Mapping[str, Any], name: str, most: int, read: Callable[[dict[str, Any]], T]) -> list[T | Unreadable]:
+    """The objects of a list, each by itself: as `read` returns it, or why it cannot be read, which is counted.
+
+    Raises InvalidReport for what is no list, or too long.
+    """
     found = body.get(name)
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise InvalidReport("'%(name)s' is no list of objects.", name=name)
+    if not isinstance(found, list):
+        raise InvalidReport("'%(name)s' is no list.", name=name)
     if len(found) > most:
         raise InvalidReport("'%(name)s' has more than %(most)s items.", name=name, most=most)
-    return [read(item) for item in found]
+    return [_item(item, name, read) for item in found]
+
+
+def _item(item: Any, name: str, read: Callable[[dict[str, Any]], T]) -> T | Unreadable:
+    fields = item if isinstance(item, dict) else {}  # which has nothing that is required
+    try:
+        return read(fields)
+    except InvalidReport as error:
+        _UNREADABLE.labels(name).inc()
+        sent = fields.get("id")
+        is_text = isinstance(sent, str) and len(sent) <= _LENGTH_OF_ID and not UNSTORABLE.search(sent)
+        return Unreadable(sent if is_text else None, error)
 
 
 def wrong(name: str) -> InvalidReport:
@@ -79,14 +110,11 @@ def identifier(item: Mapping[str, Any], name: str) -> UUID:
 
 
 def moment(item: Mapping[str, Any], name: str) -> datetime:
-    """A moment in ISO 8601 with its offset, of this century, so that no arithmetic with it overflows.
-
-    Raises InvalidReport.
-    """
+    """A moment in ISO 8601 with its offset, by a clock that can be years wrong. Raises InvalidReport."""
     try:
         value = parse_datetime(text(item, name, _LONGEST_MOMENT))
     except ValueError:
         value = None
-    if value is None or value.tzinfo is None or not 2000 < value.year < 2100:  # noqa: PLR2004  # years
+    if value is None or value.tzinfo is None or value.year not in _YEARS:
         raise wrong(name)
     return value

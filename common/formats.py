@@ -17,10 +17,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
-from common import clock
+from common import clock, zones
+from common.states import postcode_of
 
 _SHORT_ID_LENGTH = 6  # the last characters of a UUIDv7 are random; with six, two rows of a page hardly ever agree
-_CNPJ_LENGTH, _CPF_LENGTH, _POSTCODE_LENGTH = 14, 11, 8
+_CNPJ_LENGTH, _CPF_LENGTH = 14, 11
 _MINUTE, _HOUR, _DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 _OLDEST_AGE = timedelta(days=30)
 
@@ -46,10 +47,23 @@ def short_id(value: UUID | str) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """A moment in the service's time zone, to the second; empty for None."""
+    """A moment in the active time zone, to the second; empty for None."""
     if value is None:
         return ""
     return date(timezone.localtime(value), f"{get_format('SHORT_DATETIME_FORMAT')}:s")
+
+
+def moment_in(value: datetime | None, place: zones.Place) -> str:
+    """A moment by the clocks of a place, with whose time that is where the installation's show another; empty for None.
+
+    For lists with rows of several places. A page of one place has its zone as a whole.
+    """
+    if value is None:
+        return ""
+    with timezone.override(place.zone):
+        text = moment(value)
+    name = zones.name(place.zone, at=value)
+    return f"{text} ({name})" if name else text
 
 
 def day_and_month(value: date_type) -> str:
@@ -58,7 +72,7 @@ def day_and_month(value: date_type) -> str:
 
 
 def opening(value: datetime, zone: tzinfo | None = None) -> str:
-    """A moment of the next days by its weekday, `Mon 08:00`, a later one with its date. None: the service's zone."""
+    """A moment of the next days by its weekday, `Mon 08:00`, a later one with its date. None: the active zone."""
     local = timezone.localtime(value, zone)
     is_near = local.date() - timezone.localdate(clock.now(), zone) < 7 * _DAY
     return f"{date(local, 'D')} {date(local, 'H:i') if is_near else localize(local)}"
@@ -145,6 +159,6 @@ def document(value: str) -> str:
 
 
 def postcode(value: str) -> str:
-    """A CEP with its hyphen; another text itself."""
-    is_plain = len(value) == _POSTCODE_LENGTH and value.isdecimal()
-    return f"{value[:5]}-{value[5:]}" if is_plain else value
+    """A CEP with its hyphen, however it is written; another text itself."""
+    digits = postcode_of(value)
+    return f"{digits[:5]}-{digits[5:]}" if digits else value

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 _CODE = re.compile(r"[\w.,:+-]{1,40}", re.ASCII)
 _FEWEST_DIGITS_OF_A_PERSON = 8  # of a phone number
 _KEY = re.compile(r"[\w.-]{1,40}")
-_POSTCODE = re.compile(r"(\d{5})-?\d{0,4}")
+_POSTCODE = re.compile(r"([0-9]{2}[. ]?[0-9]{3})[ .-]?[0-9]{0,4}")
 _DECIMALS = 2  # of coordinates: about a kilometre
 # Shorter values are not looked for in other text, where they would be found everywhere.
 _SHORTEST_FOUND = 3

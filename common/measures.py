@@ -85,6 +85,11 @@ def shown(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
+def with_value(text: str, fault: str) -> str:
+    """What is wrong with a cell, with its value unless the sentence has it."""
+    return fault if not text or shown(text) in fault else f"'{shown(text)}': {fault}"
+
+
 def decimal(text: str, *, places: int) -> Decimal:
     """A number as people write it: `44,90`, `44.90`, `1.234,56`, `1,234.56` and `R$ 44,90`.
 

@@ -1,3 +1,4 @@
+from typing import ClassVar
 from uuid import uuid4
 
 from django.db import models
@@ -48,3 +49,22 @@ class KeptUpload(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.owner}"
+
+
+class LatestMoment(models.Model):
+    """The latest moment that a worker has seen, in one row, by which it sees that the clocks were put back.
+
+    See `common.moments`.
+    """
+
+    ONLY: ClassVar[int] = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY, editable=False)
+    moment = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints = [models.CheckConstraint(name="one_latest_moment", condition=Q(id=1))]
+
+    def __str__(self) -> str:
+        return f"{self.moment}"

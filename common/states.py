@@ -15,8 +15,11 @@ from enum import StrEnum
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
-# ASCII, because otherwise `\d` matches full-width and Arabic digits.
-POSTCODE = re.compile(r"\d{8}", re.ASCII)
+# A CEP as people write it: `01310100`, `01310-100`, `01.310-100`, `01310 - 100`, `01310 100`. In the descriptions of
+# the APIs too, in which a `\d` would be any digit of Unicode for some validators.
+WRITTEN_POSTCODE = re.compile(r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}")
+_BETWEEN_DIGITS = str.maketrans("", "", " .-")
+LONGEST_POSTCODE = 20  # characters
 _LONGEST_NAME = 40  # characters
 
 
@@ -79,10 +82,17 @@ STATES = {
 }
 
 
-def region_of(postcode: str) -> Region | None:
-    """Region of a postcode. None unless it is eight digits within an assigned range."""
+def postcode_of(text: str) -> str:
+    """The eight digits of a postcode, however it is written, without white space around it. Empty for another text."""
+    is_one = len(text) <= LONGEST_POSTCODE and WRITTEN_POSTCODE.fullmatch(text.strip())
+    return text.strip().translate(_BETWEEN_DIGITS) if is_one else ""
+
+
+def region_of(text: str) -> Region | None:
+    """Region of a postcode, however it is written. None unless it is within an assigned range."""
+    postcode = postcode_of(text)
     index = bisect_right(_STARTS, postcode) - 1
-    if index < 0 or not POSTCODE.fullmatch(postcode) or postcode > _TABLE[index][1]:
+    if index < 0 or postcode > _TABLE[index][1]:
         return None
     return _TABLE[index][2]
 

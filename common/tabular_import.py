@@ -1,4 +1,4 @@
-"""Tables that are exported as CSV, edited in a spreadsheet and imported in the admin, with django-import-export.
+"""Tables that are exported as files, edited in a spreadsheet and imported in the admin, with django-import-export.
 
 The library compares and writes rows. Of our own are the reading of files, because the library limits no sizes and knows
 one separator and one encoding, and the check that an import does what its preview showed: the library imports what is
@@ -6,7 +6,8 @@ in the file by then, compared with the table by then, and leaves out rows that h
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
 from functools import cached_property, partial
 from typing import Any, ClassVar
 from uuid import UUID, uuid4
@@ -37,14 +38,15 @@ from import_export.widgets import Widget
 from tablib import Dataset
 from unfold.contrib.import_export.forms import ImportForm
 
-from common import clock, csv_files, kept_uploads
+from common import clock, csv_files, kept_uploads, table_files
 from common.actors import actor
 from common.admin_base import ModelAdmin
-from common.csv_files import UnreadableFile, comparable, in_every_language
+from common.csv_files import Cell, UnreadableFile, comparable, in_every_language
 from common.heavy import heavy
 from common.http_requests import is_cut_short
-from common.measures import NUMBER, rise, shown
+from common.measures import NUMBER, rise, shown, with_value
 from common.row_history import Difference
+from common.table_files import Column
 
 _LINE = ""  # heading of the number of the file's line in a Dataset; no column of a file has it
 
@@ -61,7 +63,7 @@ class FormFieldWidget(Widget):
         try:
             return self._field.clean(value) if value else None
         except forms.ValidationError as error:
-            raise ValueError(" ".join(error.messages)) from error
+            raise ValueError(with_value(value, " ".join(error.messages))) from error
 
     def render(self, value: Any, obj: Any = None, **kwargs: Any) -> str:
         return "" if value is None else str(self._field.prepare_value(value))
@@ -215,6 +217,23 @@ class TableResource(ModelResource):
             raise UnreadableFile(_("Columns are missing: %(names)s.") % {"names": ", ".join(missing)})
         return list(found.values())
 
+    @property
+    def columns(self) -> list[Column]:
+        """The columns of an exported file. Figures are numbers, written with the decimal places of their unit."""
+
+        def cell(field: Field) -> Callable[[Any], Cell]:
+            unit = getattr(self._model_field(field.attribute), "unit", None)
+
+            def of_row(row: Any) -> Cell:
+                value = field.get_value(row)
+                if unit is None or value is None:
+                    return value if isinstance(value, int) else str(field.export(row))
+                return Decimal(unit.number(value).replace(",", "."))
+
+            return of_row
+
+        return [(str(field.column_name), cell(field)) for field in self.get_export_fields()]
+
     def _may_be_absent(self, name: str) -> bool:
         field = self._model_field(name)
         return name not in self.get_import_id_fields() and (field.null or field.has_default())
@@ -237,14 +256,18 @@ class TableResource(ModelResource):
         self, instance: Any, import_validation_errors: Any = None, validate_unique: bool = True
     ) -> None:
         """Validate as `full_clean` does, without its queries for each row. Raises ValidationError, by heading."""
-        errors = dict(import_validation_errors or {})
+        errors = dict(import_validation_errors or {})  # which name the values of their cells
         relations = {each.name for each in instance._meta.concrete_fields if each.is_relation}  # looked up by widgets
         try:
             instance.clean_fields(exclude={*errors, *relations})
         except ValidationError as error:
-            errors = error.update_error_dict(errors)
+            errors |= {name: self._with_value(instance, name, found) for name, found in error.error_dict.items()}
         if errors:
             raise ValidationError({str(self.fields[name].column_name): found for name, found in errors.items()})
+
+    def _with_value(self, instance: Any, name: str, errors: Any) -> list[str]:
+        text = "" if getattr(instance, name) is None else str(self.fields[name].export(instance))
+        return [with_value(text, message) for message in ValidationError(errors).messages]
 
     def save_instance(self, instance: Any, is_create: bool, row: Any, **kwargs: Any) -> None:
         """A preview writes nothing, so that it waits for nobody. The library would roll its writing back."""
@@ -272,7 +295,7 @@ class TableResource(ModelResource):
 
 
 class TableFile(CSV):
-    """A CSV file as spreadsheets write it, with the headings of a resource."""
+    """A CSV file or a workbook as spreadsheets write it, with the headings of a resource."""
 
     def __init__(self, resource: type[TableResource], encoding: str | None = None) -> None:
         super().__init__(encoding)
@@ -283,7 +306,7 @@ class TableFile(CSV):
 
     def create_dataset(self, in_stream: bytes, **kwargs: Any) -> Dataset:
         """Raises UnreadableFile."""
-        headings, *rows = csv_files.read(csv_files.decoded(in_stream))
+        headings, *rows = table_files.read(in_stream)
         fields = self._resource().in_file(headings.cells)
         dataset = Dataset(headers=[*(str(field.column_name) for field in fields), _LINE])
         for row in rows:
@@ -301,13 +324,13 @@ class UploadForm(ImportForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["import_file"].widget.attrs["accept"] = ".csv,text/csv,text/plain"
+        self.fields["import_file"].widget.attrs["accept"] = table_files.ACCEPTED
         self.fields["format"].widget = forms.HiddenInput()  # there is one
 
     def clean_import_file(self) -> Any:
         file = self.cleaned_data["import_file"]
         try:
-            csv_files.check_size(file.size)
+            csv_files.check_size(file.size, most=table_files.MOST_BYTES)
         except UnreadableFile as error:
             raise forms.ValidationError(str(error)) from error
         return file
@@ -368,18 +391,17 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
         """The table as it is, in the form in which it can be imported."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return self._download(str(self.opts.model_name), self.resource().get_queryset())
+        return self._download(request, str(self.opts.model_name), self.resource().get_queryset())
 
     def template_view(self, request: HttpRequest) -> StreamingHttpResponse:
         """The headings, and the table's first row as an example. Imported unchanged, it changes nothing."""
         if not self.has_import_permission(request):
             raise PermissionDenied
-        return self._download(f"{self.opts.model_name}-template", self.resource().get_queryset()[:1])
+        return self._download(request, f"{self.opts.model_name}-template", self.resource().get_queryset()[:1])
 
-    def _download(self, name: str, rows: Any) -> StreamingHttpResponse:
-        """A CSV file. The library's would lack the `=` that begins a cell, and keep `+`, `-` and `@`."""
-        resource = self.resource()
-        return csv_files.response(name, header=resource.get_export_headers(), rows=map(resource.export_resource, rows))
+    def _download(self, request: HttpRequest, name: str, rows: Any) -> StreamingHttpResponse:
+        """Not by the library: its file would lack the `=` that begins a cell, and keep `+`, `-` and `@`."""
+        return table_files.response(request, name, columns=self.resource().columns, rows=rows)
 
     def get_import_resource_classes(self, request: HttpRequest) -> list[type[TableResource]]:
         return [self.resource]
@@ -389,9 +411,9 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
 
     def create_import_form(self, request: HttpRequest) -> UploadForm:
         form: UploadForm = super().create_import_form(request)
-        if is_cut_short(request, field="import_file", most=csv_files.MOST_BYTES):
+        if is_cut_short(request, field="import_file", most=table_files.MOST_BYTES):
             form.errors.clear()
-            form.add_error("import_file", csv_files.too_large())
+            form.add_error("import_file", csv_files.too_large(table_files.MOST_BYTES))
         return form
 
     def add_data_read_fail_error_to_form(self, form: UploadForm, e: Exception) -> None:

@@ -5,9 +5,9 @@ The lines between them are rounded to a tenth of a degree (11 km). Near one of t
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from string import digits
-from typing import Any
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
@@ -39,6 +39,13 @@ _AMAZON: _Line = (
 _ACRE: _Line = ((-11.2, -66.4), (-10.0, -66.4), (-9.9, -66.6), (-9.7, -67.1), (-9.6, -67.5), (-4.2, -69.9))
 _POSTCODES_OF_NORONHA = "53990"
 _ATLANTIC_LONGITUDE = -34.3  # east of it are islands only
+
+
+class Place(Protocol):
+    """What is somewhere, such as a stop."""
+
+    @property
+    def zone(self) -> tzinfo: ...
 
 
 def of_place(latitude: float, longitude: float, address: Mapping[str, Any] | None = None) -> ZoneInfo:
@@ -82,9 +89,13 @@ def _is_west(latitude: float, longitude: float, line: _Line) -> bool:
     return longitude < begin + (end - begin) * (latitude - south) / (north - south)
 
 
-def name(zone: ZoneInfo, *, at: datetime) -> str:
+def name(zone: tzinfo, *, at: datetime) -> str:
     """Whose time it is, such as `Manaus time`; empty where the clocks of the installation show the same at `at`."""
     if at.astimezone(zone).utcoffset() == at.astimezone(timezone.get_default_timezone()).utcoffset():
         return ""
-    city = _CITIES.get(zone.key, zone.key.rpartition("/")[2].replace("_", " "))
-    return _("%(city)s time") % {"city": city}
+    return _("%(city)s time") % {"city": city(zone)}
+
+
+def city(zone: tzinfo) -> str:
+    """The city that a zone is called by."""
+    return _CITIES.get(str(zone), str(zone).rpartition("/")[2].replace("_", " "))

@@ -84,7 +84,7 @@ class ConstantRetryAMQP(AMQP):
 app = Celery("rota", amqp=ConstantRetryAMQP)
 app.Beat = app.subclass_with_self(Beat)  # type: ignore[misc]  # a cached property, which can be set
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["delivery", "integration", "access", "common.mail"])
+app.autodiscover_tasks(["delivery", "integration", "access", "common.mail", "config"])
 
 
 def _say(message: str, _file: Any = None) -> None:
@@ -224,6 +224,8 @@ app.conf.beat_schedule = {
     "send-mail": _every(5, "mail.send_due"),
     # Deletes e-mails older than 30 days.
     "prune-mail": _every(3600, "mail.prune"),
+    # Corrects rows with moments ahead of now, after all clocks were put back. Indexed queries while there are none.
+    "pull-moments-back": _every(15, "config.pull_moments_back"),
     # Analyses tables that have rows and no statistics. One quick query while there are none.
     "analyze-new-tables": _every(60, "config.analyze_new_tables"),
     # Offers scheduled routes at most 15 s after the moment that was planned; it is planned anew by where drivers are.

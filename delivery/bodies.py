@@ -429,7 +429,8 @@ def location(delivery: Delivery, *, at: datetime) -> Location:
         "tracking": {
             "available": position is not None,
             "reason": reason,
-            "updatedAt": moment(position.recorded_at) if position else None,
+            # One that lies ahead is of a clock that has been put right, and will be corrected.
+            "updatedAt": moment(min(position.recorded_at, at)) if position else None,
             "ageSeconds": position.age_seconds(at=at) if position else None,
             "stale": position is not None and at - position.recorded_at > STALE_AFTER,
         },

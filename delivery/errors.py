@@ -74,7 +74,7 @@ class Closed(DeliveryError):
 
     @property
     def opens_at(self) -> datetime | None:
-        """When it opens, with the service's offset; None if that is not within 60 days."""
+        """When it opens, in the time zone of the pickup; None if that is not within 60 days."""
         opens = self.values.get("opens")
         return opens if isinstance(opens, datetime) else None
 
@@ -307,25 +307,20 @@ class LeavingNotAllowed(DeliveryError):
     example = "This order may not be left at the door. It needs somebody who receives it."
 
 
-class PointNotFound(DeliveryError):
-    """A path that names a point which the route does not have."""
-
-    code = "point_not_found"
-    title = "The route has no such drop-off"
-    status = 404
-    meaning = "The delivery has no drop-off with the letter of the path."
-    remedy = "Use B, C or D, as far as orders[].point has them."
-    example = "This route's drop-offs are B, C."
-
-
 class StopNotFound(DeliveryError):
     """Naming a label that the route does not have: A, or one after its last stop."""
 
     code = "stop_not_found"
-    title = "The route has no such point"
-    meaning = "The route has no drop-off with this letter (sandbox)."
-    remedy = "Use B, C or D, as far as the route has them."
+    title = "The route has no such drop-off"
+    meaning = "The route has no drop-off with this letter. In the sandbox 422, elsewhere 404."
+    remedy = "Use B, C or D, as far as orders[].point has them."
     example = "This route's drop-offs are B, C."
+
+
+class StopOfPathNotFound(StopNotFound):
+    """A path of a drop-off that the route does not have."""
+
+    status = 404
 
 
 class ReasonMissing(DeliveryError):

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext, gettext_noop
 
-from common import formats, refusals
+from common import formats, refusals, zones
 from common.errors import DomainError
 from delivery import words
 from delivery.errors import MoveRefused, StopNotOpen
@@ -41,6 +41,7 @@ def refusal(error: DomainError) -> str:
 
 def _translated(value: object) -> str:
     if isinstance(value, datetime):
-        return formats.opening(value)
+        text, zone = formats.opening(value, value.tzinfo), value.tzinfo and zones.name(value.tzinfo, at=value)
+        return f"{text} ({zone})" if zone else text
     parts = str(value).split(", ")
     return ", ".join(gettext(part) for part in parts) if words.CODES.issuperset(parts) else str(value)

@@ -164,13 +164,27 @@ class OrderNotFound(IntegrationError):
 
 
 class UnknownTrackingCode(IntegrationError):
-    """No order that the caller may move has the tracking code."""
+    """No order that the caller may move has the tracking code. `fault`: a key of MESSAGES, what was read instead."""
 
     code = "unknown_tracking_code"
     status = 200  # of the call, which answers each event
-    message = "Nenhum pedido tem o código de rastreio '%(code)s'"
+    MESSAGES: ClassVar[dict[str, str]] = {
+        "unknown_tracking_code": "Nenhum pedido tem o código de rastreio '%(code)s'",
+        "unknown_invoice_key": (
+            "Nenhum pedido tem a NF-e '%(code)s'. Leia o código de rastreio ou o QR code da etiqueta"
+        ),
+        "ambiguous_invoice_key": (
+            "Mais de um pedido tem a NF-e '%(code)s'. Leia o código de rastreio ou o QR code da etiqueta"
+        ),
+        "postcode_read": "'%(code)s' é um CEP. Leia o código de rastreio ou o QR code da etiqueta",
+        "address_read": "O QR code '%(code)s' não é o de nenhum pedido. Leia o código de rastreio da etiqueta",
+    }
     meaning = "Of an event: no order that is assigned to the carrier has its trackingCode."
     remedy = "Check the code, and ask the operator whether the order is assigned to you."
+
+    def __init__(self, *, code: str, fault: str = "unknown_tracking_code") -> None:
+        super().__init__(self.MESSAGES[fault], code=code)
+        self.fault = fault
 
 
 class AmbiguousTrackingCode(IntegrationError):
@@ -350,6 +364,22 @@ class InvalidInvoice(IntegrationError):
     message = "O arquivo não é um XML de NF-e válido"
     meaning = "The file is not an NF-e; the message says why."
     remedy = "Send the signed XML."
+
+
+class InvoiceNotFound(IntegrationError):
+    code = "invoice_not_found"
+    status = 404
+    message = "Nota fiscal não encontrada"
+    meaning = "The seller of the key has no invoice with this access key."
+    remedy = "Upload the invoice, or check the access key."
+
+
+class VoidInvoice(IntegrationError):
+    code = "void_invoice"
+    status = 409
+    message = "A nota fiscal foi denegada ou cancelada, e não é vinculada a pedidos"
+    meaning = "The invoice was denied or cancelled, so that no order is linked to it."
+    remedy = "Link the invoice that was issued in its place."
 
 
 class InvoiceUnreferenced(InvalidInvoice):

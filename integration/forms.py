@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from common import zones
 from integration import lifecycle, words
 from integration.actions.orders import Report
 from integration.lifecycle import Reason, Status
@@ -29,13 +32,14 @@ class ReportForm(forms.Form):
     happened_at = forms.DateTimeField(
         label=_("When it happened"),
         required=False,
-        help_text=_("Empty: now."),
         widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
 
     def __init__(self, *args: Any, targets: Sequence[Status], needs_code: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.targets, self.needs_code = targets, needs_code
+        there = {"city": zones.city(timezone.get_current_timezone())}
+        self.fields["happened_at"].help_text = gettext("Empty: now. By the clocks of %(city)s.") % there
         if not set(targets) & set(lifecycle.WITH_REASON):
             del self.fields["code"], self.fields["reason"]
 

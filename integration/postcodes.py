@@ -5,7 +5,7 @@ from integration.errors import NoCoverage
 
 
 def region(postcode: str) -> Region:
-    """Region of a postcode. Raises NoCoverage unless it is eight digits within an assigned range."""
+    """Region of a postcode, however it is written. Raises NoCoverage unless it is within an assigned range."""
     found = region_of(postcode)
     if found is None:
         raise NoCoverage(f"CEP {postcode} sem cobertura")

@@ -9,7 +9,7 @@ from django_stubs_ext import StrPromise
 from common.errors import DomainError
 from common.formats import moment
 from integration import lifecycle
-from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused
+from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused, UnknownTrackingCode
 from integration.lifecycle import Reason, Status
 
 STATUSES: dict[str, StrPromise] = {
@@ -54,6 +54,12 @@ ORDER_SERVICES: dict[str, StrPromise] = {
 # What pages say where the API's message, which is Portuguese, says it with the API's words. By code, and by fault.
 _REFUSALS: dict[str, StrPromise] = {
     "unknown_tracking_code": _("No order has the tracking code %(code)s."),
+    "unknown_invoice_key": _("No order has the NF-e %(code)s. Scan the tracking code or the QR code of the label."),
+    "ambiguous_invoice_key": _(
+        "Several orders have the NF-e %(code)s. Scan the tracking code or the QR code of the label."
+    ),
+    "postcode_read": _("%(code)s is a CEP. Scan the tracking code or the QR code of the label."),
+    "address_read": _("The QR code %(code)s is not that of an order. Scan the tracking code of the label."),
     "ambiguous_tracking_code": _("Several orders have the tracking code %(code)s. Sellers: %(references)s"),
     "event_id_reused": _("Another event was recorded with the same id. Scan the parcel again."),
     "unknown_code": _("There is no such reason."),
@@ -74,7 +80,7 @@ def refusal(error: DomainError) -> str:
         return _move_refused(str(values["current"]), str(values["target"]))
     if "last" in values:
         values["last"] = moment(datetime.fromisoformat(str(values["last"])))
-    name = error.fault if isinstance(error, InvalidStatusReport) else error.code
+    name = error.fault if isinstance(error, (InvalidStatusReport, UnknownTrackingCode)) else error.code
     text = str(_REFUSALS[name]) % values
     if isinstance(error, AmbiguousTrackingCode) and error.has_more:
         text += " " + gettext("More sellers use this code than are listed here.")  # it ends with "…"

@@ -18,9 +18,10 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 from django.template.loader import get_template
+from django.utils import timezone
 from django.utils.translation import get_language
 
-from common import clock
+from common import clock, zones
 from common.fields import Folded, folded
 from delivery import lifecycle
 from delivery.actions import moves, receivers
@@ -111,14 +112,16 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     """The routes that the board shows of an environment, or those of them with these ids, in no particular order.
 
     `version` changes with the card; `account` and `shop` are who has requested it, by id and by name. `due` is when the
-    next step is due, of a scheduled route when it is ready; `expires` when an offer ends. `points` and `driver` are as
-    `maps.route` has them; a driver without a known position has null coordinates. `arrives` of a stop is when the
-    driver is expected there, `latest` at the latest, and `heard` when the driver was last heard of by then.
+    next step is due, of a scheduled route when it is ready; `expires` when an offer ends; `zone` as `_zone` has it.
+    `points` and `driver` are as `maps.route` has them; a driver without a known position has null coordinates.
+    `arrives` of a stop is when the driver is expected there, `latest` at the latest, and `heard` when the driver was
+    last heard of by then.
     """
     deliveries = _shown(environment, ids).with_due()
     columns = (
         "pk", "last_sequence", "route_status", "due_at", "offer_at", "offer_expires_at", "latitude", "longitude",
-        "mode", "vehicle_type", "integrator_id", "integrator__name", "driver__name", "driver__latest__latitude",
+        "mode", "vehicle_type", "integrator_id", "integrator__name", "address__state", "driver__name",
+        "driver__latest__latitude",
         "driver__latest__longitude", "driver__latest__recorded_at",
     )  # fmt: skip  # a list of names
     stops = _stops(environment, ids)
@@ -136,10 +139,18 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
             "vehicle": row.vehicle_type,
             "account": str(row.integrator_id),
             "shop": row.integrator__name,
+            "zone": _zone(row.latitude, row.longitude, row.address__state),
             "driver": None if row.driver__name is None else _driver(row.driver__name, *row[-3:]),
         }
         for row in deliveries.values_list(*columns, named=True)
     ]
+
+
+def _zone(latitude: float, longitude: float, state: str | None) -> list[str] | None:
+    """Where the clocks of A differ from the installation's: the zone, and whose time it is."""
+    zone = zones.of_place(latitude, longitude, {"state": state})
+    name = zones.name(zone, at=clock.now())
+    return [zone.key, name] if name else None
 
 
 def _shown(environment: str, ids: Collection[UUID] | None) -> DeliveryQuerySet:
@@ -238,7 +249,8 @@ def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:
     for delivery in deliveries:
         own = [each for each in details if each.stop.delivery_id == delivery.pk]
         card = Card(delivery, {name: moves.described(name, delivery) for name in moves.allowed(delivery)}, own)
-        answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
+        with timezone.override(delivery.zone):
+            answer[str(delivery.pk)] = template.render({"card": card, "delivery": delivery})
     return answer
 
 

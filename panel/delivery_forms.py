@@ -5,20 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.forms import BoundField
+from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common import phones
+from common import phones, zones
 from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
-from common.states import POSTCODE, STATES, Kind, Region, may_lie_in, region_of
+from common.states import LONGEST_POSTCODE, STATES, Kind, Region, may_lie_in, postcode_of, region_of
 from delivery import windows, words
 from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
@@ -79,7 +82,7 @@ class PlaceForm(forms.Form):
     district = _text(_("District"))
     city = _text(_("City"))
     state = _text(_("State"), placeholder="SP")
-    zipcode = _text(_("CEP"), 20, inputmode="numeric", placeholder="01310-100")
+    zipcode = _text(_("CEP"), LONGEST_POSTCODE, inputmode="numeric", placeholder="01310-100")
     position = PositionField(
         label=_("Place on the map"),
         max_length=2000,
@@ -96,10 +99,11 @@ class PlaceForm(forms.Form):
         self.candidates: list[tuple[str, Point]] = []  # what the geocoder has found for an address that is not clear
 
     def clean_zipcode(self) -> str:
-        text: str = self.cleaned_data["zipcode"].replace("-", "").replace(".", "").replace(" ", "")
-        if text and not POSTCODE.fullmatch(text):
+        text: str = self.cleaned_data["zipcode"]
+        postcode = postcode_of(text)
+        if text and not postcode:
             raise ValidationError(_("A CEP has eight digits."))
-        return text
+        return postcode
 
     def clean_position(self) -> Point | None:
         point: Point | None = self.cleaned_data["position"]
@@ -283,11 +287,14 @@ class PackageForm(forms.Form):
 
 
 class MomentField(forms.DateTimeField):
-    """A moment in the service's time zone, as browsers, spreadsheets and people write it."""
+    """A moment in the active time zone, as browsers, spreadsheets and people write it."""
 
     def __init__(self, label: Any) -> None:
         formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"]
-        super().__init__(label=label, required=False, input_formats=formats, widget=MOMENT_INPUT)
+        messages = {"invalid": _("Write it as 28/11/2026 14:30.")}
+        super().__init__(
+            label=label, required=False, input_formats=formats, widget=MOMENT_INPUT, error_messages=messages
+        )
 
     def to_python(self, value: Any) -> datetime | None:
         if isinstance(value, str) and len(value) > _LONGEST_MOMENT:
@@ -369,6 +376,18 @@ class DeliveryForm:
             for number in range(1, MOST_PACKAGES + 1)
         ]
         self.packages[0].fields["quantity"].label = _("Parcels")
+        with timezone.override(self.zone):
+            self.windows.full_clean()
+
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The time zone of A, in which moments are typed. That of the installation while A is not known."""
+        self.pickup.full_clean()
+        data = getattr(self.pickup, "cleaned_data", {})
+        chosen = self.pickup.points.get(self.pickup.initial.get("point") or "")
+        if point := data.get("position") or (chosen and not data and chosen.point):
+            return zones.of_place(point.latitude, point.longitude, self.pickup.address if data else None)
+        return zones.of_address(self.pickup.address if data else {})
 
     @property
     def parts(self) -> list[forms.Form]:
@@ -564,16 +583,16 @@ class Priced:
         return list(zip(self.payload.labels, self.quote.moments(self.payload.ready, at=self.at), strict=True))
 
 
-def located(form: DeliveryForm, at: datetime) -> DeliveryRequest:
+def located(form: DeliveryForm, account: UUID, at: datetime) -> DeliveryRequest:
     """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
     form.check_windows(at)  # before somebody else's server is asked
-    found = addresses.locate(addresses=form.to_locate, at=at)
+    found = addresses.locate(addresses=form.to_locate, account=account, at=at)
     return form.payload({index: place.point for index, place in found.items()})
 
 
 def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:
     """The price of a form. Raises ValidationError, and the errors of `locate` and of `quote_for_request`."""
-    payload = located(form, at)
+    payload = located(form, scope.integrator_id, at)
     quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
     stops = deliveries.build(scope, payload, quote, at).ordered_stops
     return Priced(

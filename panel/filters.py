@@ -28,6 +28,7 @@ from delivery.models import delivery as deliveries
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
 from integration import words
+from integration.actions.invoices import compact_key
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, compact_document
 from panel.templatetags.panel import status_name
 
@@ -432,7 +433,7 @@ def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> Qu
     and with or without accents, or whose receiver's phone ends with it.
     """
     text = text.strip()
-    codes = SearchCode.objects.filter(**scope, value=text)
+    codes = SearchCode.objects.filter(**scope).named(text)
     if codes.exists():
         return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
     document = compact_document(text)
@@ -493,13 +494,13 @@ class InvoiceFilter(_OfSeller):
         """Whole values, each of which an index finds."""
         text = value.strip()
         own = Invoice.objects.filter(**self._scope)
-        named = Order.objects.filter(**self._scope, code=text).order_by()
-        key = "".join(text.split())
+        named = SearchCode.objects.filter(**self._scope, kind=SearchCode.Kind.ORDER).named(text).order_by()
+        key = compact_key(text)
         found = own.filter(access_key=key).values("pk").order_by()
         found = found.union(
             own.filter(number=text).values("pk").order_by(),
             InvoiceReference.objects.filter(seller=self._scope["seller"], value=text).values("invoice").order_by(),
-            InvoiceLink.objects.filter(order__in=named).values("invoice").order_by(),
+            InvoiceLink.objects.filter(order__in=named.values("order")).values("invoice").order_by(),
         )
         return invoices.filter(any_of("pk", ArraySubquery(found)))
 
@@ -515,5 +516,5 @@ class OrderEventFilter(_OfEvents, _OfSeller):
 
     def filter_q(self, events: QuerySet[Any], _name: str, value: str) -> QuerySet[Any]:
         """Whole codes, which an index finds."""
-        codes = SearchCode.objects.filter(**self._scope, value=value.strip())
+        codes = SearchCode.objects.filter(**self._scope).named(value.strip())
         return events.filter(any_of("order", ArraySubquery(codes.order_by().values("order_id"))))

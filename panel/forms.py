@@ -14,7 +14,7 @@ from common import clock
 from common.accounts import Role, validate_name
 from common.formats import moment
 from common.mail import outbox
-from common.states import POSTCODE
+from common.states import LONGEST_POSTCODE, postcode_of
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.models import Integrator
@@ -237,18 +237,18 @@ class PositionField(forms.CharField):
 
 
 class PostcodeField(forms.CharField):
-    """A CEP with or without its hyphen, which a region has. The value is eight digits."""
+    """A CEP, however it is written, which a region has. The value is eight digits."""
 
     def __init__(self, **kwargs: Any) -> None:
         attributes = {"inputmode": "numeric", "placeholder": "01310-100", "autocomplete": "off"}
-        super().__init__(max_length=10, widget=forms.TextInput(attributes), **kwargs)
+        super().__init__(max_length=LONGEST_POSTCODE, widget=forms.TextInput(attributes), **kwargs)
 
     def clean(self, value: Any) -> str:
         text: str = super().clean(value)
         if not text:
             return ""
-        compact = text.replace("-", "").replace(".", "").replace(" ", "")
-        if not POSTCODE.fullmatch(compact):
+        compact = postcode_of(text)
+        if not compact:
             raise ValidationError(_("A CEP has eight digits."))
         try:
             postcodes.region(compact)

@@ -12,7 +12,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import CharField, Q, QuerySet
+from django.db.models import CharField, Q, QuerySet, Value
 from django.db.models.functions import Cast
 from django.http import HttpRequest
 from django.urls import reverse
@@ -27,7 +27,6 @@ from common import phones
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
-from integration.models.order import compact_code
 from panel.filters import has_receiver
 from panel.templatetags.orders import order_status
 from panel.templatetags.panel import badge, first_line, order_names
@@ -42,7 +41,6 @@ _LOOKED_FOR = _MOST + 1
 _NEWEST = 5_000
 # Accounts and sellers of a member in which parts are looked for.
 _MOST_OWN = 10
-_SIGNS = str.maketrans("", "", " .-")
 
 # The pages of an account, of a seller and of the service, as their menus name them.
 _PAGES_OF_ACCOUNT = {
@@ -225,9 +223,8 @@ class Search:
         sellers: Any = Seller.objects.order_by().values("pk") if sees_all else self._own_sellers
         scope = {"seller__in": sellers, "environment__in": Environment.values}  # the indexes begin with them
         keys: list[int] = []
-        if code := self._text.translate(_SIGNS).upper():
-            codes = SearchCode.objects.alias(compact=compact_code("value")).filter(**scope, compact=code)
-            keys += codes.values_list("order", flat=True)[:_LOOKED_FOR]
+        codes = SearchCode.objects.filter(**scope).alike(Value(self._text))
+        keys += codes.values_list("order", flat=True)[:_LOOKED_FOR]
         if document := compact_document(self._text):
             by_document = Order.objects.filter(**scope, receiver_document=document)
             keys += by_document.values_list("pk", flat=True).order_by("environment", "-pk")[:_LOOKED_FOR]

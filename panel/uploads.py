@@ -1,4 +1,4 @@
-"""Deliveries from an uploaded CSV file: each row is a form of a request with one drop-off.
+"""Deliveries from an uploaded table: each row is a form of a request with one drop-off.
 
 What was read is kept, encrypted, for an hour (`common.kept_uploads`). The page has it checked and, after it is
 confirmed, requested in portions of a second, because each row may ask the geocoder and the routing engine. A row is
@@ -18,11 +18,13 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import clock, csv_files, kept_uploads
+from common import clock, csv_files, kept_uploads, table_files
 from common.csv_files import UnreadableFile, comparable, in_every_language
+from common.measures import shown, with_value
 from delivery import words
 from delivery.actions import deliveries
 from delivery.errors import DeliveryError, ExternalIdInUse
@@ -31,13 +33,16 @@ from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Ve
 from delivery.refusals import refusal
 from panel.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
 
-MOST_BYTES = 300_000
+MOST_BYTES = 300_000  # of a CSV file, and characters of a workbook's cells
 _PORTION_SECONDS = 1
 # Of what is kept of a file. Its faults add at most as much again.
 _MOST_BYTES_KEPT = 1_500_000
 _MOST_FAULTS, _LONGEST_FAULT = 5, 200  # of a row
 _KIND = "deliveries"
-_YES = {"x", "1", "s", "y", "sim", "yes", "true"}
+_DIGITS_OF_A_CEP = 8
+_MORNING = "08:00"
+_YES = {"x", "1", "s", "y", "sim", "yes", "true", "verdadeiro"}
+_NO = {"0", "n", "nao", "no", "false", "falso", "-"}
 
 # The columns by the names of the form's fields, with their headings.
 _OF_DROPOFF = {
@@ -189,12 +194,12 @@ def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any
 
     Raises UnreadableFile.
     """
-    header, *records = csv_files.read(csv_files.decoded(raw, most=MOST_BYTES), most=MOST_BYTES)
+    header, *records = table_files.read(raw, most=MOST_BYTES)
     columns = _columns(header.cells)
     rows = []
     for record in records:
         cells = dict(zip(columns, record.cells, strict=False))
-        row = Row(record.number, {key: cell.removeprefix("'") for key, cell in cells.items() if cell})
+        row = Row(record.number, {key: _whole(key, cell) for key, cell in cells.items() if cell})
         if len(record.cells) > len(columns):
             row.state, row.faults = "wrong", [("", _("The row has more cells than the file has headings."))]
         rows.append(row)
@@ -205,6 +210,12 @@ def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any
         raise UnreadableFile(csv_files.too_large(MOST_BYTES))
     draft.id = kept_uploads.keep(draft.content, owner=_owner(scope), kind=_KIND, at=clock.now())
     return draft
+
+
+def _whole(column: str, cell: str) -> str:
+    """A CEP of São Paulo without its zero, which spreadsheets take from a number, has it again."""
+    is_cut = column == "b-zipcode" and len(cell) == _DIGITS_OF_A_CEP - 1 and cell.isascii() and cell.isdigit()
+    return f"0{cell}" if is_cut else cell
 
 
 def _columns(headings: list[str]) -> list[str]:
@@ -273,9 +284,11 @@ class Work:
 
     def _check(self, row: Row, at: datetime) -> None:
         form = self._form(row)
-        found = self._priced(form, at) if form.is_valid() else None
+        wrong = dict(self._none_of(row))
+        found = self._priced(form, at) if not wrong and form.is_valid() else None
         if found is None:
-            row.state, row.faults = "wrong", list(_faults(form))
+            others = (fault for fault in _faults(form, row) if fault[0] not in wrong)
+            row.state, row.faults = "wrong", [*wrong.items(), *others][:_MOST_FAULTS]
         elif found.repeated:
             row.state, row.delivery = "repeated", str(next(iter(found.repeated.values())))
         else:
@@ -286,7 +299,7 @@ class Work:
         form = self._form(row)
         found = self._priced(form, at) if form.is_valid() else None
         if found is None:
-            row.state, row.faults = "failed", list(_faults(form))
+            row.state, row.faults = "failed", list(_faults(form, row))
             return
         if str(found.quote.value) != row.value and not found.repeated:
             row.state, row.faults = "failed", [("", _("The price has changed. Upload the file again to see it."))]
@@ -326,6 +339,18 @@ class Work:
             form.refuse(error)
             return None
 
+    def _none_of(self, row: Row) -> Iterator[tuple[str, str]]:
+        """The columns whose cell names none of their choices, with these."""
+        points = [(str(point.pk), point.name) for point in self.points]
+        for key, choices in {"a-point": points, **_CHOICES}.items():
+            text = row.data.get(key, "")
+            if text and _choice(text, choices) not in dict(choices):
+                yield _not_one_of(key, text, [label for _value, label in choices])
+        for key in _FLAGS:
+            text = row.data.get(key, "")
+            if text and comparable(text) not in _YES | _NO:
+                yield _not_one_of(key, text, [_("Yes"), _("No")])
+
     def _point(self, row: Row) -> str:
         """The key of the row's pickup point, or what the row has instead."""
         names = [(str(point.pk), point.name) for point in self.points]
@@ -338,6 +363,7 @@ class Work:
         kept = sender if point == sender.get("point") else {key: sender[key] for key in _CONTACT if key in sender}
         data |= {f"a-{name}": value for name, value in kept.items()}
         data |= {key: value for key, value in row.data.items() if key not in _FLAGS and key not in _PLACE}
+        data |= {key: _moment(data[key], is_end=key.endswith("deadline_at")) for key in _WINDOWS if key in data}
         data |= {key: "on" for key in _FLAGS if comparable(row.data.get(key, "")) in _YES}
         if any(row.data.get(key) for key in _PLACE):
             data["b-position"] = ", ".join(row.data.get(key, "").replace(",", ".") for key in _PLACE)
@@ -351,6 +377,16 @@ class Work:
         )
 
 
+def _moment(text: str, *, is_end: bool) -> str:
+    """A day without a time: until its end, or from the morning on, or from now on if it is today."""
+    day = table_files.date_alone(text)
+    if day is None:
+        return text
+    if is_end:
+        return f"{day} 23:59"
+    return "" if day == timezone.localdate() else f"{day} {_MORNING}"
+
+
 def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:
     """The value whose name in any language this is, else the text."""
     for value, label in choices:
@@ -359,11 +395,16 @@ def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:
     return text
 
 
+def _not_one_of(column: str, text: str, names: Iterable[Any]) -> tuple[str, str]:
+    told = _("'%(text)s' is none of: %(choices)s") % {"text": shown(text), "choices": ", ".join(map(str, names))}
+    return str(COLUMNS[column]), told[:_LONGEST_FAULT]
+
+
 def _digest(row: Row, point: str) -> str:
     return "row-" + hashlib.sha256(json.dumps([row.data, point], sort_keys=True).encode()).hexdigest()
 
 
-def _faults(form: DeliveryForm) -> Iterator[tuple[str, str]]:
+def _faults(form: DeliveryForm, row: Row) -> Iterator[tuple[str, str]]:
     for prefix, name, text in islice(form.faults(), _MOST_FAULTS):
-        key = f"{prefix}-{name}" if prefix else name
-        yield str(COLUMNS.get(key, COLUMNS["b-latitude"] if name == "position" else "")), text[:_LONGEST_FAULT]
+        key = "b-latitude" if name == "position" else f"{prefix}-{name}" if prefix else name
+        yield str(COLUMNS.get(key, "")), with_value(row.data.get(key, ""), text)[:_LONGEST_FAULT]

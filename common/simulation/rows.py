@@ -18,6 +18,7 @@ _log = logging.getLogger(__name__)
 # Pause after the first failure of a step; each further one doubles it.
 _FAILURE_PAUSE = timedelta(seconds=1)
 _MOST_DOUBLINGS = 8
+LONGEST_PAUSE = _FAILURE_PAUSE * 2**_MOST_DOUBLINGS
 # Longer than the interval of Celery beat's wake-ups.
 _LOOK_AHEAD = timedelta(seconds=7)
 _LONGEST_SLEEP = 0.2  # seconds, after which a simulation that began meanwhile can be due

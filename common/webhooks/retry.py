@@ -25,8 +25,8 @@ SCHEDULE = (
     20 * _HOUR,
     24 * _HOUR,
 )
-_JITTER = 0.2
-_LONGEST_RETRY_AFTER = timedelta(hours=1)
+JITTER = 0.2
+LONGEST_RETRY_AFTER = timedelta(hours=1)
 
 
 def next_attempt(*, tries: int, at: datetime, retry_after: timedelta = timedelta(0)) -> datetime | None:
@@ -37,7 +37,7 @@ def next_attempt(*, tries: int, at: datetime, retry_after: timedelta = timedelta
     """
     if tries > len(SCHEDULE):
         return None
-    jitter = random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311  # nosec B311  # spreads load, protects nothing
+    jitter = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # nosec B311  # spreads load, protects nothing
     return at + max(timedelta(seconds=SCHEDULE[tries - 1] * jitter), retry_after)
 
 
@@ -50,11 +50,11 @@ def parse_retry_after(header: str, *, at: datetime) -> timedelta:
         return timedelta(0)
     if header.isascii() and header.isdigit():
         # Ten digits are more than an hour already; Python limits the digits that it converts.
-        return min(timedelta(seconds=int(header[:10])), _LONGEST_RETRY_AFTER)
+        return min(timedelta(seconds=int(header[:10])), LONGEST_RETRY_AFTER)
     try:
         moment = parsedate_to_datetime(header)
     except (ValueError, TypeError, LookupError, OverflowError):  # the parser raises each of them for some dates
         return timedelta(0)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return min(max(moment - at, timedelta(0)), _LONGEST_RETRY_AFTER)
+    return min(max(moment - at, timedelta(0)), LONGEST_RETRY_AFTER)

@@ -25,7 +25,7 @@ _POISONED_AFTER = 3
 _SUCCESS_RESOLUTION = timedelta(seconds=1)
 _GONE = 410
 # Until an event is tried again that could not be sent for a reason on our side.
-_UNSENT_PAUSE = timedelta(seconds=60)
+UNSENT_PAUSE = timedelta(seconds=60)
 
 
 @dataclass
@@ -122,7 +122,7 @@ def _lock_endpoints(outbox: Outbox, attempts: Iterable[tuple[LockedItem, Result]
 
 def _apply_outcome(item: LockedItem, result: Result, endpoints: Mapping[int, Endpoint], *, at: datetime) -> None:
     if not result.was_sent:
-        item.due_at = at + _UNSENT_PAUSE
+        item.due_at = at + UNSENT_PAUSE
         return
     endpoint = endpoints.get(item.endpoint_id)
     if endpoint is not None and not result.succeeded and result.request.url not in {"", endpoint.url}:

@@ -247,7 +247,8 @@ class ApiSchema(AutoSchema):
     def _status(self, code: str) -> int:
         if self._has_body and code in _OF_INVALID_BODIES and hasattr(self.view, "invalid_status"):
             return int(self.view.invalid_status)
-        return CODES[code].status
+        raised = (each.status for each in self._errors if not isinstance(each, str) and each.code == code)
+        return next(raised, CODES[code].status)
 
     def _schema(self, hint: Any) -> Schema:
         components: dict[str, Schema] = {}

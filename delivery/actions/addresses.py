@@ -1,8 +1,10 @@
 """Addresses without coordinates: located by the geocoder, and remembered."""
 
+import json
 import logging
 from collections.abc import Mapping
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -15,24 +17,25 @@ from delivery.models.located_address import KEPT
 
 _LANGUAGE = "pt-BR"
 _MOST_CANDIDATES = 3
-# What the place of an address depends on.
-_PARTS = ("street", "number", "district", "city", "state", "zipcode", "country")
 _log = logging.getLogger(__name__)
 
 
-def locate(*, addresses: Mapping[int, Mapping[str, str]], at: datetime) -> dict[int, Located]:
+def locate(*, addresses: Mapping[int, Mapping[str, str]], account: UUID, at: datetime) -> dict[int, Located]:
     """Where these addresses are, by the index of their drop-off. Asks the geocoder for those that are not remembered.
+
+    `account`: the id of the integrator who has sent them, because failures of one are not those of others.
 
     Raises AddressNotLocated, or GeocoderUnavailable without an answer within two seconds.
     """
     if not addresses:
         return {}
-    digests = {index: _digest(address) for index, address in addresses.items()}
+    asked = {index: geocoding.asked_of(address) for index, address in addresses.items()}
+    digests = {index: _digest(each) for index, each in asked.items()}
     remembered = LocatedAddress.objects.filter(digest__in=digests.values(), created_at__gt=at - KEPT)
     known = {bytes(row.digest): row.place for row in remembered}
-    unknown = {digests[index]: address for index, address in addresses.items() if digests[index] not in known}
-    found = _search(unknown)
-    chosen = {digest: geocoding.choose(found[digest], address) for digest, address in unknown.items()}
+    unknown = {digests[index]: each for index, each in asked.items() if digests[index] not in known}
+    found = _search(unknown, account)
+    chosen = {digest: geocoding.choose(found[digest], each) for digest, each in unknown.items()}
     located = {digest: place for digest, place in chosen.items() if place is not None}
     _remember(located, at=at)
     known |= located
@@ -46,14 +49,14 @@ def locate(*, addresses: Mapping[int, Mapping[str, str]], at: datetime) -> dict[
     return {index: known[digest] for index, digest in digests.items()}
 
 
-def _search(addresses: Mapping[bytes, Mapping[str, str]]) -> dict[bytes, list[geocoding.Found]]:
-    queries = list(map(geocoding.query_of, addresses.values()))
+def _search(asked: Mapping[bytes, Mapping[str, str]], account: UUID) -> dict[bytes, list[geocoding.Found]]:
+    queries = list(map(geocoding.query_of, asked.values()))
     try:
-        found = geocoding.search_all(settings.GEOCODER_URL, queries, language=_LANGUAGE)
+        found = geocoding.search_all(settings.GEOCODER_URL, queries, language=_LANGUAGE, account=account)
     except GeocodingFailed as error:
         _log.warning("An address was not located. %s", error)
         raise GeocoderUnavailable from error
-    return dict(zip(addresses, found, strict=True))
+    return dict(zip(asked, found, strict=True))
 
 
 def _remember(located: Mapping[bytes, Located], *, at: datetime) -> None:
@@ -75,9 +78,9 @@ def _remember(located: Mapping[bytes, Located], *, at: datetime) -> None:
     )
 
 
-def _digest(address: Mapping[str, str]) -> bytes:
-    """Of the address in any spelling. Keyed, so that the table does not tell whether an address is in it."""
-    query = geocoding.query_of(address)
-    cut = query if len(query) > geocoding.LONGEST else ""  # the geocoder is not asked for all of it
-    text = "\n".join([*(geocoding.plain(address.get(name, "")) for name in _PARTS), cut])
-    return salted_hmac("delivery.LocatedAddress", text, algorithm="sha256").digest()
+def _digest(asked: Mapping[str, str]) -> bytes:
+    """Of exactly what is asked: another spelling may be another place, and one account must not choose it for others.
+
+    Keyed, so that the table does not tell whether an address is in it.
+    """
+    return salted_hmac("delivery.LocatedAddress", json.dumps(asked), algorithm="sha256").digest()

@@ -218,7 +218,7 @@ def _told(delivery: Any) -> dict[str, Any]:
         "names": _names(delivery, stops),
         "trouble": _trouble(delivery),
         "reasons": _reasons(delivery, stops),
-        "requested_at": delivery.created_at,
+        "delivery": delivery,
         "link": outbox.link(reverse(f"panel:{page[0]}", args=arguments)),
         "can_answer": bool(delivery.troubled_point),
     }
@@ -393,7 +393,7 @@ def record_digests(*, at: datetime) -> int:
     has_readers = Q(integrator__memberships__isnull=False) | ~Q(alerts__url_ciphertext="") & Q(alerts__isnull=False)
     due = (
         WebhookEndpoint.objects.first_ones()
-        .filter(has_readers, Q(alerts__digest_on=None) | Q(alerts__digest_on__lt=today))
+        .filter(has_readers, Q(alerts__digest_on=None) | ~Q(alerts__digest_on=today))
         .distinct()
     )
     ids = list(due.order_by("pk").values_list("pk", flat=True)[: health.MOST_AT_ONCE])

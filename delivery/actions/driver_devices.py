@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F
 from prometheus_client import Counter as Metric
 
-from common import credentials, web_push
+from common import credentials, moments, web_push
 from common.device_reports import wrong
 from common.metrics import REGISTRY
 from common.page_updates import publish_on_commit
@@ -222,6 +222,10 @@ def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: 
         # There is no row yet that could be locked.
         DriverDevice.objects.select_for_update(no_key=True).get(pk=device.pk)
     latest = driver.latest_position()
+    if latest is not None and latest.recorded_at > at + moments.TOLERANCE:
+        # How long ago the driver was there is not known any more, so nothing is too fast.
+        drivers.pull_back_positions(driver=driver, before=min((each.at for each in reported), default=at), at=at)
+        latest = None
     last = Reported(latest.point, latest.recorded_at, latest.accuracy_m, latest.told_at) if latest else None
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
     kept, dropped = plausible(reported, last=last, limits=limits, at=at)

@@ -3,13 +3,15 @@
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import dist, inf
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
+from common import moments
+from common.moments import Table
 from common.page_updates import publish_on_commit
 from common.postgresql import prepared
 from delivery import lifecycle, page_updates
@@ -41,6 +43,10 @@ from delivery.simulation import steps
 _log = logging.getLogger(__name__)
 _MOST_FREE = 1000
 _CANDIDATES = 3  # for each of several deliveries
+# Positions that a phone keeps for longer before it sends them are rare.
+_LONGEST_UNSENT = timedelta(minutes=1)
+# Their moments; `told_at` is by the phone's clock.
+TABLES = (Table(DriverPosition, {"told_at": None}), Table(LatestPosition))
 
 
 # In SQL, because Django takes longer to compile it than PostgreSQL to write a position. The statuses are constants, so
@@ -256,6 +262,16 @@ def record_positions(*, driver: Driver, reported: Sequence[Reported], by: str) -
     newest_first = sorted(reported, key=lambda each: each.at, reverse=True)  # so the latest position is written once
     DriverPosition.objects.bulk_create([_position(driver, each, by=by) for each in newest_first])
     _tell_pages_of_move(driver)
+
+
+def pull_back_positions(*, driver: Driver, before: datetime, at: datetime) -> None:
+    """Correct the driver's positions that lie ahead of now, because the clocks were put back, before others follow.
+
+    They come before the moment `before`, unless that is long ago.
+    """
+    until = max(before, at - _LONGEST_UNSENT)
+    for table in TABLES:
+        moments.correct(table, at=until, rows=f"driver_id = '{driver.pk}'")
 
 
 @transaction.atomic

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pghistory
 from django.db import transaction
-from django.utils import timezone
 
+from common import zones
 from delivery.errors import Closed
 from delivery.models import Environment, Requester, ServiceHours
 from delivery.payload import DeliveryRequest
@@ -31,7 +31,9 @@ def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
     if opens_at is None:
         raise Closed("Nothing is picked up there at this hour, nor within the next 60 days.")
     if opens_at != begins_at:
-        opens = timezone.localtime(opens_at)
+        pickup = payload.pickup
+        zone = zones.of_place(pickup.point.latitude, pickup.point.longitude, pickup.address)
+        opens = opens_at.astimezone(zone)
         raise Closed("Nothing is picked up there at this hour. It opens %(opens)s.", opens=opens)
 
 

@@ -28,6 +28,7 @@ from common.admin_base import (
     linked,
     named,
     pill,
+    rendered_in,
     short,
 )
 from common.formats import ago, moment, money
@@ -276,7 +277,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
             for model, shown in ((Transition, _history), (WebhookEvent, _events)):
                 if request.user.has_perm(f"delivery.view_{model._meta.model_name}"):
                     context |= shown(delivery)
-        return super().render_change_form(request, context, *args, **kwargs)
+        page = super().render_change_form(request, context, *args, **kwargs)
+        return rendered_in(page, delivery) if delivery else page
 
     def _moves(self, request: HttpRequest, object_id: str) -> dict[str, Any]:
         delivery = self.get_object(request, object_id)

@@ -12,9 +12,9 @@ from rest_framework import serializers
 
 from common.mail import outbox
 from common.serializers import BodyCharField, BodyFloatField
+from common.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
-_ZIPCODE = re.compile(r"[0-9]{5}-?[0-9]{3}")  # in the description too, where `\d` would be any digit of Unicode
 _LONGEST_NUMBER = 64  # characters
 _MOMENT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})?"
@@ -176,17 +176,18 @@ class EmailField(TextField):
             self.fail("invalid_email")
 
 
-@extend_schema_field({"type": "string", "pattern": f"^{_ZIPCODE.pattern}$", "examples": ["01310-100"]})
+@extend_schema_field({"type": "string", "pattern": f"^{WRITTEN_POSTCODE.pattern}$", "examples": ["01310-100"]})
 class ZipcodeField(BodyCharField):
-    """Eight digits, with or without a hyphen after the fifth, or blank. The value is the digits without the hyphen."""
+    """Eight digits, however they are written, or blank. The value is the digits."""
 
     default_error_messages = {"invalid_zipcode": "A zipcode has 8 digits, with or without a hyphen: 01310-100."}
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(required=False, allow_null=True, allow_blank=True, **kwargs)
+        super().__init__(required=False, allow_null=True, allow_blank=True, max_length=LONGEST_POSTCODE, **kwargs)
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
-        if not _ZIPCODE.fullmatch(text):
+        postcode = postcode_of(text)
+        if not postcode:
             self.fail("invalid_zipcode")
-        return text.replace("-", "")
+        return postcode

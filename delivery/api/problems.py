@@ -10,6 +10,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
@@ -183,7 +184,8 @@ def refusal(path: str, error: DomainError) -> Response:
     if isinstance(error, ExternalIdInUse):
         body["deliveryId"] = str(error.delivery_id)
     if isinstance(error, Closed):
-        body["opensAt"] = error.opens_at.isoformat(timespec="seconds") if error.opens_at else None
+        opens_at = error.opens_at
+        body["opensAt"] = timezone.localtime(opens_at).isoformat(timespec="seconds") if opens_at else None
     return Response(body, status=error.status, headers=headers, content_type=CONTENT_TYPE)
 
 

@@ -48,13 +48,13 @@ from delivery.errors import (
     OutsideServiceArea,
     PhotoNotFound,
     PickupNotLinked,
-    PointNotFound,
     PriceUnavailable,
     QuoteExpired,
     QuoteMismatch,
     RouteIsImmutable,
     StopHasEnded,
     StopNotFound,
+    StopOfPathNotFound,
     TooManyChanges,
     TooManySimulations,
 )
@@ -90,10 +90,12 @@ _LOCATED = answer_header(
 )
 
 
-def _located(serializer: DeliveryRequestSerializer, at: datetime) -> tuple[DeliveryRequest, dict[str, str]]:
+def _located(
+    serializer: DeliveryRequestSerializer, token: Token, at: datetime
+) -> tuple[DeliveryRequest, dict[str, str]]:
     """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
     serializer.check_windows(at)  # before somebody else's server is asked
-    found = addresses.locate(addresses=serializer.to_locate, at=at)
+    found = addresses.locate(addresses=serializer.to_locate, account=token.integrator_id, at=at)
     payload = serializer.delivery_request({index: place.point for index, place in found.items()})
     named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
     return payload, {"Rota-Located": named} if named else {}
@@ -144,7 +146,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         The price of the delivery that request-delivery would create. Creates nothing.
         """
         token, at = token_of(request), clock.now()
-        payload, located = _located(self._read_request(request), at)
+        payload, located = _located(self._read_request(request), token, at)
         quote, is_linked = quotes.quote(token=token, payload=payload, at=at)
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
@@ -204,7 +206,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
-            payload, located = _located(serializer, at)
+            payload, located = _located(serializer, token, at)
             quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
             return payload, quote, {**_estimate(quote, payload, at), **located}
 
@@ -363,7 +365,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the change.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, RouteIsImmutable, StopHasEnded, TooManyChanges)
+    @raises(DeliveryNotFound, StopOfPathNotFound, RouteIsImmutable, StopHasEnded, TooManyChanges)
     @action(methods=["patch"], detail=True, url_path="dropoffs/<str:point>")
     def change_dropoff(self, request: Request, delivery_id: str, point: str) -> Response:
         """Change the contact or the instructions of a drop-off.
@@ -389,7 +391,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         parameters=[FEE],
         responses={200: Answer(DeliveryDetail, "The delivery after the answer.")},
     )
-    @raises(DeliveryNotFound, PointNotFound, NothingToDecide, TooManyChanges)
+    @raises(DeliveryNotFound, StopOfPathNotFound, NothingToDecide, TooManyChanges)
     @action(methods=["post"], detail=True, url_path="dropoffs/<str:point>/instruct")
     def instruct(self, request: Request, delivery_id: str, point: str) -> Response:
         """Say what follows a first failure.
@@ -415,12 +417,12 @@ _LONGEST_NAMES = 200
 
 
 def _with_point(token: Token, delivery_id: str, point: str) -> Delivery:
-    """The delivery, which has this drop-off. Raises DeliveryNotFound or PointNotFound."""
+    """The delivery, which has this drop-off. Raises DeliveryNotFound or StopOfPathNotFound."""
     delivery = find_delivery(token, delivery_id, Delivery.objects.with_parts())
     try:
         deliveries.stop_at(delivery, point)
     except StopNotFound as error:
-        raise PointNotFound(error.message, **error.values) from error
+        raise StopOfPathNotFound(error.message, **error.values) from error
     return delivery
 
 

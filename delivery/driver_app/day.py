@@ -1,4 +1,7 @@
-"""When a driver was on duty on each of the last days, and what the driver has done, in the service's time zone."""
+"""When a driver was on duty on each of the last days, and what the driver has done.
+
+Days are those of the service's time zone; moments are told in the driver's.
+"""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +13,7 @@ from django.views.generic import View
 
 from common import clock
 from delivery import duty, reports
-from delivery.driver_app import session
+from delivery.driver_app import session, state
 from delivery.models import Delivery, Driver, Tariff
 from delivery.reports import Work
 
@@ -41,4 +44,5 @@ class DayView(View):
         hours = duty.of_days(device.driver, [work.of for work in worked], at=now)
         today, *before = [{"work": work, "duty": hours[work.of]} for work in worked]
         context = {"today": today, "before": before, "sees_amounts": Tariff.pays_drivers()}
-        return render(request, "driver_app/day.html", context)
+        with timezone.override(state.zone(device.driver)):
+            return render(request, "driver_app/day.html", context)

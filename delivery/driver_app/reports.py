@@ -6,7 +6,17 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from common.device_reports import MOST_AT_ONCE, clock_error, identifier, items, moment, text, wrong
+from common.device_reports import (
+    MOST_AT_ONCE,
+    InvalidReport,
+    Unreadable,
+    clock_error,
+    identifier,
+    items,
+    moment,
+    text,
+    wrong,
+)
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.actions.driver_moves import Report
 from delivery.actions.proofs import LONGEST_NAME, MOST_PHOTOS, Proof
@@ -20,18 +30,21 @@ _LONGEST_PIN, _LONGEST_CODE = 10, 20
 _LONGEST_ENDPOINT, _LONGEST_KEY = 2000, 200
 # How far two right clocks may differ.
 _ABOUT = timedelta(seconds=5)
+_OLDEST = timedelta(days=365)
+_NOWHERE = Point(math.nan, math.nan)
 
 
-def moves(body: dict[str, Any], *, at: datetime) -> list[Report]:
-    """The moves in their order. Raises InvalidReport."""
+def moves(body: dict[str, Any], *, at: datetime) -> list[Report | Unreadable]:
+    """The moves in their order, each by itself. Raises InvalidReport."""
     behind = clock_error(body, at=at)
     return items(body, "moves", MOST_AT_ONCE, lambda item: _move(item, behind))
 
 
 def positions(body: dict[str, Any], *, at: datetime) -> list[Reported]:
-    """The positions in their order. Raises InvalidReport."""
+    """The positions in their order. One that cannot be read is at no place on earth. Raises InvalidReport."""
     behind = clock_error(body, at=at)
-    return items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind, at))
+    found = items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind, at))
+    return [Reported(_NOWHERE, at) if isinstance(each, Unreadable) else each for each in found]
 
 
 def subscription(body: dict[str, Any]) -> dict[str, str]:
@@ -102,13 +115,29 @@ def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:
 
 def _position(item: dict[str, Any], behind: timedelta, at: datetime) -> Reported:
     accuracy = item.get("accuracy")
-    told = moment(item, "at")
+    told, heard_at = _told(item)
     return Reported(
         point=Point(_number(item, "latitude"), _number(item, "longitude")),
-        at=_fixed_at(told, moment(item, "heardAt") if "heardAt" in item else told, behind, at),
+        at=_fixed_at(told, heard_at, behind, at),
         accuracy_m=None if accuracy is None else abs(_number(item, "accuracy")),
         told_at=told,
     )
+
+
+def _told(item: dict[str, Any]) -> tuple[datetime, datetime]:
+    """The position's own moment, and when the page heard of it. One stands for the other where that is missing.
+
+    A receiver of satellites can tell a date that there cannot be. A page of the version before does not say when it
+    heard.
+    """
+    if "heardAt" not in item:
+        told = moment(item, "at")
+        return told, told
+    heard_at = moment(item, "heardAt")
+    try:
+        return moment(item, "at"), heard_at
+    except InvalidReport:
+        return heard_at, heard_at
 
 
 def _fixed_at(told: datetime, heard_at: datetime, behind: timedelta, at: datetime) -> datetime:
@@ -117,9 +146,10 @@ def _fixed_at(told: datetime, heard_at: datetime, behind: timedelta, at: datetim
     The position's own moment, `told`, is by the phone's clock or by the satellites', which is right, and nothing says
     by which. The page heard of it at `heard_at` by the phone's clock. So its age at that time is the difference by one
     or the other of them. The smaller one is taken that is possible, because a page is told of a position at once.
+    A receiver that counts the weeks of satellites with ten bits is 1024 weeks late: no position is a year old.
     """
     heard = min(heard_at + behind, at)
-    ages = [age for age in (heard_at - told, heard - told) if age >= -_ABOUT]
+    ages = [age for age in (heard_at - told, heard - told) if -_ABOUT <= age <= _OLDEST]
     return heard - max(min(ages, default=timedelta(0)), timedelta(0))
 
 

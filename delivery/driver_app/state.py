@@ -1,7 +1,7 @@
 """What a phone shows, as JSON: duty, offers, the route and what can be done next."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -52,12 +52,18 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
             "onDuty": driver.on_duty,
             "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
         },
+        "zone": str(zone(driver, held)),
         "offers": [_offer(each, amount=amounts[each.pk], seen_at=seen_at) for each in offers],
         "route": _route(held) if held else None,
         "goods": _goods(driver),
         "gone": _gone(driver, ended) if ended else None,
         "finished": _finished(driver, ended) if ended else None,
     }
+
+
+def zone(driver: Driver, held: Delivery | None = None) -> tzinfo:
+    """The time zone of the route, else of where the driver was last."""
+    return held.zone if held else driver.zone
 
 
 def _goods(driver: Driver) -> list[dict[str, Any]]:

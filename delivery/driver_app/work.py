@@ -1,6 +1,6 @@
 """What a phone asks for and reports while its driver works."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -10,17 +10,19 @@ from django.utils.translation import gettext as _
 
 from common import attempts, clock
 from common.attempts import Limit, TooManyAttempts
-from common.device_reports import error, wrong
+from common.device_reports import Unreadable, error, wrong
 from common.errors import DomainError
 from common.page_updates import stream
 from delivery import page_updates
 from delivery.actions import deliveries, driver_devices, driver_moves, drivers, proofs
+from delivery.actions.driver_moves import Report
 from delivery.driver_app import reports
 from delivery.driver_app.session import PhoneView
 from delivery.driver_app.state import state
 from delivery.errors import DeliveryNotFound, InvalidPhoto, PhotosBusy
 from delivery.models import Delivery, DriverMove, parse_id
 from delivery.photos import MOST_BYTES
+from delivery.refusals import refusal_to_driver
 
 # A phone makes its photos itself, so that none is refused. Each may occupy the encoder for seconds.
 REFUSED = Limit("refused photos and driver", 10, timedelta(minutes=10))
@@ -96,8 +98,13 @@ class Moves(WithState):
     def post(self, _request: HttpRequest) -> HttpResponse:
         now = clock.now()
         reported = reports.moves(self.body(), at=now)
-        outcomes = [driver_moves.perform(driver=self.device.driver, report=report, at=now) for report in reported]
-        return self.answer(outcomes=[_outcome(move) for move in outcomes])
+        return self.answer(outcomes=[self._outcome(report, at=now) for report in reported])
+
+    def _outcome(self, report: Report | Unreadable, *, at: datetime) -> dict[str, Any]:
+        if isinstance(report, Unreadable):
+            detail = refusal_to_driver(report.error)
+            return {"id": report.id, "done": False, "code": report.error.code, "detail": detail}
+        return _outcome(driver_moves.perform(driver=self.device.driver, report=report, at=at))
 
 
 def _outcome(move: DriverMove) -> dict[str, Any]:

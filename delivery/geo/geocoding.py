@@ -4,7 +4,8 @@ import json
 import re
 import time
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
@@ -16,12 +17,15 @@ from urllib3.exceptions import HTTPError
 
 from common import states
 from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from delivery.geo import address_words
 from delivery.geo.distance import Point, metres
 
 _SECONDS = 2
-# After so many failures in a row the server is not asked for so many seconds.
+# After so many failures in a row of an account, or failures of so many accounts, the server is not asked for so many
+# seconds, by the account or by all.
 _MOST_FAILURES = 3
 _REST_SECONDS = 10  # as the Retry-After of errors.GeocoderUnavailable
+_ALL = object()  # stands for all accounts
 _MOST_FOUND = 5
 LONGEST = 400  # characters of a query and of a text of the server
 _LONGEST_LINK = 2000
@@ -29,12 +33,15 @@ _LARGEST_ANSWER = 256 * 1024
 _READ_AT_ONCE = 16 * 1024
 _SAME_PLACE_M = 500
 # The timeout of requests applies to connecting and to each read. This deadline applies to the whole call.
-_calls = BoundedCalls(most=12, seconds=_SECONDS)
+# An account has half of the places, which are two requests for three drop-offs.
+_calls = BoundedCalls(most=12, seconds=_SECONDS, each=6)
 # Of Nominatim: ranks of houses and of what stands at one point, and of streets.
 _HOUSE, _STREETS = 30, (26, 27)
 # Keys with the name of a city, and of what cities are in.
 _CITIES = ("city", "town", "village", "municipality")
 _LARGER = ("state", "country")
+# Of an address, what is asked beside street and number.
+_OTHERS = ("district", "city", "state", "zipcode")
 
 # The place of a Google Maps link, the middle of its map, and coordinates as other maps write them. The first that is
 # found counts: a link's place is more exact than its middle.
@@ -100,25 +107,32 @@ def point_in(text: str) -> Point | None:
     return None
 
 
-def search(url: str, query: str, *, language: str) -> list[Found]:
+def search(url: str, query: str, *, language: str, account: Hashable) -> list[Found]:
     """The places that the server at `url` knows for an address or a CEP, at most five, the best first.
 
-    Raises GeocodingFailed without an answer within two seconds.
+    `account`: for whom it is asked. Raises GeocodingFailed without an answer within two seconds.
     """
-    (found,) = search_all(url, [query], language=language)
+    asked = address_words.known_words(query[:LONGEST])
+    (found,) = search_all(url, [asked], language=language, account=account)
     return found
 
 
-def search_all(url: str, queries: Sequence[str], *, language: str) -> list[list[Found]]:
+def search_all(url: str, queries: Sequence[str], *, language: str, account: Hashable) -> list[list[Found]]:
     """What `search` finds for each query, asked at the same time."""
-    return _server(url).search([_clean(query.strip()) for query in queries], language)
+    return _server(url).search([_clean(query) for query in queries], language, account)
 
 
-def query_of(address: Mapping[str, str]) -> str:
-    """The address as people write it, with the keys of the API."""
-    street = " ".join(filter(None, (address.get("street"), address.get("number"))))
-    others = (address.get(name) for name in ("district", "city", "state", "zipcode"))
-    return ", ".join(filter(None, (street, *others)))
+def asked_of(address: Mapping[str, str]) -> dict[str, str]:
+    """What the geocoder is asked for an address with the keys of the API; what it finds depends on nothing else."""
+    others = {name: address_words.one_line(address.get(name) or "") for name in _OTHERS}
+    street = address_words.known_words(address.get("street") or "")
+    return {"street": street, "number": address_words.house_number(address.get("number") or ""), **others}
+
+
+def query_of(asked: Mapping[str, str]) -> str:
+    """The address of `asked_of` as people write it."""
+    street = " ".join(filter(None, (asked["street"], asked["number"])))
+    return ", ".join(filter(None, (street, *(asked[name] for name in _OTHERS))))
 
 
 def choose(found: Sequence[Found], address: Mapping[str, str]) -> Located | None:
@@ -130,8 +144,8 @@ def choose(found: Sequence[Found], address: Mapping[str, str]) -> Located | None
     for precision in Precision:
         places = [each for graded_as, each in graded if graded_as is precision]
         if places:
-            wanted = _digits(address.get("zipcode", ""))
-            exact = [each for each in places if wanted and _digits(each.postcode) == wanted]
+            wanted = states.postcode_of(address["zipcode"])
+            exact = [each for each in places if wanted and states.postcode_of(each.postcode) == wanted]
             first, *others = [each.point for each in exact or places]
             agree = all(metres(first, other) <= _SAME_PLACE_M for other in others)
             return Located(Point(round(first.latitude, 7), round(first.longitude, 7)), precision) if agree else None
@@ -148,34 +162,38 @@ def plain(text: str) -> str:
 
 def _precision(found: Found, address: Mapping[str, str]) -> Precision | None:
     if found.is_postcode:
-        wanted = _digits(address.get("zipcode", ""))
-        return Precision.POSTCODE if wanted in ("", _digits(found.postcode) or wanted) else None
+        wanted = states.postcode_of(address["zipcode"])
+        is_that = not wanted or not found.postcode or states.postcode_of(found.postcode) == wanted
+        return Precision.POSTCODE if is_that else None
     if found.is_house:
-        # Without a number of its own, the street's text may end in it. Streets have numbers in their names too.
-        words = plain(address.get("number", "")).split() or _street_words(address)
-        is_known = bool(address.get("number")) if found.number is None else plain(found.number) in words
-        return Precision.ROOFTOP if is_known else Precision.STREET
+        return Precision.ROOFTOP if _is_of_house(found.number, address) else Precision.STREET
     return Precision.STREET if found.is_street else None
+
+
+def _is_of_house(number: str | None, address: Mapping[str, str]) -> bool:
+    """Whether the number of a place, None if it is not told, is that of the address."""
+    if number is None:
+        return bool(address["number"])
+    if address["number"]:
+        return address_words.house_number(number) == address["number"]
+    # Without a number of its own, the street's text may end in it. Streets have numbers in their names too.
+    return plain(number) in _street_words(address)
 
 
 def _agrees(found: Found, address: Mapping[str, str]) -> bool:
     """Whether the place is in the address's state, city and street, of which the last word counts: `Av. Paulista`."""
-    region = states.region_of(_digits(address.get("zipcode", "")))
-    state = states.state_named(address.get("state", "")) or (region.state if region else "")
+    region = states.region_of(address["zipcode"])
+    state = states.state_named(address["state"]) or (region.state if region else "")
     if state and not states.may_lie_in(state, found.point.latitude, found.point.longitude):
         return False
-    city, street = plain(address.get("city", "")), plain(found.street).split()
+    city, street = plain(address["city"]), plain(found.street).split()
     if city and found.within and city not in found.within:
         return False
-    return not address.get("street") or not street or street[-1] in _street_words(address)
+    return not address["street"] or not street or street[-1] in _street_words(address)
 
 
 def _street_words(address: Mapping[str, str]) -> list[str]:
-    return plain(f"{address.get('street', '')} {address.get('number', '')}").split()
-
-
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text))
+    return plain(f"{address['street']} {address['number']}").split()
 
 
 class _Server:
@@ -183,25 +201,37 @@ class _Server:
 
     def __init__(self, url: str) -> None:
         self._url, self._path = url.rstrip("/"), "/search"
-        self._failures, self._rests_until = 0, 0.0
+        # Failures in a row by account, and the accounts of all failures since the last success.
+        self._failures: Counter[Hashable] = Counter()
+        self._failed: set[Hashable] = set()
+        self._rests_until: dict[Hashable, float] = {}  # by account, and of all
 
-    def search(self, queries: Sequence[str], language: str) -> list[list[Found]]:
+    def search(self, queries: Sequence[str], language: str, account: Hashable) -> list[list[Found]]:
         asked = [query for query in queries if query]
         if not asked:
             return [[] for _query in queries]
-        if time.monotonic() < self._rests_until:
-            raise GeocodingFailed(f"it has failed {self._failures} times and is not asked for {_REST_SECONDS} s")
+        if time.monotonic() < max(self._rests_until.get(each, 0) for each in (account, _ALL)):
+            raise GeocodingFailed(f"it has failed and is not asked for {_REST_SECONDS} s")
         try:
-            found = iter(_calls.run_all([partial(self._ask, query, language) for query in asked]))
+            found = iter(_calls.run_all([partial(self._ask, query, language) for query in asked], account=account))
         except TooManyCalls as error:
             raise GeocodingFailed(f"TooManyCalls {error}") from error
         except (GeocodingFailed, DeadlinePassed) as error:
-            self._failures += 1
-            if self._failures >= _MOST_FAILURES:
-                self._rests_until = time.monotonic() + _REST_SECONDS
+            self._count_failure(account)
             raise GeocodingFailed(str(error)) from error
-        self._failures = 0
+        self._failed = set()
+        self._failures.pop(account, None)
         return [next(found) if query else [] for query in queries]
+
+    def _count_failure(self, account: Hashable) -> None:
+        """One account's addresses may fail alone. Once several accounts' do, the server is what fails."""
+        self._failures[account] += 1
+        self._failed = {*self._failed, account}
+        rests_until = time.monotonic() + _REST_SECONDS
+        if self._failures[account] >= _MOST_FAILURES:
+            self._rests_until[account] = rests_until
+        if len(self._failed) >= _MOST_FAILURES:
+            self._rests_until[_ALL] = rests_until
 
     def _ask(self, query: str, language: str) -> list[Found]:
         path = self._path

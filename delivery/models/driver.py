@@ -1,5 +1,5 @@
 from collections.abc import Collection
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any, Self
 from uuid import UUID
 
@@ -8,6 +8,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, When
 from django.db.models.expressions import RawSQL
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
@@ -165,6 +166,12 @@ class Driver(Identified):
                 """,
             ),
         ]
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone of where the driver was last; that of the installation without a position."""
+        latest: LatestPosition | None = getattr(self, "latest", None)
+        return latest.zone if latest else timezone.get_default_timezone()
 
     def __str__(self) -> str:
         return self.name

@@ -26,7 +26,7 @@ _COLLECT_SECONDS = 30
 _DROPOFFS_SECONDS = 80
 _RETURN_SECONDS = 30
 # How long the driver of a delivery with outcome CANCEL_LATE waits for the cancellation.
-_CANCELLATION_SECONDS = 1800
+CANCELLATION_SECONDS = 1800
 
 _POSITION_SECONDS = 4
 
@@ -89,7 +89,7 @@ def next_step(state: State, outcome: Outcome) -> Step | None:
         return _next_in_reverse(state, outcome) if state.mode is Mode.REVERSE else _next_outward(state, outcome)
     if state.route is RouteStatus.RETURNING:
         waits = outcome is Outcome.CANCEL_LATE and Status.COLLECTED in state.orders  # in mode REVERSE
-        return Step(Trigger.RETURN, _CANCELLATION_SECONDS if waits else _RETURN_SECONDS, is_wait=waits)
+        return Step(Trigger.RETURN, CANCELLATION_SECONDS if waits else _RETURN_SECONDS, is_wait=waits)
     return None
 
 
@@ -98,7 +98,7 @@ def _next_outward(state: State, outcome: Outcome) -> Step:
         return Step(Trigger.COLLECT, _COLLECT_SECONDS)
     has_been_at_a_stop = state.tried or any(order not in OPEN for order in state.orders)
     if outcome is Outcome.CANCEL_LATE and not has_been_at_a_stop:
-        return Step(Trigger.FAIL, _CANCELLATION_SECONDS, 0, is_wait=True)
+        return Step(Trigger.FAIL, CANCELLATION_SECONDS, 0, is_wait=True)
     fails = outcome in (Outcome.RETURN, Outcome.CANCEL_LATE) or (outcome is Outcome.FAIL and state.ahead[0] == 0)
     return _at_stop(state, Trigger.FAIL if fails else Trigger.DELIVER)
 

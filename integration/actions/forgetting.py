@@ -71,7 +71,7 @@ def forget_old_invoices(*, at: datetime) -> None:
         with forgetting():
             rows = Invoice.objects.filter(pk__in=keys)
             rows.alias(digits=Length("issuer_document")).filter(digits=_CPF_LENGTH).update(issuer_document="")
-            rows.update(raw=b"", forgotten_at=at)
+            rows.update(raw=b"", recipient_document="", forgotten_at=at)
 
 
 def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QuerySet[Order]:

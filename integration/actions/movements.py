@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from common.postgresql import prepared
-from integration import lifecycle, words
+from common.states import region_of
+from integration import lifecycle, nfe, words
 from integration.actions import orders as order_actions
+from integration.actions.invoices import compact_key
 from integration.actions.orders import Report
 from integration.errors import (
     MOST_NAMED,
@@ -25,6 +27,7 @@ from integration.errors import (
 )
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, StatusLog
+from integration.models.order import RECEIVERS_PAGES, key_of_token
 
 MOST_EVENTS = 100  # of a call
 KEPT = timedelta(days=40)  # longer than the moment of an event may be back
@@ -291,20 +294,38 @@ _FIND = """
 _OF_SELLER = "(sent.seller = '' OR o.seller_id = (SELECT id FROM integration_seller WHERE reference = sent.seller))"
 
 
+# The orders that have a scanned access key, two at most for each.
+_OF_INVOICE = """
+    SELECT sent.code, sent.seller, array_agg(alike.id)
+    FROM unnest(%s::text[], %s::text[], %s::text[]) AS sent (code, seller, key)
+    CROSS JOIN LATERAL (
+        SELECT o.id FROM integration_searchcode c JOIN ({orders}) o ON o.id = c.order_id
+        WHERE c.kind = 'invoice_key' AND c.value = sent.key AND {of_seller} LIMIT 2
+    ) alike
+    GROUP BY sent.code, sent.seller
+"""
+_Sent = tuple[str, str]  # a code as it was sent, and the reference of its seller, or an empty text
+
+
 class Found:
     """The orders that events are about, each once, with their sellers."""
 
     def __init__(
-        self, candidates: dict[tuple[str, str], list[_Candidate]], orders: dict[int, Order], most_sellers: int
+        self,
+        candidates: dict[_Sent, list[_Candidate]],
+        others: dict[_Sent, int | str],
+        orders: dict[int, Order],
+        most_sellers: int,
     ) -> None:
-        self._candidates, self._orders, self._most_sellers = candidates, orders, most_sellers
+        self._candidates, self._others, self._orders = candidates, others, orders
+        self._most_sellers = most_sellers
         self.orders = list(orders.values())
 
     def order_of(self, movement: Movement) -> Order:
         """Raises UnknownTrackingCode or AmbiguousTrackingCode."""
         candidates = self._candidates.get((movement.tracking_code, movement.seller), [])
         if not candidates:
-            raise UnknownTrackingCode(code=movement.tracking_code)
+            return self._named_by_another_code(movement)
         if len(candidates) > 1:
             sellers = dict.fromkeys((each.reference, each.name) for each in candidates)
             if len(sellers) == 1:  # alike, but none is the code: naming the seller would not help
@@ -322,28 +343,60 @@ class Found:
             return self.order_of(movement)
         return None
 
+    def _named_by_another_code(self, movement: Movement) -> Order:
+        other = self._others.get((movement.tracking_code, movement.seller))
+        order = self._orders.get(other) if isinstance(other, int) else None
+        if order is None:
+            fault = other if isinstance(other, str) else "address_read" if other else "unknown_tracking_code"
+            raise UnknownTrackingCode(code=movement.tracking_code, fault=fault)
+        return order
+
 
 def find(movements: Sequence[Movement], orders: QuerySet[Order], *, most_sellers: int = MOST_NAMED) -> Found:
     """Those of `orders` that the events are about, by two statements.
 
     An order whose tracking code is equal goes before one whose code is equal without regard to case, spaces, dots and
-    dashes.
+    dashes. A code that is none may be another one of an order's label: the address in its QR code, or the access key of
+    its invoice, which takes a statement more.
     """
-    sent = {(movement.tracking_code, movement.seller) for movement in movements}
+    sent = sorted({(movement.tracking_code, movement.seller) for movement in movements})
     # A code of nothing but spaces, dots and dashes is none.
-    wanted = sorted((code, seller) for code, seller in sent if code.strip(" .-"))
+    wanted = [(code, seller) for code, seller in sent if code.strip(" .-")]
     if not wanted:
-        return Found({}, {}, most_sellers)
-    subquery, parameters = orders.order_by().values("id", "tracking_code", "seller_id").query.sql_with_params()
-    statement = _FIND.format(orders=subquery, of_seller=_OF_SELLER, most=most_sellers + 1)
-    codes, sellers = map(list, zip(*wanted, strict=True))
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [codes, sellers, *parameters, *parameters])
-        rows = cursor.fetchall()
-    candidates: dict[tuple[str, str], list[_Candidate]] = {}
-    for code, seller, *columns in rows:
+        return Found({}, {}, {}, most_sellers)
+    candidates: dict[_Sent, list[_Candidate]] = {}
+    for code, seller, *columns in _rows(_FIND, [*zip(*wanted, strict=True)], orders, most=most_sellers + 1):
         candidates.setdefault((code, seller), []).append(_Candidate(*columns))
     for sent_code, alike in candidates.items():
         candidates[sent_code] = [each for each in alike if each.is_equal] or alike
     single = [alike[0].order for alike in candidates.values() if len(alike) == 1]
-    return Found(candidates, orders.select_related("seller").in_bulk(single), most_sellers)
+    others = _others([each for each in wanted if each not in candidates], orders)
+    keys = [*single, *(other for other in others.values() if isinstance(other, int))]
+    return Found(candidates, others, orders.select_related("seller").in_bulk(keys), most_sellers)
+
+
+def _others(sent: Sequence[_Sent], orders: QuerySet[Order]) -> dict[_Sent, int | str]:
+    """What codes are that are no tracking codes: the key of an order, or a key of `UnknownTrackingCode.MESSAGES`."""
+    found: dict[_Sent, int | str] = {}
+    keys: dict[_Sent, str] = {}
+    for code, seller in sent:
+        if "://" in code:
+            found[code, seller] = key_of_token(code.rpartition(RECEIVERS_PAGES)[2]) or "address_read"
+        elif nfe.ACCESS_KEY.fullmatch(key := compact_key(code)):
+            found[code, seller], keys[code, seller] = "unknown_invoice_key", key
+        elif region_of(code):
+            found[code, seller] = "postcode_read"
+    if keys:
+        columns = [*zip(*keys, strict=True), [*keys.values()]]
+        for code, seller, named in _rows(_OF_INVOICE, columns, orders):
+            found[code, seller] = named[0] if len(named) == 1 else "ambiguous_invoice_key"
+    return found
+
+
+def _rows(statement: str, columns: Sequence[Sequence[str]], orders: QuerySet[Order], **values: int) -> list[Any]:
+    """What a statement about codes that were sent finds among `orders`, which it reads as a subquery."""
+    subquery, parameters = orders.order_by().values("id", "tracking_code", "seller_id").query.sql_with_params()
+    text = statement.format(orders=subquery, of_seller=_OF_SELLER, **values)
+    with connection.cursor() as cursor:
+        cursor.execute(text, [*map(list, columns), *parameters * statement.count("{orders}")])
+        return list(cursor.fetchall())

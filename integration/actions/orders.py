@@ -9,7 +9,7 @@ from typing import Any, NotRequired, TypedDict
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import Exists, Func, Q, QuerySet, Subquery, TextField
+from django.db.models import Exists, F, Func, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from django.utils import timezone
 
@@ -22,6 +22,7 @@ from common.states import region_of
 from common.webhooks.models import ENDPOINT_COLUMNS
 from integration import freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes, receiver_mails
+from integration.actions.invoices import Doubt
 from integration.errors import (
     CompanyNotFound,
     DuplicateOrder,
@@ -39,6 +40,7 @@ from integration.models import (
     Company,
     Invoice,
     InvoiceReference,
+    LinkReason,
     ManifestEntry,
     Order,
     SearchCode,
@@ -62,6 +64,8 @@ _SAME_THING = timedelta(hours=1)
 BY_RULE = "rule of assignment"
 # A larger freight is one of sides or a value that are mistakes.
 _MOST_CENTAVOS = 10**11
+# Invoices with one cut reference that are looked at for a new order.
+_MOST_BEGINNING = 20
 _SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
 
 
@@ -185,8 +189,8 @@ class NewOrder:
 
     @property
     def postcode(self) -> str:
-        """The receiver's, as the regions have it."""
-        return self.receiver["address"]["zipCode"].replace("-", "", 1)
+        """The receiver's, as it was sent."""
+        return self.receiver["address"]["zipCode"]
 
     @property
     def declared(self) -> Decimal:
@@ -203,13 +207,14 @@ def create(
     by: str,
     at: datetime,
     simulation_speed: float | None = None,
+    on_doubts: Callable[[list[Doubt]], None] = lambda _doubts: None,
     on_no_freight: Callable[[NoCoverage], None] = lambda _reason: None,
 ) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
-    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast. `on_no_freight` is
-    called with the reason why an order of a company with a postcode gets no freight, before anything is committed; what
-    it raises undoes all of it.
+    With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast. `on_doubts` is
+    called with what is doubtful about the order's invoice, `on_no_freight` with the reason why an order of a company
+    with a postcode gets no freight, before anything is committed; what they raise undoes all of it.
 
     Raises CompanyNotFound, InvalidDocument, ForeignCompany, DuplicateOrder or TooManySimulations, and then writes
     nothing.
@@ -226,6 +231,7 @@ def create(
         company_id, origin, order_id, tracking_number = numbers
         tracking_code, facts = _checked(seller, environment, payload, tracking_number)
         naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in facts.naming]
+        keys = {invoice.access_key for invoice in naming}
         price = None
         if origin:
             try:
@@ -262,17 +268,26 @@ def create(
             if Simulation.objects.is_full(seller.pk):
                 raise TooManySimulations
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
+        meaning = invoices.meaning_by_cut_reference(order, among=facts.beginning) if facts.beginning else []
+        named = [*naming, *(each.invoice for each in meaning if each.invoice.access_key not in keys)]
         entry = _log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
         told = outbox.rows_of_first(
             order=order,
             entry=entry,
             found=facts.told,
-            invoices=[invoice.access_key for invoice in naming],
+            invoices=[invoice.access_key for invoice in named],
             at=at,
         )
         insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned, *told)
-        invoices.link([(invoice, order) for invoice in naming], by=by, at=at)
+        invoices.link([(invoice, order, _reason(invoice, order)) for invoice in naming], by=by, at=at)
+        for each in meaning:
+            each.link(order, is_linked=each.invoice.access_key in keys, by=by, at=at)
+        on_doubts(invoices.doubts_of_order(order, linked=named, is_void=facts.is_void))
     return order
+
+
+def _reason(invoice: Invoice, order: Order) -> LinkReason:
+    return LinkReason.ACCESS_KEY if invoice.access_key == order.invoice_key else LinkReason.REFERENCE
 
 
 def cancel(*, order: Order, by: str, at: datetime) -> Order:
@@ -350,9 +365,9 @@ def check_moment(happened_at: datetime, *, last: datetime, at: datetime) -> None
 def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | None) -> tuple[str, Any]:
     """The tracking code, the payload's or one made of `number` that the seller has not used, and the row of `_facts`.
 
-    Its `naming` are the invoices to link: keys, access keys and numbers. A reference that is as long as the NF-e layout
-    allows names the order too, if no other order's code begins like that. Its `carrier` is that of the rules of
-    assignment, which hold for live orders.
+    Its `naming` are the invoices to link: keys, access keys and numbers. `beginning`: those that may mean the order by
+    a cut reference. `is_void`: the invoice that the order names is stored and void. Its `carrier` is that of the rules
+    of assignment, which hold for live orders.
 
     Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
     lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
@@ -366,7 +381,7 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             environment=environment,
             code=payload.code,
             tracking_code=code,
-            cut=payload.code[:CUT_REFERENCE],
+            cut=payload.code[:CUT_REFERENCE] if len(payload.code) > CUT_REFERENCE else "",  # no reference is empty
             invoice_key=payload.invoice_key,
             state=region.state if region else "",
             region=region.kind.value if region else "",
@@ -443,7 +458,7 @@ _LOCK = """
 
 
 def _facts() -> QuerySet[Seller]:
-    seller, environment = Parameter("seller"), Parameter("environment")
+    seller, environment, key = Parameter("seller"), Parameter("environment"), Parameter("invoice_key")
     orders = Order.objects.of(seller, environment).order_by()
     return (
         Seller.objects.filter(pk=seller)
@@ -451,7 +466,9 @@ def _facts() -> QuerySet[Seller]:
         .annotate(
             has_code=Exists(orders.filter(code=Parameter("code"))),
             has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
-            naming=ArraySubquery(_naming(seller, environment, orders).values("texts")),
+            naming=ArraySubquery(_naming(seller, environment).values("texts")),
+            beginning=ArraySubquery(_beginning(seller)),
+            is_void=Exists(Invoice.objects.of(seller, environment).filter(access_key=key, is_void=True)),
             told=ArraySubquery(WebhookEndpoint.objects.of(seller, environment).values_list(row_of(ENDPOINT_COLUMNS))),
             carrier=Subquery(_rules().values("carrier")[:1]),
         )
@@ -467,14 +484,16 @@ def _rules() -> QuerySet[CarrierRule]:
     return rules.order_by("-state", "-region", "-service")
 
 
-def _naming(seller: Parameter, environment: Parameter, orders: QuerySet[Order]) -> QuerySet[Any]:
+def _beginning(seller: Parameter) -> QuerySet[Any]:
+    """The newest of the seller's invoices that have the beginning of the order's code as a cut reference."""
+    references = InvoiceReference.objects.filter(seller=seller, value=Parameter("cut"))
+    # By an expression, so that PostgreSQL does not read references in this sequence until some have the value.
+    return references.order_by((F("invoice") + 0).desc()).values("invoice")[:_MOST_BEGINNING]
+
+
+def _naming(seller: Parameter, environment: Parameter) -> QuerySet[Any]:
     """The seller's invoices, but void ones, that name the order or whose access key it names, with their `texts`."""
-    # The length stands in the text, because a statement planned for any parameters cannot use the index otherwise.
-    begins = Func("code", template=f"LEFT(%(expressions)s, {CUT_REFERENCE})", output_field=TextField())
-    beginning_alike = orders.alias(begins=begins).filter(begins=Parameter("cut"))
-    references = InvoiceReference.objects.filter(seller=seller).order_by()
-    named = references.filter(value=Parameter("code"))
-    named_in_part = references.filter(~Exists(beginning_alike), value=Parameter("cut"))
+    named = InvoiceReference.objects.filter(seller=seller, value=Parameter("code")).order_by()
     texts: Func = Func(
         Cast("pk", TextField()),
         "access_key",
@@ -484,7 +503,6 @@ def _naming(seller: Parameter, environment: Parameter, orders: QuerySet[Order]) 
     )
     found = Invoice.objects.filter(
         any_of("pk", ArraySubquery(named.values("invoice")))
-        | any_of("pk", ArraySubquery(named_in_part.values("invoice")))
         | Q(seller=seller, access_key=Parameter("invoice_key")),  # no invoice has an empty access key
         environment=environment,
         is_void=False,

@@ -7,8 +7,9 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from common.states import postcode_of
 from integration import postcodes
-from integration.actions import receiver_mails
+from integration.actions import receiver_mails, tracking
 from integration.errors import CompanyTaken, InvalidDocument, OrderNotFound, SellerNotFound
 from integration.models import Company, Order, ReceiverMail, Seller, compact_document
 
@@ -19,12 +20,12 @@ _log = logging.getLogger(__name__)
 def open_(*, name: str, documents: Sequence[str], origin: str = "") -> Seller:
     """Create a seller with a company for each document (CNPJ or CPF, with or without mask).
 
-    `origin`: the postcode that parcels of all of them leave from, with or without hyphen; empty: their orders get no
-    freight. Raises InvalidDocument, CompanyTaken or NoCoverage, and then writes nothing.
+    `origin`: the postcode that parcels of all of them leave from; empty: their orders get no freight. Raises
+    InvalidDocument, CompanyTaken or NoCoverage, and then writes nothing.
     """
-    postcode = origin.replace("-", "", 1)
-    if postcode:
-        postcodes.region(postcode)
+    if origin:
+        postcodes.region(origin)
+    postcode = postcode_of(origin)
     seller = Seller.objects.create(name=name)
     for document in documents:
         _register(seller, document, postcode)
@@ -41,12 +42,15 @@ def find(text: str) -> Seller:
 
 
 def find_order(seller: str, environment: str, code: str) -> Order:
-    """The order with this `orderId` of the seller with this id or reference. Raises SellerNotFound or OrderNotFound."""
+    """The order with this `orderId` of the seller with this id or reference, as `tracking.get` finds it.
+
+    Raises SellerNotFound or OrderNotFound.
+    """
     found = find(seller)
-    order = Order.objects.of(found, environment).filter(code=code).first()
-    if order is None:
-        raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.")
-    return order
+    try:
+        return tracking.get(found, environment, code=code)
+    except OrderNotFound as error:
+        raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.") from error
 
 
 def suspend(*, seller: Seller, reason: str, by: str, at: datetime) -> bool:

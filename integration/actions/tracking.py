@@ -7,14 +7,14 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField, F, Func, Prefetch, QuerySet, TextField, Value
-from django.db.models.functions import Cast, NullIf
+from django.db import connection
+from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Prefetch, QuerySet
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
 from integration.errors import OrderNotFound
-from integration.models import InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
-from integration.models.order import compact_code
+from integration.models import Invoice, InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
+from integration.models.order import SearchCodeQuerySet
 
 MOST_RESULTS = 10
 
@@ -43,40 +43,73 @@ def find(seller: Seller, environment: str, *, value: str, by_document: bool, doc
     return [TrackedOrder(entries[0].tracking_code, entries) for entries in found[:MOST_RESULTS]]
 
 
-def get(seller: Seller, environment: str, *, code: str) -> Order:
-    """The seller's order with this `orderId`, with its company, carrier, status log and linked invoices.
+def get(seller: Seller, environment: str, *, code: str, details: bool = False) -> Order:
+    """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
 
-    The invoices are without their files. Raises OrderNotFound.
+    `details`: with its company, carrier, status log and linked invoices, which are without their files. Raises
+    OrderNotFound.
     """
+    return _found(seller, environment, [code], _with_details() if details else Order.objects.all())[0]
+
+
+def _with_details() -> QuerySet[Order]:
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    orders = Order.objects.of(seller, environment).select_related("company", "carrier")
-    found = orders.prefetch_related("status_log", Prefetch("invoice_links", links)).filter(code=code)
-    # Not by `first`, which sorts: PostgreSQL might then read sorted orders until one has the code.
-    order = None if "\0" in code else next(iter(found.order_by()), None)  # PostgreSQL refuses NUL in a query
-    if order is None:
-        raise OrderNotFound
-    return order
+    orders = Order.objects.select_related("company", "carrier")
+    return orders.prefetch_related("status_log", Prefetch("invoice_links", links))
 
 
 def several(seller: Seller, environment: str, *, codes: Sequence[str]) -> list[Order]:
-    """The seller's orders with these `orderId`s, in their sequence, with what their labels say.
+    """The seller's orders with these `orderId`s, as `get` finds them, each once, with what their labels say.
 
     Raises OrderNotFound, which names the first one that there is not.
     """
+    found = _found(seller, environment, codes, with_labels(Order.objects.all()))
+    return [*{order.pk: order for order in found}.values()]
+
+
+def _found(seller: Seller, environment: str, codes: Sequence[str], orders: QuerySet[Order]) -> list[Order]:
+    """The order of each code. Two statements more if one has no such code. Raises OrderNotFound."""
     if any("\0" in code for code in codes):
         raise OrderNotFound  # PostgreSQL refuses NUL in a query
-    orders = Order.objects.of(seller, environment).filter(code__in=codes).order_by()
-    found = {order.code: order for order in with_labels(orders)}
-    missing = next((code for code in codes if code not in found), None)
-    if missing is not None:
-        raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing}'")
+    own = orders.filter(seller=seller, environment=environment).order_by()
+    # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
+    exact = own.filter(code__in=codes) if len(codes) > 1 else own.filter(code=codes[0])
+    found = {order.code: order for order in exact}
+    if missing := [code for code in codes if code not in found]:
+        keys = _only_alike(seller, environment, missing)
+        alike = own.in_bulk(keys.values()) if keys else {}
+        found |= {code: alike[key] for code, key in keys.items()}
+    missing = [code for code in codes if code not in found]
+    if missing:
+        raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing[0]}'")
     return [found[code] for code in codes]
+
+
+_ALIKE = """
+    SELECT sent.code, min(alike.order_id)
+    FROM unnest(%s::text[]) AS sent (code) CROSS JOIN LATERAL (
+        SELECT order_id FROM integration_searchcode
+        WHERE seller_id = %s AND environment = %s AND kind = 'order'
+          AND UPPER(TRANSLATE(value, ' .-', '')) = nullif(UPPER(TRANSLATE(sent.code, ' .-', '')), '')
+        LIMIT 2
+    ) alike
+    GROUP BY sent.code HAVING count(*) = 1
+"""
+
+
+def _only_alike(seller: Seller, environment: str, codes: Sequence[str]) -> dict[str, int]:
+    """By code, the key of the order whose `orderId` is alike (`compact_code`), where there is one only."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ALIKE, [[*codes], seller.pk, environment])
+        return dict(cursor.fetchall())
 
 
 def with_labels(orders: QuerySet[Order]) -> QuerySet[Order]:
     """The orders with what their labels say."""
     links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    return orders.select_related("company__seller", "carrier").prefetch_related(Prefetch("invoice_links", links))
+    own = Invoice.objects.of(OuterRef("seller"), OuterRef("environment")).filter(access_key=OuterRef("invoice_key"))
+    found = orders.annotate(names_unprintable=Exists(own.exclude(Invoice.PRINTABLE)))
+    return found.select_related("company__seller", "carrier").prefetch_related(Prefetch("invoice_links", links))
 
 
 def _status_logs(owner: dict[str, Any], value: str, *, by_document: bool, document: str) -> list[Any]:
@@ -107,14 +140,13 @@ def by_both(seller: Any, environment: Any, value: Any, document: Any) -> QuerySe
     return _with_code(codes, value)
 
 
-def _with_code(codes: QuerySet[SearchCode], value: Any) -> QuerySet[StatusLog]:
+def _with_code(codes: SearchCodeQuerySet, value: Any) -> QuerySet[StatusLog]:
     """The status logs of MOST_RESULTS orders with the code and of as many that have it in another form.
 
     `value` is an expression.
     """
     # A value of nothing but spaces, dots and dashes is compared as it is only.
-    compact = NullIf(compact_code(Cast(value, TextField())), Value(""))
-    same, alike = codes.filter(value=value), codes.alias(compact=compact_code("value")).filter(compact=compact)
+    same, alike = codes.filter(value=value), codes.alike(value)
     equal, similar = (_newest(found.order_by("-order_id").distinct().values("order_id")) for found in (same, alike))
     either: Func = Func(equal, similar, function="ARRAY_CAT", output_field=ArrayField(BigIntegerField()))
     rows = _status_logs_of(any_of("order", either)).annotate(is_equal=any_of("order", equal))

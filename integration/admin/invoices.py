@@ -18,9 +18,10 @@ from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, copyable, short
 from common.fields import any_of
 from common.formats import document, money
-from integration.actions import invoices
+from integration.actions import invoices, tracking
 from integration.admin.sellers import SELLER
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order
+from integration.errors import OrderNotFound
+from integration.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, Order
 
 _ISSUER = column("issuer_document", _("issuer"), document)
 _VALUE = column("value", _("value"), money)
@@ -33,7 +34,12 @@ class ReferenceInline(ReadOnlyInline):
 
 class LinkInline(ReadOnlyInline):
     model = InvoiceLink
-    fields = ["order", column("linked_by", _("linked by"), actor_name), "linked_at"]
+    fields = ["order", "reason", column("linked_by", _("linked by"), actor_name), "linked_at"]
+
+
+class ChangeInline(ReadOnlyInline):
+    model = InvoiceChange
+    fields = ["kind", "order", "reason", "text", column("by", _("by"), actor_name), "at"]
 
 
 class InvoiceForm(forms.ModelForm[Invoice]):
@@ -55,13 +61,11 @@ class InvoiceForm(forms.ModelForm[Invoice]):
         if not code:
             return None
         if self.instance.is_void:
-            raise forms.ValidationError(
-                _("The tax office has denied or cancelled this invoice, so no order is linked to it.")
-            )
-        order = Order.objects.of(self.instance.seller_id, self.instance.environment).filter(code=code).first()
-        if order is None:
-            raise forms.ValidationError(_("This seller has no such order."))
-        return order
+            raise forms.ValidationError(_("This invoice was denied or cancelled, so no order is linked to it."))
+        try:
+            return tracking.get(self.instance.seller, self.instance.environment, code=code)
+        except OrderNotFound as error:
+            raise forms.ValidationError(_("This seller has no such order.")) from error
 
 
 @admin.register(Invoice)
@@ -79,13 +83,14 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     search_help_text = _("Access key, number or order, whole")
     readonly_fields = [
         "number", "series", "environment", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE,
-        "issued_at", "layout", "is_void", "received_at", column("received_by", _("received by"), actor_name), "file",
+        "issued_at", "layout", "protocol", "is_void", "is_return",
+        "received_at", column("received_by", _("received by"), actor_name), "file",
     ]  # fmt: skip  # a list of names
     fieldsets = [
         (None, {"classes": ["rota-facts"], "fields": readonly_fields}),
         (_("Order"), {"fields": ["link_order"]}),
     ]
-    inlines = [ReferenceInline, LinkInline]
+    inlines = [ReferenceInline, LinkInline, ChangeInline]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -103,7 +108,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         term = search_term.strip()
         if not term:
             return queryset, False
-        found = Invoice.objects.filter(access_key=term).values("pk").order_by()
+        found = Invoice.objects.filter(access_key=invoices.compact_key(term)).values("pk").order_by()
         found = found.union(
             Invoice.objects.filter(number=term).values("pk").order_by(),
             InvoiceReference.objects.filter(value=term).values("invoice").order_by(),

@@ -1,11 +1,12 @@
-"""Files of events, which depots and carriers without an API keep: a CSV file is read, previewed and recorded.
+"""Files of events, which depots and carriers without an API keep: a table is read, previewed and recorded.
 
 Nothing is written before the preview is confirmed, and then only if it is still true.
 """
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time
+from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple
 from uuid import UUID
 
@@ -16,19 +17,20 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from import_export.widgets import Widget
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from common import clock, csv_files, kept_uploads
+from common import clock, csv_files, kept_uploads, table_files
 from common.accounts import Environment
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
 from common.heavy import heavy
 from common.http_requests import is_cut_short
-from common.measures import shown
+from common.measures import shown, with_value
 from common.tabular_import import ChoiceWidget, FormFieldWidget
 from integration import lifecycle, words
 from integration.actions import movements
@@ -39,6 +41,30 @@ from integration.models import Order
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 
 _LONGEST_REFERENCE = 20
+
+
+class _MomentWidget(Widget):
+    """A moment in the service's time zone. A day without a time is its last moment that has been.
+
+    So it is never before the order of the same day, as midnight would be.
+    """
+
+    def clean(self, value: str, row: Any = None, **kwargs: Any) -> datetime | None:
+        """Raises ValueError."""
+        if not value:
+            return None
+        if day := table_files.date_alone(value):
+            begins, ends = (timezone.make_aware(datetime.combine(day, part)) for part in (time(), time(23, 59, 59)))
+            return min(ends, max(clock.now(), begins))
+        try:
+            return _MOMENT.clean(value)
+        except forms.ValidationError as error:
+            raise ValueError(with_value(value, _("write it as 28/11/2026 14:30 or 2026-11-28 14:30"))) from error
+
+
+_MOMENT = forms.DateTimeField(
+    input_formats=["%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"]
+)
 
 
 class Column(NamedTuple):
@@ -56,7 +82,7 @@ COLUMNS = (
            FormFieldWidget(forms.CharField(max_length=LONGEST_CODE)), is_required=True),
     Column("status", gettext_lazy("status"), "status",
            ChoiceWidget([(status.value, words.STATUSES[status]) for status in lifecycle.REPORTED]), is_required=True),
-    Column("happened_at", gettext_lazy("happened at"), "occurredAt", FormFieldWidget(forms.DateTimeField())),
+    Column("happened_at", gettext_lazy("happened at"), "occurredAt", _MomentWidget()),
     Column("reason_code", gettext_lazy("reason code"), "code",
            ChoiceWidget([(code.value, text) for code, text in words.REASONS.items()])),
     Column("reason", gettext_lazy("reason in words"), "reason",
@@ -146,7 +172,7 @@ def read(raw: bytes) -> tuple[list[tuple[int, Movement]], list[Fault]]:
 
     The id of an event is made of the file and the line, so that the same file again does nothing.
     """
-    headings, *rows = csv_files.read(csv_files.decoded(raw))
+    headings, *rows = table_files.read(raw)
     columns = _in_file(headings.cells)
     name_of_file = hashlib.sha256(raw).hexdigest()[:32]
     events, faults = [], []
@@ -201,9 +227,9 @@ class UploadForm(forms.Form):
     """The file, or the name of the one that was previewed, with what the preview showed."""
 
     file = forms.FileField(
-        label=gettext_lazy("CSV file"),
+        label=gettext_lazy("XLSX or CSV file"),
         required=False,
-        widget=UnfoldAdminFileFieldWidget({"accept": ".csv,text/csv,text/plain"}),
+        widget=UnfoldAdminFileFieldWidget({"accept": table_files.ACCEPTED}),
     )
     upload = forms.UUIDField(required=False)
     digest = forms.CharField(required=False, max_length=64)
@@ -226,16 +252,14 @@ class MovementFiles(ModelAdmin):
         """The headings, and a row as an example."""
         if not self.has_change_permission(request):
             raise PermissionDenied
-        example: list[csv_files.Cell] = [
-            "AA123456785BR",
-            words.STATUSES[Status.COLLECTED],
-            clock.now(),
-            "",
-            "",
-            "São Paulo/SP",
-            "",
-        ]
-        return csv_files.response("events-template", header=[column.heading for column in COLUMNS], rows=[example])
+        example = dict.fromkeys(_BY_NAME, "") | {
+            "tracking_code": "AA123456785BR",
+            "status": words.STATUSES[Status.COLLECTED],
+            "happened_at": clock.now(),
+            "place": "São Paulo/SP",
+        }
+        columns: list[table_files.Column] = [(column.heading, itemgetter(column.name)) for column in COLUMNS]
+        return table_files.response(request, "events-template", columns=columns, rows=[example])
 
     @heavy
     def movements_view(self, request: HttpRequest) -> HttpResponse:
@@ -251,10 +275,11 @@ class MovementFiles(ModelAdmin):
             return self._confirmed(request, form.cleaned_data["upload"], form.cleaned_data["digest"])
         file = form.cleaned_data["file"]
         if file is None:
-            is_large = is_cut_short(request, field="file", most=csv_files.MOST_BYTES)
-            return self._show(request, error=csv_files.too_large() if is_large else _("Choose a file."))
+            is_large = is_cut_short(request, field="file", most=table_files.MOST_BYTES)
+            too_large = csv_files.too_large(table_files.MOST_BYTES)
+            return self._show(request, error=too_large if is_large else _("Choose a file."))
         try:
-            csv_files.check_size(file.size)
+            csv_files.check_size(file.size, most=table_files.MOST_BYTES)
             return self._preview(request, file.read())
         except UnreadableFile as error:
             return self._show(request, error=str(error))

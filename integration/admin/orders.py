@@ -27,6 +27,7 @@ from common.admin_base import (
     copyable,
     pill,
     pretty,
+    rendered_in,
 )
 from common.formats import centavos, document, money
 from integration import lifecycle, words
@@ -253,11 +254,11 @@ class OrderAdmin(LargeTable, MovementFiles):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str
     ) -> tuple[QuerySet[Order], bool]:
-        """Exact matches only, each of which an index finds."""
+        """Whole codes, which an index finds."""
         term = search_term.strip()
         if not term:
             return queryset, False
-        codes = SearchCode.objects.filter(value=term)
+        codes = SearchCode.objects.of_all().named(term)
         if codes.exists():
             return queryset.filter(pk__in=codes.values("order")), False
         return queryset.filter(receiver_document=compact_document(term)), False
@@ -277,7 +278,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         context["may_move"] = self.has_change_permission(request, order)
         context["usual"] = usual and (usual.value, MOVES[usual])
         context["others"] = [(status.value, MOVES[status]) for status in lifecycle.choices(current) if status != usual]
-        return super().render_change_form(request, context, *args, **kwargs)
+        return rendered_in(super().render_change_form(request, context, *args, **kwargs), order.company)
 
     def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:
         """Change the status of one order and show the result as a message."""

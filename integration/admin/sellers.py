@@ -37,6 +37,7 @@ from common.admin_base import (
     pill,
 )
 from common.formats import document, moment, postcode
+from common.states import LONGEST_POSTCODE, postcode_of
 from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document
@@ -59,10 +60,11 @@ class DocumentField(forms.CharField):
 
 
 class PostcodeField(forms.CharField):
-    """A CEP with or without its hyphen. The value is without, as the model requires."""
+    """A CEP, however it is written. The value is its digits, as the model requires, or else what was typed."""
 
     def to_python(self, value: Any) -> str:
-        return (super().to_python(value) or "").replace("-", "", 1)
+        text = super().to_python(value) or ""
+        return postcode_of(text) or text
 
 
 class CompanyForm(forms.ModelForm[Company]):
@@ -73,7 +75,7 @@ class CompanyForm(forms.ModelForm[Company]):
         widget=UnfoldAdminTextInputWidget({"aria-label": _("document")}),
     )
     postcode = PostcodeField(
-        max_length=10,
+        max_length=LONGEST_POSTCODE,
         required=False,
         label=_("origin CEP"),
         help_text=Company._meta.get_field("postcode").help_text,

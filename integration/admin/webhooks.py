@@ -41,4 +41,4 @@ class WebhookEventAdmin(EventAdmin):
             return queryset, False
         if key := parse_id(term):
             return queryset.filter(pk=key), False
-        return queryset.filter(order__in=SearchCode.objects.filter(value=term).values("order")), False
+        return queryset.filter(order__in=SearchCode.objects.of_all().named(term).values("order")), False

@@ -39,16 +39,36 @@ WARNINGS = {
     "side_is_zero": "Uma das medidas é zero.",
     "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
     "no_freight": "Sem frete: {about}.",
-    "other_invoice_stored": "Já existe uma nota fiscal com esta chave de acesso e outro conteúdo. Esta não foi salva.",
-    "invalid_access_key": "Uma chave de acesso tem 44 caracteres, dígitos e letras.",
+    "several_invoices": "O arquivo tem {about} notas; todas foram lidas.",
+    "other_invoice_stored": (
+        "Um arquivo anterior desta chave de acesso tem outro número, série, valor ou data, e continua valendo."
+    ),
+    "invalid_access_key": (
+        "'{about}' não é uma chave de acesso: ela tem 44 dígitos e letras, e o último confere os outros (módulo 11). "
+        "Copie-a do XML; planilhas cortam números longos."
+    ),
+    "other_model": (
+        "A chave de acesso é do modelo {about}, que não acompanha mercadorias. Use a da NF-e (55) ou da DC-e (99)."
+    ),
+    "test_invoice": "A nota é do ambiente de testes da SEFAZ (tpAmb 2) e não tem valor fiscal.",
+    "rejected_invoice": "A SEFAZ rejeitou a nota (cStat {about}). Envie o XML da nota autorizada.",
+    "unconfirmed_invoice": (
+        "O XML não traz o protocolo de autorização da SEFAZ (protNFe). Envie o nfeProc quando a nota for autorizada."
+    ),
+    "return_invoice": "A nota é de devolução ou de entrada (finNFe 4 ou tpNF 0) e não é impressa em etiquetas.",
     "invalid_document": "Os dígitos verificadores do CPF ou CNPJ não conferem.",
     "invalid_email": "Não é um endereço de e-mail.",
     "foreign_issuer": "O emitente da nota ({about}) não é nenhuma das empresas deste vendedor.",
     "consumer_invoice": "A nota é uma NFC-e (modelo 65), que não acompanha o transporte. Envie a NF-e (modelo 55).",
-    "void_invoice": "A nota foi denegada ou cancelada pela SEFAZ. Foi salva e não será vinculada a pedidos.",
+    "void_invoice": "A nota foi denegada ou cancelada: não é vinculada a pedidos nem impressa em etiquetas.",
     "unmatched_reference": (
         "Nenhum pedido tem o orderId '{about}' (xPed). A nota será vinculada a ele quando for criado."
     ),
+    "uncertain_reference": (
+        "'{about}' (xPed) pode ser o início de: {candidates}. Nada mais na nota confirma qual é o pedido, e ela não "
+        "foi vinculada. Vincule-a no painel ou por POST /api/integration/invoices/<chave>/link."
+    ),
+    "different_invoice_key": "O pedido informa uma chave de acesso, e a nota vinculada a ele tem outra: {about}.",
     "different_value": "O valor da nota difere do invoice.value do pedido '{about}'.",
 }
 

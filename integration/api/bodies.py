@@ -14,6 +14,7 @@ from integration.actions.tracking import TrackedOrder
 from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
 from integration.freight import ORDER_SERVICES, Price, Service
 from integration.models import InvoiceLink, Manifest, Order, StatusLog
+from integration.models.invoice import InvoiceStatus
 from integration.models.manifest import STATUSES
 
 
@@ -186,8 +187,9 @@ class OrderDetail(OrderSummary, TypedDict):
 
 
 class InvoiceSummary(TypedDict):
-    """`model`: `55`, or `65` of an NFC-e. `value` in BRL. What the file does not state is empty or null.
+    """`model`: `55`, `65` of an NFC-e, `99` of a DC-e. `value` in BRL. What the file does not state is empty or null.
 
+    `status`: `void` if it was denied or cancelled, `unconfirmed` without the tax office's authorisation.
     `orders`: the orderIds of the orders that are linked. `createdAt`: when the invoice was received.
     """
 
@@ -198,9 +200,15 @@ class InvoiceSummary(TypedDict):
     issuedAt: str | None
     issuer: str
     value: float | None
+    status: Annotated[str, one_of(InvoiceStatus.values)]
     linked: bool
     orders: list[str]
     createdAt: str
+
+
+class InvoiceShown(TypedDict):
+    success: Literal[True]
+    data: InvoiceSummary
 
 
 class InvoicesListed(TypedDict):
@@ -394,6 +402,11 @@ def order_shown(order: Order, *, at: datetime) -> OrderShown:
     return {"success": True, "data": detail}
 
 
+def invoice_shown(invoice: Any) -> InvoiceShown:
+    """An invoice annotated with `order_codes`."""
+    return {"success": True, "data": _invoice_summary(invoice)}
+
+
 def invoices_listed(invoices: list[Any], next_cursor: str | None) -> InvoicesListed:
     """Invoices annotated with `order_codes`."""
     return {"success": True, "data": [_invoice_summary(invoice) for invoice in invoices], "nextCursor": next_cursor}
@@ -408,6 +421,7 @@ def _invoice_summary(invoice: Any) -> InvoiceSummary:
         "issuedAt": utc(invoice.issued_at) if invoice.issued_at else None,
         "issuer": invoice.issuer_document,
         "value": _number(invoice.value),
+        "status": invoice.status.value,
         "linked": invoice.is_linked,
         "orders": invoice.order_codes,
         "createdAt": utc(invoice.received_at),

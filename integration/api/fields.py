@@ -14,7 +14,7 @@ from rest_framework import serializers
 from common.json_body import UNSTORABLE
 from common.pagination import LONGEST_MOMENT, read_moment
 from common.serializers import BodyCharField
-from common.states import POSTCODE
+from common.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
 # In the description too, where a `\d` would be any digit of Unicode for some validators.
@@ -99,12 +99,20 @@ class MomentField(TextField):
         """Those of a text are checked above."""
 
 
-@extend_schema_field({"type": "string", "pattern": "^[0-9]{8}$"})
-class PostcodeField(ShapedTextField):
-    """Eight digits."""
+@extend_schema_field({"type": "string", "pattern": f"^{WRITTEN_POSTCODE.pattern}$", "maxLength": LONGEST_POSTCODE})
+class PostcodeField(TextField):
+    """Eight digits, however they are written. The value is the digits."""
 
-    default_error_messages = {"invalid": "Deve ter 8 dígitos, sem hífen."}
-    shape = POSTCODE
+    default_error_messages = {"invalid": "Deve ter 8 dígitos, como 01310100."}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=LONGEST_POSTCODE, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = postcode_of(data) if isinstance(data, str) else ""
+        if not text:
+            self.fail("invalid")
+        return text
 
 
 @extend_schema_field({"type": "string", "pattern": f"^{_SIDE.pattern}$"})

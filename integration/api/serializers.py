@@ -9,12 +9,15 @@ from typing import Any
 
 import django_filters
 from django.conf import settings
+from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.accounts import Environment
+from common.fields import any_of
 from common.openapi import example_body
 from common.pagination import (
     CREATED_FROM,
@@ -53,7 +56,7 @@ from integration.api.fields import (
 from integration.errors import NoCoverage
 from integration.freight import Package
 from integration.lifecycle import Reason, Status
-from integration.models import Invoice, Manifest, Order, compact_document, is_document
+from integration.models import Invoice, Manifest, Order, SearchCode, compact_document, is_document
 from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
@@ -64,6 +67,7 @@ _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
+_LONGEST_NAMED = 100  # of an access key that is none, in a warning
 _STATUSES = [status.value for status in Status]
 _SIDES = ("width", "height", "length")
 _RECEIVER = ("receiver",)
@@ -209,8 +213,7 @@ class OrderSerializer(BodySerializer):
         found = [*_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
         for index, item in enumerate(order.items):
             found += _of_item(index, item, heaviest_kg=heaviest)
-        if order.invoice_key and not nfe.ACCESS_KEY.fullmatch(order.invoice_key):
-            found.append(PayloadWarning(("invoice", "key"), "invalid_access_key"))
+        found += _of_access_key(order.invoice_key)
         if self.context["environment"] == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
             known = steps.PREFIXES
             found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
@@ -232,6 +235,14 @@ class OrderSerializer(BodySerializer):
         )
 
 
+def _of_access_key(key: str) -> Iterator[PayloadWarning]:
+    path = ("invoice", "key")
+    if key and not nfe.is_access_key(key):
+        yield PayloadWarning(path, "invalid_access_key", values=(("about", key[:_LONGEST_NAMED]),))
+    elif key and nfe.model_of(key) not in nfe.MODELS:
+        yield PayloadWarning(path, "other_model", values=(("about", nfe.model_of(key)),))
+
+
 def _of_receiver(receiver: Receiver) -> Iterator[PayloadWarning]:
     document = compact_document(receiver.get("document") or "")
     if _CPF_OR_CNPJ.fullmatch(document) and not is_document(document):
@@ -248,7 +259,7 @@ def _of_address(address: Address) -> Iterator[PayloadWarning]:
     if state not in freight.STATES:
         yield PayloadWarning((*_ADDRESS, "state"), "unknown_state")
     try:
-        region = postcodes.region(address["zipCode"].replace("-", "", 1))
+        region = postcodes.region(address["zipCode"])
     except NoCoverage:
         yield PayloadWarning((*_ADDRESS, "zipCode"), "unassigned_postcode")
         return
@@ -384,6 +395,21 @@ class CancelSerializer(BodySerializer):
     orderId = IdentifierField()
 
 
+@example_body({"orderId": "A-1001"})
+class LinkSerializer(BodySerializer):
+    """Body of a call that links an order to an invoice."""
+
+    orderId = IdentifierField()
+
+
+@example_body({"orderId": "A-1001", "reason": "A nota é de outro pedido"})
+class UnlinkSerializer(BodySerializer):
+    """Body of a call that removes an order from an invoice."""
+
+    orderId = IdentifierField()
+    reason = OptionalTextField(help_text="In words, for the history of the invoice.")
+
+
 class _ManyOrders(BodySerializer):
     """The orders of a call, by their codes."""
 
@@ -497,9 +523,12 @@ class ManifestFilter(ListFilter):
         form = PortugueseForm
 
 
+_ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
+
+
 class OrderFilter(ListFilter):
-    orderId = TextFilter("code", help_text="The orderId, exactly.")
-    trackingCode = TextFilter("tracking_code", help_text="The tracking code, exactly.")
+    orderId = TextFilter(method="of_order", help_text=f"The orderId. {_ALIKE}")
+    trackingCode = TextFilter(method="of_tracking_code", help_text=f"The tracking code. {_ALIKE}")
     status = django_filters.ChoiceFilter(
         help_text="The status of the order.",
         choices=[(status, status) for status in _STATUSES],
@@ -512,6 +541,17 @@ class OrderFilter(ListFilter):
         model = Order
         fields: list[str] = []
         form = PortugueseForm
+
+    def of_order(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
+        return self._with_code(orders, SearchCode.Kind.ORDER, value)
+
+    def of_tracking_code(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
+        return self._with_code(orders, SearchCode.Kind.TRACKING_CODE, value)
+
+    def _with_code(self, orders: QuerySet[Order], kind: SearchCode.Kind, value: str) -> QuerySet[Order]:
+        key = self.request.auth
+        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment, kind=kind).named(value)
+        return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
 
 
 class FeedQuery(QueryFilter):

@@ -38,6 +38,7 @@ from integration.api.serializers import (
     InvoiceFilter,
     LabelSerializer,
     LabelsSerializer,
+    LinkSerializer,
     ManifestFilter,
     ManifestFormatSerializer,
     ManifestSerializer,
@@ -47,6 +48,7 @@ from integration.api.serializers import (
     RemovalSerializer,
     ReportSerializer,
     TrackingSerializer,
+    UnlinkSerializer,
     WebhookSerializer,
 )
 from integration.bodies import utc
@@ -69,6 +71,7 @@ from integration.errors import (
     InvalidSandboxSpeed,
     InvalidStatusReport,
     InvoiceMissing,
+    InvoiceNotFound,
     InvoiceStorageFull,
     InvoiceUnreferenced,
     KeyMissing,
@@ -90,6 +93,7 @@ from integration.errors import (
     TooManyLabels,
     TooManySimulations,
     UnknownTrackingCode,
+    VoidInvoice,
     WrongKey,
 )
 from integration.lifecycle import Status
@@ -105,6 +109,7 @@ from integration.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from integration.models.invoice import InvoiceQuerySet
 from integration.models.manifest import ManifestQuerySet
 from integration.models.order import OrderQuerySet
 from integration.papers import files
@@ -132,6 +137,19 @@ _LABELS = {
 # What an event can be answered with, beside `move_refused`. The call itself is answered with 200.
 _EVENT_ERRORS = (UnknownTrackingCode, AmbiguousTrackingCode, EventIdReused, InvalidStatusReport)
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
+
+
+# The orderIds of the orders that an invoice is linked to.
+_ORDER_CODES = {
+    "order_codes": ArraySubquery(
+        InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id").values("order__code")
+    )
+}
+
+
+def _warning(doubt: invoices.Doubt, *path: str) -> PayloadWarning:
+    candidates = (("candidates", ", ".join(doubt.candidates)),) if doubt.candidates else ()
+    return PayloadWarning(path, doubt.code, values=(("about", doubt.about), *candidates))
 
 
 class _IntegrationViewSet(ApiView, ViewSet):
@@ -164,7 +182,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def shown(self, code: str) -> Response:
         """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        order = trackings.get(self.key.seller, self.key.environment, code=code, details=True)
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
@@ -174,7 +192,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
         """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
-        query = self.filterset_class(self.request.query_params, queryset=rows)
+        query = self.filterset_class(self.request.query_params, queryset=rows, request=self.request)
         self.check_query(query.invalid, known=query.filters)
         try:
             return pagination.page_in_order(
@@ -288,6 +306,7 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
+                on_doubts=lambda doubts: self.check_found([_warning(each, "invoice", "key") for each in doubts]),
                 on_no_freight=warn,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
@@ -355,9 +374,8 @@ class OrderViewSet(SellerViewSet):
         Cancels an order that is neither delivered nor cancelled.
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
-        order = self.orders.filter(code=serializer.validated_data["orderId"]).first()
-        if order is None:
-            raise OrderNotFound
+        code = serializer.validated_data["orderId"]
+        order = trackings.get(self.key.seller, self.key.environment, code=code)
         orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.Done(success=True, message="Objeto cancelado com sucesso"))
 
@@ -469,6 +487,8 @@ class SandboxWebhookViewSet(SellerViewSet):
 class InvoiceViewSet(SellerViewSet):
     """Invoices (NF-e) of orders."""
 
+    lookup_field = "access_key"
+    path_parameters = {"access_key": {"description": "The access key of the invoice."}}
     filterset_class = InvoiceFilter
 
     @extend_schema(operation_id="list-invoices", responses={200: Answer(bodies.InvoicesListed, "A page.")})
@@ -477,15 +497,65 @@ class InvoiceViewSet(SellerViewSet):
 
         The invoices that the key's seller has sent, the newest first, in pages.
         """
-        links = InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id")
         page = self.page(
-            Invoice.objects.of(self.key.seller_id, self.key.environment),
-            scope="invoices",
-            order="-received_at",
-            without=["raw"],
-            annotations={"order_codes": ArraySubquery(links.values("order__code"))},
+            self._invoices, scope="invoices", order="-received_at", without=["raw"], annotations=_ORDER_CODES
         )
         return Response(bodies.invoices_listed(page.rows, page.next_cursor))
+
+    @extend_schema(
+        operation_id="link-invoice",
+        request=LinkSerializer,
+        responses={200: Answer(bodies.InvoiceShown, "The invoice with its orders.")},
+    )
+    @raises(InvoiceNotFound, OrderNotFound, VoidInvoice)
+    @action(methods=["post"], detail=True)
+    def link(self, request: Request, access_key: str) -> Response:
+        """Link an order to an invoice.
+
+        One that the invoice does not name. Linking it again changes nothing.
+        """
+        serializer = self.read_body(LinkSerializer(data=request.data))
+        found = self._found(access_key)
+        order = self._order(serializer.validated_data["orderId"])
+        invoices.link_by_hand(invoice=found, order=order, by=self.actor, at=clock.now())
+        return self._answer(access_key)
+
+    @extend_schema(
+        operation_id="unlink-invoice",
+        request=UnlinkSerializer,
+        responses={200: Answer(bodies.InvoiceShown, "The invoice with its other orders.")},
+    )
+    @raises(InvoiceNotFound, OrderNotFound)
+    @action(methods=["post"], detail=True)
+    def unlink(self, request: Request, access_key: str) -> Response:
+        """Remove an order from an invoice.
+
+        The invoice stays, and uploading it again does not link the order again. Who removed it, when and why is kept.
+        """
+        serializer = self.read_body(UnlinkSerializer(data=request.data))
+        found = self._found(access_key)
+        order = self._order(serializer.validated_data["orderId"])
+        text = serializer.validated_data.get("reason") or ""
+        invoices.unlink_by_hand(invoice=found, order=order, text=text, by=self.actor, at=clock.now())
+        return self._answer(access_key)
+
+    @property
+    def _invoices(self) -> InvoiceQuerySet:
+        return Invoice.objects.of(self.key.seller_id, self.key.environment)
+
+    def _found(self, access_key: str) -> Invoice:
+        found = self._invoices.filter(access_key=invoices.compact_key(access_key)).defer("raw").first()
+        if found is None:
+            raise InvoiceNotFound
+        return found
+
+    def _order(self, code: str) -> Order:
+        return trackings.get(self.key.seller, self.key.environment, code=code)
+
+    def _answer(self, access_key: str) -> Response:
+        """The invoice as it is now."""
+        found = self._invoices.filter(access_key=invoices.compact_key(access_key)).defer("raw")
+        return Response(bodies.invoice_shown(found.annotate(**_ORDER_CODES).get()))
 
     @extend_schema(
         operation_id="upload-invoice",
@@ -509,7 +579,8 @@ class InvoiceViewSet(SellerViewSet):
     def marketplace(self, request: Request) -> Response:
         """Upload an invoice (NF-e).
 
-        Stores the XML and links the orders that it names. A stored access key again changes nothing.
+        Stores the XML and links the orders that it names. Of a stored access key, what is new in the file counts: an
+        authorisation, a cancellation, a further order. The file of a cancellation makes its invoice void.
         """
         try:
             files = request.FILES.getlist("nfe")
@@ -520,8 +591,7 @@ class InvoiceViewSet(SellerViewSet):
         raw = files[0].read()
 
         def check(doubts: list[invoices.Doubt]) -> None:
-            found = [PayloadWarning(("nfe",), each.code, values=(("about", each.about),)) for each in doubts]
-            self.check_body({}, found)
+            self.check_body({}, [_warning(each, "nfe") for each in doubts])
 
         invoices.receive(
             seller=self.key.seller,

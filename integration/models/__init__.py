@@ -9,7 +9,7 @@ from integration.models.call import (
 )
 from integration.models.carrier import Carrier, CarrierKey, CarrierRule
 from integration.models.freight import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
-from integration.models.invoice import Invoice, InvoiceLink, InvoiceReference
+from integration.models.invoice import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, LinkReason
 from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.movement import Assignment, MovementRecord
 from integration.models.order import Order, SearchCode, StatusLog
@@ -44,8 +44,10 @@ __all__ = [
     "FreightRate",
     "IdempotencyRecord",
     "Invoice",
+    "InvoiceChange",
     "InvoiceLink",
     "InvoiceReference",
+    "LinkReason",
     "Manifest",
     "ManifestEntry",
     "MovementRecord",

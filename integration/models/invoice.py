@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from common.accounts import Environment
 from common.fields import one_of
-from common.forgetting import NO_BYTES, SET_ONCE, read_only_but_forgotten
+from common.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from common.formats import short_id
+from integration import nfe
 from integration.models.order import LONGEST_CODE, Order
 from integration.models.seller import Seller, environment_field
 
@@ -36,6 +37,19 @@ RETURN NULL;
 """
 
 
+# A file with a protocol replaces one without. The recipient of files of before is read later, by a migration.
+_SAYS_MORE = "OLD.forgotten_at IS NULL AND OLD.protocol <> NEW.protocol"
+_NOT_READ = "OLD.forgotten_at IS NULL AND OLD.recipient_document = ''"
+
+
+class InvoiceStatus(models.TextChoices):
+    """What the tax office says of a note."""
+
+    VALID = "valid", _("Valid")
+    UNCONFIRMED = "unconfirmed", _("Not confirmed by the tax office")
+    VOID = "void", _("Void")
+
+
 class InvoiceQuerySet(models.QuerySet["Invoice"]):
     def of(self, seller: Any, environment: Any) -> Self:
         """The invoices of a seller, or the expression of one, in an environment."""
@@ -43,7 +57,10 @@ class InvoiceQuerySet(models.QuerySet["Invoice"]):
 
 
 class Invoice(models.Model):
-    """An NF-e that a seller sent: its unchanged bytes, and the data parsed from them."""
+    """An NF-e or DC-e that a seller sent: its unchanged bytes, and the data parsed from them.
+
+    A later file of the same note replaces the bytes if the tax office says more in it (`invoices.receive`).
+    """
 
     seller = models.ForeignKey(
         Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices", db_index=False
@@ -56,8 +73,14 @@ class Invoice(models.Model):
     value = models.DecimalField(_("value"), max_digits=15, decimal_places=2, null=True)
     issued_at = models.DateTimeField(_("issued at"), null=True)
     layout = models.CharField(_("layout"), max_length=4, blank=True)
-    # Denied or cancelled by the tax office. It is kept, and linked to no order.
+    # Who receives the goods, by the file. It decides whether an order is the one of a cut reference.
+    recipient_document = models.CharField(_("recipient"), max_length=14, blank=True, default="", db_default="")
+    # The cStat of its protocol; empty without one.
+    protocol = models.CharField(_("protocol status (cStat)"), max_length=3, blank=True, default="", db_default="")
+    # Denied or cancelled by the tax office, or marked by staff. It is kept, and linked to no order.
     is_void = models.BooleanField(_("denied or cancelled"), default=False, db_default=False)
+    # Of goods that come back to the seller or in: never on a label.
+    is_return = models.BooleanField(_("of a return"), default=False, db_default=False)
     # Whether it has a link. Maintained by a trigger of `InvoiceLink`, so that an index finds those without.
     is_linked = models.BooleanField(_("linked"), default=False, db_default=False, editable=False)
     raw = models.BinaryField(editable=False)
@@ -67,6 +90,9 @@ class Invoice(models.Model):
     orders: "models.ManyToManyField[Order, InvoiceLink]" = models.ManyToManyField(
         Order, through="InvoiceLink", related_name="invoices", verbose_name=_("orders")
     )
+
+    # Of those that may stand on a label, see `is_printable`.
+    PRINTABLE = Q(is_void=False, is_return=False, protocol__in=["", *nfe.AUTHORISED])
 
     objects = InvoiceQuerySet.as_manager()
 
@@ -92,7 +118,11 @@ class Invoice(models.Model):
         ]
         triggers = [
             pgtrigger.ReadOnly(name="invoice_file_immutable", fields=["seller", "environment"]),
-            read_only_but_forgotten("invoice_forgotten", {"raw": NO_BYTES, "forgotten_at": SET_ONCE}),
+            read_only_but_forgotten(
+                "invoice_forgotten",
+                {"raw": NO_BYTES, "recipient_document": EMPTY, "forgotten_at": SET_ONCE},
+                unless={"raw": _SAYS_MORE, "recipient_document": f"{_SAYS_MORE} OR {_NOT_READ}"},
+            ),
             pgtrigger.Trigger(
                 name="invoice_bytes_of_seller",
                 when=pgtrigger.After,
@@ -105,6 +135,27 @@ class Invoice(models.Model):
     def __str__(self) -> str:
         """Number and series, as people call it; the end of the access key where the file names no number."""
         return " / ".join(part for part in (self.number, self.series) if part) or short_id(self.access_key)
+
+    @property
+    def status(self) -> InvoiceStatus:
+        if self.is_void:
+            return InvoiceStatus.VOID
+        return InvoiceStatus.VALID if self.protocol in nfe.AUTHORISED else InvoiceStatus.UNCONFIRMED
+
+    @property
+    def kind(self) -> str:
+        """NF-e or DC-e; or what its access key says it is instead."""
+        return nfe.name_of(self.access_key)
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the tax office has neither authorised nor denied it, and has answered."""
+        return bool(self.protocol) and self.status == InvoiceStatus.UNCONFIRMED
+
+    @property
+    def is_printable(self) -> bool:
+        """Whether its key may stand on a label: of goods on their way, and neither void nor rejected."""
+        return not (self.is_void or self.is_return or self.is_rejected)
 
     @property
     def value_of_orders(self) -> Decimal | None:
@@ -152,6 +203,17 @@ class InvoiceReference(models.Model):
         return self.value
 
 
+class LinkReason(models.TextChoices):
+    """Why an invoice is linked to an order, or is so no longer."""
+
+    REFERENCE = "reference", _("The invoice names this orderId (xPed).")
+    CUT_REFERENCE = "cut_reference", _("The invoice names the first 15 characters of this orderId (xPed), and fits it.")
+    ACCESS_KEY = "access_key", _("The order names the access key of this invoice.")
+    BY_HAND = "by_hand", _("By hand.")
+    OTHER_ORDER = "other_order", _("The invoice is that of another order, whose orderId begins the same.")
+    VOID = "void", _("The tax office has denied or cancelled the invoice.")
+
+
 class InvoiceLink(models.Model):
     """An invoice covers an order."""
 
@@ -159,6 +221,8 @@ class InvoiceLink(models.Model):
         Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="links", db_index=False
     )
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="invoice_links")
+    # Empty: made by an earlier version while the migration that finds the reasons ran.
+    reason = models.CharField(_("reason"), max_length=13, choices=LinkReason, blank=True, default="", db_default="")
     linked_by = models.CharField(_("linked by"), max_length=200)
     linked_at = models.DateTimeField(_("linked at"))
 
@@ -178,3 +242,42 @@ class InvoiceLink(models.Model):
 
     def __str__(self) -> str:
         return f"{self.invoice} → {self.order}"
+
+
+class InvoiceChange(models.Model):
+    """A link that was made or removed, or an invoice that was marked as void by hand. Append-only."""
+
+    class Kind(models.TextChoices):
+        LINKED = "linked", _("Linked")
+        UNLINKED = "unlinked", _("Link removed")
+        MARKED_VOID = "marked_void", _("Marked as void")
+
+    invoice = models.ForeignKey(Invoice, verbose_name=_("invoice"), on_delete=models.PROTECT, related_name="changes")
+    # None: the change is of the invoice.
+    order = models.ForeignKey(
+        Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="+", null=True, db_index=False
+    )
+    kind = models.CharField(_("kind"), max_length=11, choices=Kind)
+    reason = models.CharField(_("reason"), max_length=13, choices=LinkReason)
+    text = models.CharField(_("reason in words"), max_length=255, blank=True)
+    by = models.CharField(_("by"), max_length=200)
+    at = models.DateTimeField(_("at"))
+
+    class Meta:
+        verbose_name = _("change of an invoice")
+        verbose_name_plural = _("changes of invoices")
+        ordering = ["id"]
+        constraints = [
+            one_of("invoice_change_kind", "kind", ["linked", "unlinked", "marked_void"]),
+            one_of("invoice_change_reason", "reason", LinkReason.values),
+            models.CheckConstraint(
+                name="invoice_change_names_its_order", condition=Q(kind="marked_void") | Q(order__isnull=False)
+            ),
+        ]
+        triggers = [
+            pgtrigger.ReadOnly(name="invoice_change_append_only"),
+            pgtrigger.Protect(name="invoice_change_kept", operation=pgtrigger.Delete),
+        ]
+
+    def __str__(self) -> str:
+        return self.get_kind_display()

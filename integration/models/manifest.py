@@ -1,6 +1,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Self
+from zoneinfo import ZoneInfo
 
 import pgtrigger
 from django.db import models
@@ -102,6 +103,11 @@ class Manifest(models.Model):
     def in_order(self) -> list[Order]:
         """Its orders as they were added. Reads `entries` with their orders."""
         return [entry.order for entry in self.entries.all()]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The time zone of where the parcels leave from. Reads what `in_order` does."""
+        return next((order.company.zone for order in self.in_order), None) or self.seller.zone
 
     @property
     def totals(self) -> Totals:

@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
-from django.db.models import F, Func, Q, TextField
-from django.db.models.functions import Left
+from django.db.models import F, Func, Q, TextField, Value
+from django.db.models.functions import Cast, Left, NullIf
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -64,8 +64,26 @@ def compact_code(code: Any) -> Func:
     return Func(code, template="UPPER(TRANSLATE(%(expressions)s, ' .-', ''))", output_field=TextField())
 
 
+def compact_value(value: Any) -> Func:
+    """What somebody looks for, an expression or text, as `compact_code`. NULL if there is nothing but such signs."""
+    return NullIf(compact_code(Cast(value, TextField())), Value(""))
+
+
 def _unit_weight(item: Mapping[str, Any]) -> Decimal:
     return Decimal(item["dimensions"].partition(",")[2])
+
+
+def key_of_token(token: str) -> int | None:
+    """The key of the order whose receiver's page has this token; None if none has."""
+    if len(token) > _LONGEST_TOKEN:
+        return None
+    key = link_tokens.read(token, salt=_SALT)
+    if key is not None:
+        return key
+    try:
+        return int(_signer.unsign(token))
+    except signing.BadSignature:
+        return None
 
 
 class OrderQuerySet(models.QuerySet["Order"]):
@@ -232,14 +250,9 @@ class Order(models.Model):
     @staticmethod
     def find_by_token(token: str) -> "Order | None":
         """The order whose receiver's page has this token, with its seller and status log, or None."""
-        if len(token) > _LONGEST_TOKEN:
-            return None
-        key: int | str | None = link_tokens.read(token, salt=_SALT)
+        key = key_of_token(token)
         if key is None:
-            try:
-                key = _signer.unsign(token)
-            except signing.BadSignature:
-                return None
+            return None
         return Order.objects.select_related("seller").prefetch_related("status_log").filter(pk=key).first()
 
     def link_works(self, *, at: datetime) -> bool:
@@ -332,6 +345,21 @@ class StatusLog(models.Model):
         return self.happened_at or self.created_at
 
 
+class SearchCodeQuerySet(models.QuerySet["SearchCode"]):
+    def alike(self, value: Any) -> Self:
+        """Those that are the value without regard to case, spaces, dots and dashes."""
+        return self.alias(compact=compact_code("value")).filter(compact=compact_value(value))
+
+    def of_all(self) -> Self:
+        """Of every seller, in a form in which the indexes, which begin with the seller, serve."""
+        return self.filter(seller__in=Seller.objects.order_by().values("pk"), environment__in=Environment.values)
+
+    def named(self, text: str) -> Self:
+        """Those that are exactly the text; if there are none, those that are alike. Executes a statement."""
+        exact = self.filter(value=text)
+        return exact if exact.exists() else self.alike(Value(text))
+
+
 class SearchCode(models.Model):
     """One value by which a tracking query finds an order. One table holds all kinds, so one index serves the query."""
 
@@ -351,6 +379,8 @@ class SearchCode(models.Model):
     kind = models.CharField(_("kind"), max_length=14, choices=Kind, default=Kind.OTHER)
     value = models.CharField(_("value"), max_length=LONGEST_CODE)
 
+    objects = SearchCodeQuerySet.as_manager()
+
     class Meta:
         verbose_name = _("code")
         verbose_name_plural = _("codes")
@@ -359,6 +389,8 @@ class SearchCode(models.Model):
         indexes = [
             models.Index(fields=["seller", "environment", "value", "-order"], name="search_code_equal"),
             models.Index("seller", "environment", compact_code("value"), F("order").desc(), name="search_code_alike"),
+            # A scanned access key, of which no seller is known.
+            models.Index(fields=["value"], name="search_code_invoice_key", condition=Q(kind="invoice_key")),
         ]
 
     def __str__(self) -> str:

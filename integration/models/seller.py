@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from stdnum.br import cnpj, cpf
@@ -26,7 +27,7 @@ from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.rate_limit import Limits
-from common.states import region_of
+from common.states import postcode_of, region_of
 from integration.errors import AccountSuspended
 from integration.models.freight import FreightParameters
 
@@ -94,6 +95,12 @@ class Seller(Suspendable, LimitedAccount):
     invoice_bytes = models.BigIntegerField(_("bytes of invoices"), default=0, db_default=0, editable=False)
     sandbox_invoice_bytes = models.BigIntegerField(_("bytes of test invoices"), default=0, db_default=0, editable=False)
 
+    @cached_property
+    def zone(self) -> ZoneInfo:
+        """The time zone of the first of its companies with a CEP."""
+        sender = self.companies.exclude(postcode="").order_by("pk").first()
+        return sender.zone if sender else zones.of_address({})
+
     class Meta:
         verbose_name = _("seller")
         verbose_name_plural = _("sellers")
@@ -158,7 +165,7 @@ def validate_document(text: str) -> None:
 
 def validate_postcode(text: str) -> None:
     """Raise ValidationError unless `text` is eight digits that a region has."""
-    if region_of(text) is None:
+    if postcode_of(text) != text or region_of(text) is None:
         raise ValidationError(_("No region has this CEP. It has eight digits."), code="invalid_postcode")
 
 

@@ -6,17 +6,20 @@ so that the boxes share the order's weight.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from common import formats
 from common.accounts import Environment
+from common.states import postcode_of
+from integration import nfe
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status
 from integration.models import Order
+from integration.models.invoice import InvoiceStatus
 from integration.papers.marks import Bars, Block, Mark, Square, Text, has_bars
-from integration.papers.text import LINE, POINT, clean, fitted, width_of
+from integration.papers.text import LINE, POINT, Fitted, clean, fitted, width_of
 
 MOST_LABELS = 200  # in one file
 
@@ -28,7 +31,9 @@ _CAPTION = 6.0  # points
 _GAP = 1.5
 # Heights of the sections; the receiver has the rest.
 _HEAD, _BAND, _FACTS, _TRACKING, _SENDER = 9.0, 8.0, 28.0, 29.0, 15.0
-_CEP_BARS = 32.0
+_CEP_BARS, _CEP_HEIGHT = 32.0, 12.0
+_VOLUME = 14.0  # points
+_EDGE = 5.5  # where printers may print nothing
 TEST = "SANDBOX / TESTE"
 # State, month and number of an access key. Its letters are those of the issuer's CNPJ.
 _KEY = re.compile(r"[0-9]{6}[0-9A-Z]{12}[0-9]{26}")
@@ -99,7 +104,7 @@ def _of_order(order: Order) -> Iterator[Label]:
                 " - ".join(filter(None, (address.get("complement"), address["neighborhood"]))),
                 f"{address['city']}/{address['state']}",
             ),
-            postcode=address["zipCode"].replace("-", "", 1),
+            postcode=address["zipCode"],
             deadline=_deadline(order),
             carrier=clean(order.carrier.name) if order.carrier else "",
             invoice_key=_invoice_key(order),
@@ -117,9 +122,16 @@ def _deadline(order: Order) -> str:
 
 
 def _invoice_key(order: Order) -> str:
-    """What the order names, or else the access key of an NF-e that is linked."""
-    linked = (link.invoice.access_key for link in order.invoice_links.all() if not link.invoice.is_void)
-    return clean(order.invoice_key) or next(linked, "")
+    """That of a linked note: of a valid one, then of the one that the order names, then of the newest.
+
+    Without one, what the order names, unless that is known not to be printed. Reads `names_unprintable`, see
+    `tracking.with_labels`.
+    """
+    printable = [link.invoice for link in order.invoice_links.all() if link.invoice.is_printable]
+    if printable:
+        valid, own = InvoiceStatus.VALID, order.invoice_key
+        return max(printable, key=lambda note: (note.status == valid, note.access_key == own, note.pk)).access_key
+    return "" if order.names_unprintable else clean(order.invoice_key)  # type: ignore[attr-defined]  # annotated
 
 
 def kilograms(weight: Decimal) -> str:
@@ -128,111 +140,175 @@ def kilograms(weight: Decimal) -> str:
     return f"{rounded.normalize():f} kg".replace(".", ",")
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A text of a section: its sizes in points, and in how many lines it stands unless there is room for more."""
+
+    text: str
+    size: float
+    smallest: float
+    lines: int = 1
+    bold: bool = False
+
+    def fitted(self, width: float) -> Fitted:
+        return fitted(self.text, width=width, size=self.size, smallest=self.smallest, lines=self.lines, bold=self.bold)
+
+
 def marks(label: Label, *, width: float, height: float) -> Iterator[Mark]:
     """The label on a paper of this size, which is at least 100 by 148 mm."""
-    inner = width - 2 * _MARGIN - (_STRIP if label.has_key else 0)
-    yield from _head(label, inner)
+    yield from shared_marks(label, width=width, height=height)
+    yield volume_mark(label, width=width)
+
+
+def shared(label: Label) -> Label:
+    """What is equal of the labels of an order, unless their weights differ."""
+    return replace(label, number=0)
+
+
+def volume_mark(label: Label, *, width: float) -> Text:
+    """The volume's number."""
+    text = f"VOL {label.number}/{label.of}"
+    x = _MARGIN + _inner(label, width) - width_of(text, size=_VOLUME, bold=True)
+    return Text(x, _MARGIN + 1.5, _VOLUME, text, bold=True)
+
+
+def shared_marks(label: Label, *, width: float, height: float) -> Iterator[Mark]:
+    """Everything but the volume's number."""
+    inner = _inner(label, width)
+    yield from _head(label, inner, volume_mark(replace(label, number=label.of), width=width).x)
     top = _MARGIN + _HEAD
     if label.is_test:
         yield Block(_MARGIN, top, inner, _BAND)
-        size, lines = fitted(TEST, width=inner - 2, size=16, smallest=8, lines=1, bold=True)
-        yield Text(_MARGIN + 2, top + 1, size, lines[0], bold=True, white=True)
+        found = fitted(TEST, width=inner - 2, size=16, smallest=8, lines=1, bold=True)
+        yield Text(_MARGIN + 2, top + 1, found.size, found.lines[0], bold=True, white=True)
         top += _BAND
-    yield from _receiver(label, top + _GAP, inner)
     bottom = height - _MARGIN
-    facts = bottom - _SENDER - _TRACKING - _FACTS
-    for y in (facts, facts + _FACTS, bottom - _SENDER):
+    tracking = bottom - _SENDER - _TRACKING
+    receiver, end = _receiver(label, top + _GAP, inner, tracking - _FACTS)
+    facts, begin = _facts(label, end, inner, tracking)
+    yield from [*receiver, *facts]
+    for y in (begin, tracking, bottom - _SENDER):
         yield Block(_MARGIN, y, inner, _RULE)
-    yield from _facts(label, facts + _GAP, inner)
-    yield from _tracking(label, facts + _FACTS + _GAP, inner)
-    yield from _sender(label, bottom - _SENDER + _GAP, inner)
+    yield from _tracking(label, tracking + _GAP, inner, bottom - _SENDER)
+    yield from _sender(label, bottom - _SENDER + _GAP, inner, bottom)
     if label.has_key:
         yield from _key(label.invoice_key, x=width - _MARGIN - _STRIP + 3, height=height)
 
 
-def _lines(
-    text: str, *, x: float, y: float, width: float, size: float, smallest: float, lines: int = 1, bold: bool = False
-) -> tuple[list[Mark], float]:
-    """The lines of a text, and the y below them."""
-    size, found = fitted(text, width=width, size=size, smallest=smallest, lines=lines, bold=bold)
-    height = size * LINE * POINT
-    return [Text(x, y + n * height, size, line, bold=bold) for n, line in enumerate(found)], y + len(found) * height
+def _inner(label: Label, width: float) -> float:
+    """The width beside the strip with the invoice key."""
+    return width - 2 * _MARGIN - (_STRIP if label.has_key else 0)
 
 
-def _head(label: Label, inner: float) -> Iterator[Mark]:
+def _fit(rows: Sequence[_Row], *, width: float, height: float) -> list[Fitted]:
+    """The lines of texts below each other. Those that would be cut get more lines while the height has room."""
+    found = [row.fitted(width) for row in rows]
+    while True:
+        free = height - _height(found)
+        cut = next((n for n, each in enumerate(found) if each.is_cut and each.size * LINE * POINT <= free), None)
+        if cut is None:
+            return found
+        lines = len(found[cut].lines) + 1
+        found[cut] = replace(rows[cut], size=rows[cut].smallest, lines=lines).fitted(width)
+
+
+def _height(found: Iterable[Fitted]) -> float:
+    return sum(each.height for each in found)
+
+
+def _written(rows: Sequence[_Row], found: Sequence[Fitted], *, x: float, y: float) -> Iterator[Text]:
+    for row, each in zip(rows, found, strict=True):
+        for line in each.lines:
+            yield Text(x, y, each.size, line, bold=row.bold)
+            y += each.size * LINE * POINT
+
+
+def _section(rows: Sequence[_Row], *, y: float, width: float, bottom: float, x: float = _MARGIN) -> Iterator[Text]:
+    """Texts from y downwards, above `bottom`."""
+    yield from _written(rows, _fit(rows, width=width, height=bottom - y), x=x, y=y)
+
+
+def _head(label: Label, inner: float, right: float) -> Iterator[Mark]:
+    """`right`: where the volume's number may begin."""
     yield Text(_MARGIN, _MARGIN, 20, label.service, bold=True)
-    volume = f"VOL {label.number}/{label.of}"
-    x = _MARGIN + inner - width_of(volume, size=14, bold=True)
-    yield Text(x, _MARGIN + 1.5, 14, volume, bold=True)
     yield Block(_MARGIN, _MARGIN + _HEAD, inner, _RULE)
     if not label.carrier:
         return
     left = _MARGIN + width_of(label.service, size=20, bold=True) + 3
-    yield from _lines(label.carrier, x=left, y=_MARGIN + 1, width=x - left - 2, size=9, smallest=6, lines=2)[0]
+    carrier = _Row(label.carrier, 9, 6, 2)
+    yield from _section([carrier], x=left, y=_MARGIN + 1, width=right - left - 2, bottom=_MARGIN + _HEAD)
 
 
-def _receiver(label: Label, y: float, inner: float) -> Iterator[Mark]:
+def _receiver(label: Label, y: float, inner: float, bottom: float) -> tuple[list[Mark], float]:
+    """The marks between y and `bottom`, and the y below them."""
     street, quarter, city = label.address
-    found, y = _lines("DESTINATÁRIO", x=_MARGIN, y=y, width=inner, size=_CAPTION, smallest=_CAPTION)
-    yield from found
-    for text, size, smallest, lines, bold in (
-        (label.receiver, 12, 7, 2, True), (street, 10.5, 6.5, 3, False), (quarter, 9, 6, 2, False),
-    ):  # fmt: skip  # a table
-        found, y = _lines(text, x=_MARGIN, y=y, width=inner, size=size, smallest=smallest, lines=lines, bold=bold)
-        yield from found
-    y += _GAP / 2
-    has_code = len(label.postcode) == len("01310100") and has_bars(label.postcode, length=_CEP_BARS)
-    width = inner - _CEP_BARS - 1 if has_code else inner
-    if has_code:
-        yield Bars(_MARGIN + inner - _CEP_BARS, y, _CEP_BARS, 12, label.postcode)
-    written = f"CEP {formats.postcode(label.postcode)}"
-    found, y = _lines(written, x=_MARGIN, y=y, width=width, size=14, smallest=6, bold=True)
-    yield from found
-    found, y = _lines(city, x=_MARGIN, y=y, width=width, size=10, smallest=6.5, lines=2, bold=True)
-    yield from found
-
-
-def _facts(label: Label, y: float, inner: float) -> Iterator[Mark]:
-    yield Square(_MARGIN, y - _GAP + 1, _QR, label.tracking_url)
-    x, width = _MARGIN + _QR + 1, inner - _QR - 1
-    facts = [
-        (f"Pedido {label.order}", 9.0, 2, True),
-        (f"Peso {kilograms(label.weight)}", 8.0, 1, False),
-        (label.deadline, 8.0, 2, False),
-        ("" if label.has_key else label.invoice_key and f"NF-e {label.invoice_key}", 7.0, 1, False),
+    above = [
+        _Row("DESTINATÁRIO", _CAPTION, _CAPTION),
+        _Row(label.receiver, 12, 7, 2, bold=True),
+        _Row(street, 10.5, 6.5, 3),
+        _Row(quarter, 9, 6, 2),
     ]
-    for text, size, lines, bold in facts:
-        found, y = _lines(text, x=x, y=y, width=width, size=size, smallest=6, lines=lines, bold=bold)
-        yield from found
-    found, _y = _lines("Acompanhe a entrega pelo código QR", x=x, y=y, width=width, size=7, smallest=6)
-    yield from found
+    below = [
+        _Row(f"CEP {formats.postcode(label.postcode)}", 14, 6, bold=True),
+        _Row(city, 10, 6.5, 2, bold=True),
+    ]
+    digits = postcode_of(label.postcode)
+    width, bars = (inner - _CEP_BARS - 1, _CEP_HEIGHT) if digits else (inner, 0.0)
+    least = max(_height(row.fitted(width) for row in below), bars)
+    found = _fit(above, width=inner, height=bottom - y - least - _GAP / 2)
+    marks: list[Mark] = [*_written(above, found, x=_MARGIN, y=y)]
+    y += _height(found) + _GAP / 2
+    if digits:
+        marks.append(Bars(_MARGIN + inner - _CEP_BARS, y, _CEP_BARS, _CEP_HEIGHT, digits))
+    found = _fit(below, width=width, height=bottom - y)
+    marks += _written(below, found, x=_MARGIN, y=y)
+    return marks, y + max(_height(found), bars)
 
 
-def _tracking(label: Label, y: float, inner: float) -> Iterator[Mark]:
+def _facts(label: Label, top: float, inner: float, bottom: float) -> tuple[list[Mark], float]:
+    """The marks above `bottom`, and the y at which they begin: as high as they need, below `top`."""
+    x, width = _MARGIN + _QR + 1, inner - _QR - 1
+    key = "" if label.has_key else label.invoice_key
+    rows = [
+        _Row(f"Pedido {label.order}", 9, 6, 2, bold=True),
+        _Row(f"Peso {kilograms(label.weight)}", 8, 6),
+        _Row(label.deadline, 8, 6, 2),
+        _Row(key and f"{nfe.name_of(key)} {key}", 7, 6),
+        _Row("Acompanhe a entrega pelo código QR", 7, 6),
+    ]
+    found = _fit(rows, width=width, height=bottom - top - 2 * _GAP)
+    begin = bottom - max(_FACTS, _height(found) + 2 * _GAP)
+    square = Square(_MARGIN, begin + 1, _QR, label.tracking_url)
+    return [square, *_written(rows, found, x=x, y=begin + _GAP)], begin
+
+
+def _tracking(label: Label, y: float, inner: float, bottom: float) -> Iterator[Mark]:
     code = label.tracking_code
+    rows = [_Row(code, 13, 6, 3, bold=True)]
     if has_bars(code, length=inner):
         yield Bars(_MARGIN, y, inner, 18, code)
         y += 18.5
     else:
         note = "Código de rastreio sem barras: é longo demais ou tem letras que o Code 128 não tem"
-        found, y = _lines(note, x=_MARGIN, y=y, width=inner, size=_CAPTION, smallest=_CAPTION, lines=2)
-        yield from found
-    found, _y = _lines(code, x=_MARGIN, y=y, width=inner, size=13, smallest=6, lines=3, bold=True)
-    yield from found
+        rows.insert(0, _Row(note, _CAPTION, _CAPTION, 2))
+    yield from _section(rows, y=y, width=inner, bottom=bottom)
 
 
-def _sender(label: Label, y: float, inner: float) -> Iterator[Mark]:
+def _sender(label: Label, y: float, inner: float, bottom: float) -> Iterator[Mark]:
     name, *others = label.sender
-    caption = "REMETENTE"
-    for text, size, smallest, lines in (
-        (caption, _CAPTION, _CAPTION, 1), (name, 8, 6, 2), (" · ".join(filter(None, others)), 8, 6, 1),
-    ):  # fmt: skip  # a table
-        found, y = _lines(text, x=_MARGIN, y=y, width=inner, size=size, smallest=smallest, lines=lines)
-        yield from found
+    rows = [
+        _Row("REMETENTE", _CAPTION, _CAPTION),
+        _Row(name, 8, 6, 2),
+        _Row(" · ".join(filter(None, others)), 8, 6),
+    ]
+    yield from _section(rows, y=y, width=inner, bottom=bottom)
 
 
 def _key(key: str, *, x: float, height: float) -> Iterator[Mark]:
-    """Along the long side, where its bars are at least 11.5 cm long, as the rules for the DANFE ask."""
+    """Along the long side, where its bars are at least 11.5 cm long, as the rules for the DANFE ask.
+
+    A key with letters takes more modules than one of digits, so that its bars would reach where printers print nothing.
+    """
     fours = " ".join(key[start : start + 4] for start in range(0, len(key), 4))
-    yield Bars(x, 0, height, 9, key, turned=True)
-    yield Text(x + 9.5, 0, 7, f"NF-e {fours}", turned=True, width=height)
+    yield Bars(x, 0, height, 9, key, turned=True, blank=_EDGE)
+    yield Text(x + 9.5, 0, 7, f"{nfe.name_of(key)} {fours}", turned=True, width=height)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from io import BytesIO
+from itertools import groupby
 
 import segno
 from reportlab.graphics.barcode.code128 import Code128
@@ -10,7 +11,7 @@ from reportlab.lib.colors import black, white
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from integration.papers.label import Label, marks
+from integration.papers.label import Label, shared, shared_marks, volume_mark
 from integration.papers.marks import Bars, Mark, Square, Text
 from integration.papers.text import BOLD, REGULAR, width_of
 
@@ -37,16 +38,26 @@ def write(labels: Sequence[Label], *, size: Size, position: int = 1) -> bytes:
     file = BytesIO()
     canvas = Canvas(file, pagesize=(width * mm, height * mm))
     canvas.setTitle("Etiquetas")
-    for number, label in enumerate(labels, start=position - 1 if is_sheet else 0):
-        place = number % PER_A4 if is_sheet else 0
-        if place == 0 and number:
-            canvas.showPage()
-        canvas.saveState()
-        canvas.translate(place % 2 * width / 2 * mm, (height - place // 2 * height / 2) * mm)
-        own_width, own_height = _QUARTER if is_sheet else (width, height)
-        for mark in marks(label, width=own_width, height=own_height):
+    own_width, own_height = _QUARTER if is_sheet else (width, height)
+    number = position - 1 if is_sheet else 0
+    for order, (common, of_order) in enumerate(groupby(labels, key=shared)):
+        form = f"order{order}"
+        # Drawn once, in the coordinates of `_draw`.
+        lower = -own_height * mm
+        canvas.beginForm(form, lowery=lower, upperx=own_width * mm, uppery=0)  # type: ignore[arg-type]  # a float too
+        for mark in shared_marks(common, width=own_width, height=own_height):
             _draw(canvas, mark)
-        canvas.restoreState()
+        canvas.endForm()
+        for label in of_order:
+            place = number % PER_A4 if is_sheet else 0
+            if place == 0 and number:
+                canvas.showPage()
+            canvas.saveState()
+            canvas.translate(place % 2 * width / 2 * mm, (height - place // 2 * height / 2) * mm)
+            canvas.doForm(form)
+            _draw(canvas, volume_mark(label, width=own_width))
+            canvas.restoreState()
+            number += 1
     canvas.save()
     return file.getvalue()
 

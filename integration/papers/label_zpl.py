@@ -4,11 +4,12 @@ The printer's own scalable font is used, which is narrower than the one that the
 that it lacks are left out or printed as a box, as the printer does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 import segno
 
-from integration.papers.label import Label, marks
+from integration.papers.label import Label, shared, shared_marks, volume_mark
 from integration.papers.marks import Bars, Mark, Square, Text
 from integration.papers.text import LINE, POINT
 
@@ -19,12 +20,14 @@ _ESCAPED = str.maketrans({sign: f"_{ord(sign):02X}" for sign in "^~_"})
 
 
 def write(labels: Iterable[Label]) -> str:
-    return "".join(_label(label) for label in labels)
+    return "".join(text for common, of_order in groupby(labels, key=shared) for text in _labels(common, of_order))
 
 
-def _label(label: Label) -> str:
-    fields = "\n".join(_field(mark) for mark in marks(label, width=_WIDTH, height=_HEIGHT))
-    return f"^XA\n^CI28\n^PW{_dots(_WIDTH)}\n^LL{_dots(_HEIGHT)}\n^LH0,0\n{fields}\n^XZ\n"
+def _labels(common: Label, of_order: Iterable[Label]) -> Iterator[str]:
+    fields = "\n".join(map(_field, shared_marks(common, width=_WIDTH, height=_HEIGHT)))
+    for label in of_order:
+        volume = _field(volume_mark(label, width=_WIDTH))
+        yield f"^XA\n^CI28\n^PW{_dots(_WIDTH)}\n^LL{_dots(_HEIGHT)}\n^LH0,0\n{fields}\n{volume}\n^XZ\n"
 
 
 def _field(mark: Mark) -> str:

@@ -62,7 +62,7 @@ class _Paper:
         right: bool = False,
     ) -> float:
         """Write at `y`, which stays. Returns the height."""
-        size, found = fitted(clean(text), width=width, size=size, smallest=_SMALLEST, lines=lines, bold=bold)
+        size, found, _is_cut = fitted(clean(text), width=width, size=size, smallest=_SMALLEST, lines=lines, bold=bold)
         self._canvas.setFont(BOLD if bold else REGULAR, size)
         for number, line in enumerate(found, start=1):
             left = x + width - width_of(line, size=size, bold=bold) if right else x
@@ -125,11 +125,8 @@ def _head(paper: _Paper, manifest: Manifest) -> None:
         ("Vendedor", f"{manifest.seller.name} ({manifest.seller.reference})"),
         ("Empresa", ", ".join(companies.values())),
         *([("Transportadora", ", ".join(carriers))] if carriers else []),
-        ("Aberto em", formats.moment(manifest.created_at)),
-        (
-            "Fechado em",
-            formats.moment(manifest.closed_at) if manifest.closed_at else "ainda aberto: os pedidos podem mudar",
-        ),
+        ("Aberto em", formats.moment_in(manifest.created_at, manifest)),
+        ("Fechado em", formats.moment_in(manifest.closed_at, manifest) or "ainda aberto: os pedidos podem mudar"),
     ]
     for name, value in facts:
         paper.text(name, width=26, bold=True)

@@ -5,6 +5,7 @@ A place on the paper is decided once, in `label`; `label_pdf` and `label_zpl` wr
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reportlab.graphics.barcode.code128 import Code128
 
@@ -32,7 +33,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Bars:
-    """Code 128, in the middle of `length`, which has room for its quiet zones. `turned`: it is read from below."""
+    """Code 128, in the middle of `length`, which has room for its quiet zones. `turned`: it is read from below.
+
+    `blank`: how much of each end has no bars, if that is more than the quiet zone.
+    """
 
     x: float
     y: float
@@ -40,6 +44,7 @@ class Bars:
     height: float
     text: str
     turned: bool = False
+    blank: float = 0
 
     @property
     def modules(self) -> int:
@@ -49,7 +54,8 @@ class Bars:
     @property
     def module(self) -> float:
         """The width of the narrowest bar."""
-        return min(_WIDEST, self.length / (self.modules + 2 * QUIET))
+        with_quiet_zones = self.length / (self.modules + 2 * QUIET)
+        return min(_WIDEST, with_quiet_zones, (self.length - 2 * self.blank) / self.modules)
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,7 @@ class Block:
 Mark = Text | Bars | Square | Block
 
 
+@lru_cache(maxsize=1024)  # asked several times for each code
 def modules_of(text: str) -> int:
     return int(Code128(text, barWidth=1, quiet=False).width)
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from reportlab import rl_config
 from reportlab.pdfbase import pdfmetrics
@@ -30,16 +30,28 @@ for _font in (REGULAR, BOLD):
 
 def clean(text: object) -> str:
     """A text in one line, composed, in letters of the font where it can be, without characters that are not seen."""
-    shown = unicodedata.normalize("NFC", str(text or "")[:_LONGEST])
+    whole = str(text or "")
+    shown = unicodedata.normalize("NFC", whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 1]}{_CUT}")
     return " ".join("".join(map(_printable, shown)).split())
 
 
-def fitted(
-    text: str, *, width: float, size: float, smallest: float, lines: int, bold: bool = False
-) -> tuple[float, list[str]]:
-    """The largest size, of `size` to `smallest` points, at which a clean text fits, and its lines.
+class Fitted(NamedTuple):
+    """The lines of a text at a size in points. One that was cut ends with an ellipsis."""
 
-    `width` is in millimetres. At the smallest size it is cut if it must be, and ends with an ellipsis.
+    size: float
+    lines: list[str]
+    is_cut: bool
+
+    @property
+    def height(self) -> float:
+        """In millimetres."""
+        return len(self.lines) * self.size * LINE * POINT
+
+
+def fitted(text: str, *, width: float, size: float, smallest: float, lines: int, bold: bool = False) -> Fitted:
+    """A clean text at the largest size, of `size` to `smallest` points, at which it fits; cut there if it must be.
+
+    `width` is in millimetres.
     """
     widths = _widths(BOLD if bold else REGULAR)
     signs = [(sign, widths[sign]) for sign in text]
@@ -47,10 +59,10 @@ def fitted(
         room = width / POINT / size * _UNITS
         found = list(islice(_wrapped(signs, room, space=widths[" "]), lines + 1))
         if len(found) <= lines:
-            return size, found
+            return Fitted(size, found, is_cut=False)
         if size <= smallest:
             *whole, last, beyond = found
-            return size, [*whole, _cut(f"{last} {beyond}", room, widths)]
+            return Fitted(size, [*whole, _cut(f"{last} {beyond}", room, widths)], is_cut=True)
         size = max(size - _STEP, smallest)
 
 

@@ -135,7 +135,7 @@ def _domain_errors(modules: Iterable[ModuleType], api: str) -> Iterator[DomainEr
             if not (isinstance(kind, type) and issubclass(kind, DomainError) and kind.__module__ == module.__name__):
                 continue
             entry = CODES.get(getattr(kind, "code", ""))
-            if entry and api in entry.apis:
+            if entry and api in entry.apis and kind.status == entry.status:  # a code can have another one elsewhere
                 yield made.get(kind) or kind(kind.example)
 
 

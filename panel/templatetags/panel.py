@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock, formats, phones
+from common import clock, formats, phones, zones
 from common.accounts import Role
 from common.actors import actor_name
 from common.fields import composed, folded
@@ -30,7 +30,7 @@ register = template.Library()
 
 for _filter in (
     actor_name, browser_name, formats.ago, formats.ahead, formats.day_and_month, formats.document, formats.duration,
-    formats.moment, formats.money, formats.postcode, formats.short_id, text_of_simulator,
+    formats.moment, formats.moment_in, formats.money, formats.postcode, formats.short_id, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
 
@@ -112,9 +112,30 @@ def error_name(value: str) -> Any:
     return _ERRORS.get(value, value)
 
 
+@register.simple_tag
+def zone_note() -> SafeString | str:
+    """Whose time a page or a card tells, where that is not the installation's."""
+    name = zones.name(timezone.get_current_timezone(), at=clock.now())
+    text = gettext("Times: %(zone)s") % {"zone": name}
+    return format_html('<p class="soft small no-print">{}</p>', text) if name else ""
+
+
+@register.simple_tag
+def zone_of_frame() -> str:
+    """Whose time pages tell that do not say so."""
+    return gettext("Times without another place: %(city)s") % {"city": zones.city(timezone.get_default_timezone())}
+
+
+@register.simple_tag
+def zone_name(place: zones.Place) -> SafeString | str:
+    """Whose time the moments of a row are, behind them, where that is not the installation's."""
+    name = zones.name(place.zone, at=clock.now())
+    return format_html(' <span class="soft small">({})</span>', name) if name else ""
+
+
 @register.filter
 def time_of_day(value: datetime) -> str:
-    """Hours, minutes and seconds in the service's time zone, below a heading with the day."""
+    """Hours, minutes and seconds in the active time zone, below a heading with the day."""
     return f"{timezone.localtime(value):%H:%M:%S}"
 
 

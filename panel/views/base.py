@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -24,6 +25,7 @@ from common import log_context
 from common.actors import actor, member
 from common.webhooks.models import Endpoint
 from common.webhooks.outbox import Outbox, outbox_of
+from common.zones import Place
 from delivery.errors import AccountSuspended
 from delivery.models import AccountScope, Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import DeliveryQuerySet
@@ -60,8 +62,12 @@ class LoggedInView(LoginRequiredMixin, View):
         """What the frame of the page needs."""
         return {}
 
-    def page(self, template: str, /, status: int = 200, **context: Any) -> HttpResponse:
-        return render(self.request, template, {**self.frame(), **context}, status=status)
+    def page(
+        self, template: str, /, status: int = 200, *, in_zone_of: Place | None = None, **context: Any
+    ) -> HttpResponse:
+        """The page, with moments by the clocks of a place; without one by those of the installation."""
+        with timezone.override(in_zone_of.zone if in_zone_of else None):
+            return render(self.request, template, {**self.frame(), **context}, status=status)
 
     def _refused(self) -> HttpResponseBase:
         refused: HttpResponseBase = self.handle_no_permission()

@@ -206,7 +206,7 @@ class Drivers(DispatcherView):
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
         found = _delivery(delivery)
         choice = _choice(found, search=request.GET.get("q", "").strip(), chosen=request.GET.get("driver", ""))
-        return self.page("panel/board_drivers.html", **choice)
+        return self.page("panel/board_drivers.html", in_zone_of=found, **choice)
 
 
 class Move(DispatcherView):
@@ -263,7 +263,7 @@ class Move(DispatcherView):
             context["button"] = _("Record as not collected") if is_reverse else _("Record as not delivered")
         if move in ("cancel", "charge"):
             context["fee"] = delivery.fee_of_cancelling if move == "cancel" else delivery.fee_after_pickup
-        response = self.page("panel/board_move.html", **context)
+        response = self.page("panel/board_move.html", in_zone_of=delivery, **context)
         if has_changed:
             response["HX-Retarget"] = "#move"
         return response

@@ -1,9 +1,10 @@
 """The list of an account's deliveries, also as CSV, the page of one, and moves of a sandbox delivery by hand."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -16,12 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from access.rights import accounts_of
-from common import clock, csv_files
+from common import clock, table_files
 from common.actors import actor, actor_name
 from common.csv_files import Cell
 from common.formats import postcode
 from common.heavy import heavy
 from common.replica import may_be_old
+from common.table_files import Column
 from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError
@@ -30,6 +32,7 @@ from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.delivery import due_at
 from delivery.models.stop import LABELS
+from delivery.pricing import Charge
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
 from delivery.stop_details import StopDetails
@@ -39,7 +42,6 @@ from panel.filters import DeliveryFilter, all_rows, listed
 from panel.on_duty import late_by
 from panel.templatetags.panel import status_name
 from panel.views.base import AccountView, LoggedInView
-from panel.views.reports import header_of_extras
 
 _log = logging.getLogger(__name__)
 _WITH_FIELDS = ("position",)
@@ -65,51 +67,72 @@ class DeliveriesExport(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)
-        header = [
-            "deliveryId", _("Status"), _("Requested"), _("Closed"), _("Vehicle"), _("Driver"), _("Price"), "km",
-            _("Cancelled"), _("Cancellation reason"), _("Cancellation fee"), *_header_of_place("A"),
-        ]  # fmt: skip  # a list of columns
-        for label in LABELS:
-            header += _header_of_stop(label)
-        header += header_of_extras()
-        return csv_files.response("deliveries", header=header, rows=self._rows())
+        return table_files.response(request, "deliveries", columns=_columns(), rows=self._rows())
 
-    def _rows(self) -> Iterator[list[Cell]]:
+    def _rows(self) -> Iterator[models.Delivery | str]:
         for rows, searched_until in all_rows(DeliveryFilter, self.request.GET, self.deliveries):
             prefetch_related_objects(rows, "driver", "stops")
-            yield from map(_row, rows)
+            yield from rows
             if searched_until:
-                yield [_("There are further deliveries, which were not searched.")]
+                yield _("There are further deliveries, which were not searched.")
 
 
-def _header_of_stop(label: str) -> list[str]:
-    return [f"{label}: externalId", f"{label}: {_('Status')}", *_header_of_place(label)]
+def _columns() -> list[Column]:
+    return [
+        ("deliveryId", attrgetter("pk")),
+        (_("Status"), attrgetter("status_name")),
+        (_("Requested"), attrgetter("created_at")),
+        (_("Closed"), attrgetter("closed_at")),
+        (_("Vehicle"), models.Delivery.get_vehicle_type_display),
+        (_("Driver"), lambda delivery: delivery.driver.name if delivery.driver else ""),
+        (_("Price"), attrgetter("shipping_value")),
+        ("km", attrgetter("distance_km")),
+        (_("Cancelled"), attrgetter("cancelled_at")),
+        (_("Cancellation reason"), attrgetter("cancel_reason")),
+        (_("Cancellation fee"), attrgetter("cancel_fee")),
+        *_columns_of_place("A", lambda delivery: delivery),
+        *(column for index, label in enumerate(LABELS) for column in _columns_of_stop(label, index)),
+        (words.CHARGES[Charge.RETRY], attrgetter("retry_fee")),
+        (words.CHARGES[Charge.RETURN], attrgetter("return_fee")),
+    ]
 
 
-def _header_of_place(label: str) -> list[str]:
-    return [f"{label}: {name}" for name in (_("Name"), _("Phone"), _("Address"), "CEP")]
+def _columns_of_stop(label: str, index: int) -> list[Column]:
+    def stop(delivery: models.Delivery) -> models.Stop | None:
+        return delivery.ordered_stops[index] if index < len(delivery.ordered_stops) else None
+
+    def status(delivery: models.Delivery) -> Cell:
+        found = stop(delivery)
+        if found is None:
+            return None
+        return delivery.status_name if delivery.is_scheduled else found.pickup_status or status_name(found.status)
+
+    return [
+        (f"{label}: externalId", lambda delivery: getattr(stop(delivery), "external_id", None)),
+        (f"{label}: {_('Status')}", status),
+        *_columns_of_place(label, stop),
+    ]
 
 
-def _row(delivery: models.Delivery) -> list[Cell]:
-    row: list[Cell] = [
-        delivery.pk, delivery.status_name, delivery.created_at, delivery.closed_at,
-        delivery.get_vehicle_type_display(), delivery.driver.name if delivery.driver else "", delivery.shipping_value,
-        delivery.distance_km, delivery.cancelled_at, delivery.cancel_reason, delivery.cancel_fee, *_place(delivery),
-    ]  # fmt: skip  # in the order of the columns
-    for stop in delivery.ordered_stops:
-        name = delivery.status_name if delivery.is_scheduled else stop.pickup_status or status_name(stop.status)
-        row += [stop.external_id, name, *_place(stop)]
-    for label in LABELS[len(delivery.ordered_stops) :]:
-        row += [None] * len(_header_of_stop(label))
-    return [*row, delivery.retry_fee, delivery.return_fee]
+_Place = models.Delivery | models.Stop
 
 
-def _place(place: models.Delivery | models.Stop) -> list[Cell]:
-    """Name, phone, address and CEP."""
+def _columns_of_place(label: str, place: Callable[[models.Delivery], _Place | None]) -> list[Column]:
+    def of_place(get: Callable[[_Place], Cell]) -> Callable[[models.Delivery], Cell]:
+        return lambda delivery: None if (found := place(delivery)) is None else get(found)
+
+    return [
+        (f"{label}: {_('Name')}", of_place(attrgetter("contact_name"))),
+        (f"{label}: {_('Phone')}", of_place(attrgetter("contact_phone"))),
+        (f"{label}: {_('Address')}", of_place(_address)),
+        (f"{label}: CEP", of_place(lambda found: postcode(found.address.get("zipcode", "")))),
+    ]
+
+
+def _address(place: _Place) -> str:
     texts: dict[str, Any] = place.address
     parts = [texts.get(name, "") for name in ("street", "number", "complement", "district", "city", "state")]
-    address = ", ".join(part for part in parts if part) or f"{place.latitude}, {place.longitude}"
-    return [place.contact_name, place.contact_phone, address, postcode(texts.get("zipcode", ""))]
+    return ", ".join(part for part in parts if part) or f"{place.latitude}, {place.longitude}"
 
 
 @dataclass(frozen=True)
@@ -127,7 +150,7 @@ class Step:
 
     @property
     def day(self) -> date:
-        """The day of the change in the service's time zone."""
+        """The day of the change in the time zone of the page."""
         return timezone.localdate(self.change.at)
 
 
@@ -161,6 +184,7 @@ class Delivery(AccountView):
         stops = receivers.details(found.ordered_stops, at=now)
         return self.page(
             "panel/delivery.html",
+            in_zone_of=found,
             delivery=found,
             route=maps.route(found, position),
             tiles=maps.tiles(),

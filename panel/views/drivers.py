@@ -54,6 +54,7 @@ class _OfDriver(DispatcherView):
         now = clock.now()
         return self.page(
             "panel/driver.html",
+            in_zone_of=driver,
             driver=driver,
             work=AtWork(driver, now),
             day=driver_day.of(driver, _day(self.request.GET.get("day", "")), at=now),

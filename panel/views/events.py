@@ -1,9 +1,10 @@
 """The event log with every attempt, also as CSV, and sending events again."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import groupby, takewhile
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -15,12 +16,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common import clock, csv_files
+from common import clock, table_files
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import moment
 from common.heavy import heavy
 from common.replica import may_be_old
+from common.table_files import Column
 from common.webhooks import feed, replays
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import FAILING, STATE_NAMES, Attempt, EventState
@@ -120,26 +122,35 @@ class EventsExport(EventsView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported events of %s", actor(request), self.owner_in_logs)
-        header = [
-            "webhook-id", _("Event"), "webhook-sequence", self.subject_column, _("State"), _("Made"), _("Received"),
-            _("Attempts"), _("Last attempt"), _("Last answer"), "ms", _("Error"),
-        ]  # fmt: skip  # a list of columns
-        return csv_files.response(self.file_name("events"), header=header, rows=self._rows())
+        return table_files.response(request, self.file_name("events"), columns=self._columns(), rows=self._rows())
 
-    def _rows(self) -> Iterator[list[Cell]]:
+    def _columns(self) -> list[Column]:
+        return [
+            ("webhook-id", attrgetter("webhook_id")),
+            (_("Event"), attrgetter("name")),
+            ("webhook-sequence", attrgetter("sequence")),
+            (self.subject_column, self.subject_code),
+            (_("State"), lambda event: STATE_NAMES[event.shown_state]),
+            (_("Made"), attrgetter("created_at")),
+            (_("Received"), attrgetter("sent_at")),
+            (_("Attempts"), attrgetter("attempts_made")),
+            (_("Last attempt"), _of_last_attempt("at")),
+            (_("Last answer"), _of_last_attempt("status_code")),
+            ("ms", _of_last_attempt("milliseconds")),
+            (_("Error"), _of_last_attempt("error")),
+        ]
+
+    def _rows(self) -> Iterator[Any]:
         for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events, **self.filter_options):
             prefetch_related_objects(rows, *self.prefetched)
             attempts = self.last_attempts(rows)
             for event in rows:
-                yield _row(event, self.subject_code(event), attempts.get(event.pk))
+                event.last_attempt = attempts.get(event.pk)
+                yield event
 
 
-def _row(event: Any, subject: Any, last: Attempt | None) -> list[Cell]:
-    row: list[Cell] = [
-        event.webhook_id, event.name, event.sequence, subject, STATE_NAMES[event.shown_state],
-        event.created_at, event.sent_at, event.attempts_made,
-    ]  # fmt: skip  # in the order of the columns
-    return [*row, last.at, last.status_code, last.milliseconds, last.error] if last else row
+def _of_last_attempt(name: str) -> Callable[[Any], Cell]:
+    return lambda event: getattr(event.last_attempt, name, None)
 
 
 class Event(EventsView):

@@ -1,5 +1,6 @@
 """What maps of the panel load: the map file, the streets of openstreetmap.org, the places that the geocoder finds."""
 
+from collections.abc import Hashable
 from typing import Any
 
 from django.conf import settings
@@ -31,12 +32,18 @@ class Streets(LoggedInView, PermissionRequiredMixin):
 class _Places(LoggedInView):
     """A fragment: the places that the geocoder finds for `q`."""
 
+    @property
+    def asks_for(self) -> Hashable:
+        """The account for which the geocoder is asked, or the person."""
+        return self.request.user.pk
+
     def get(self, request: HttpRequest) -> HttpResponse:
         context: dict[str, Any] = {"query": request.GET.get("q", "").strip()}
         try:
             if settings.GEOCODER_URL:
-                found = geocoding.search(settings.GEOCODER_URL, context["query"], language=page_language())
-                context["found"] = found
+                context["found"] = geocoding.search(
+                    settings.GEOCODER_URL, context["query"], language=page_language(), account=self.asks_for
+                )
         except geocoding.GeocodingFailed as error:
             context["failed"] = str(error)
         return self.page("panel/setup_places.html", **context)
@@ -50,3 +57,7 @@ class Places(PermissionRequiredMixin, _Places):
 
 class AccountPlaces(RequestingView, _Places):
     """For those who request deliveries of an account."""
+
+    @property
+    def asks_for(self) -> Hashable:
+        return self.account.pk

@@ -1,11 +1,11 @@
 """Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from operator import attrgetter
-from typing import Any
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -18,13 +18,14 @@ from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
-from common import clock, csv_files
+from common import clock, table_files
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import money, number
 from common.heavy import heavy
 from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
+from common.table_files import Column
 from delivery import reports, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import Ending
@@ -37,7 +38,7 @@ from panel.filters import PER_PAGE
 from panel.plots import Bars, Chart, Figure, Series
 from panel.views.base import AccountView, LoggedInView
 
-_Table = tuple[list[str], list[list[Cell]]]
+_Table = tuple[Sequence[Column], Iterable[Any]]
 LONGEST = timedelta(days=366)
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)
 _log = logging.getLogger(__name__)
@@ -314,8 +315,8 @@ class AllAccountsExport(_OfAllAccounts):
         if period is None or (table == "earnings" and not Tariff.pays_drivers()):
             return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
         _log.info("%s exported the report of all accounts: %s", actor(request), table)
-        header, rows = TABLES_OF_ALL[table](reports.live(period), period)
-        return csv_files.response(f"{table}-{_name_of(period)}", header=header, rows=rows)
+        columns, rows = TABLES_OF_ALL[table](reports.live(period), period)
+        return table_files.response(request, f"{table}-{_name_of(period)}", columns=columns, rows=rows)
 
 
 class Account(AccountView):
@@ -345,48 +346,70 @@ class AccountExport(AccountView):
         if period is None:
             return redirect(f"{self.url('report')}?{request.GET.urlencode()}")
         _log.info("%s exported the report of account %s: %s", actor(request), self.account.pk, table)
-        header, rows = TABLES[table](self.deliveries, period)
-        return csv_files.response(f"{table}-{self.environment}-{_name_of(period)}", header=header, rows=rows)
+        columns, rows = TABLES[table](self.deliveries, period)
+        name = f"{table}-{self.environment}-{_name_of(period)}"
+        return table_files.response(request, name, columns=columns, rows=rows)
 
 
 def _table_of_days(deliveries: DeliveryQuerySet, period: Period) -> _Table:
     service = reports.service_of_dates(deliveries, period)
-    header = [_("Day") if period.is_by_day else _("Month"), *_line_header()]
-    lines = reports.of_days(deliveries, period)
-    return header, [[line.of, *_line_row(line, service.get(line.of))] for line in lines]
+    columns: list[Column] = [
+        (_("Day") if period.is_by_day else _("Month"), attrgetter("line.of")),
+        *_columns_of_line(),
+    ]
+    return columns, [_Served(line, service.get(line.of)) for line in reports.of_days(deliveries, period)]
 
 
 def _table_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    rows = reports.service_of_drivers(deliveries, period)
-    header = [_("Driver"), _("Routes"), _("Delivered"), *_service_header()]
-    return header, [[each.of.name, each.taken, each.delivered, *_service_row(each)] for each in rows]
+    columns: list[Column] = [
+        (_("Driver"), attrgetter("of.name")),
+        (_("Routes"), attrgetter("taken")),
+        (_("Delivered"), attrgetter("delivered")),
+        *_columns_of_service(lambda row: row),
+    ]
+    return columns, reports.service_of_drivers(deliveries, period)
 
 
 def _table_of_reasons(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    header = [_("Reason"), _("Not delivered"), _("Second attempt delivered")]
-    return header, [list(row) for row in _reasons(deliveries, period)]
+    columns: list[Column] = [
+        (_("Reason"), itemgetter(0)),
+        (_("Not delivered"), itemgetter(1)),
+        (_("Second attempt delivered"), itemgetter(2)),
+    ]
+    return columns, _reasons(deliveries, period)
 
 
 def _table_of_accounts(deliveries: DeliveryQuerySet, period: Period) -> _Table:
     service = reports.service(deliveries, by="integrator")
-    header = [_("Account"), "id", _("First day"), _("Last day"), *_line_header()]
-    return header, [
-        [line.of.name, line.of.pk, period.first, period.last, *_line_row(line, service.get(line.of.pk))]
-        for line in reports.of_all_accounts(period)
+    columns: list[Column] = [
+        (_("Account"), attrgetter("line.of.name")),
+        ("id", attrgetter("line.of.pk")),
+        *_columns_of_period(period),
+        *_columns_of_line(),
     ]
+    return columns, [_Served(line, service.get(line.of.pk)) for line in reports.of_all_accounts(period)]
 
 
 def _table_of_earnings(_deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    header = [_("Driver"), "id", _("First day"), _("Last day"), _("Routes"), "km", _("Earned")]
-    return header, [
-        [each.of.name, each.of.pk, period.first, period.last, each.routes, each.km, each.earned]
-        for each in reports.of_drivers(period)
+    columns: list[Column] = [
+        (_("Driver"), attrgetter("of.name")),
+        ("id", attrgetter("of.pk")),
+        *_columns_of_period(period),
+        (_("Routes"), attrgetter("routes")),
+        ("km", attrgetter("km")),
+        (_("Earned"), attrgetter("earned")),
     ]
+    return columns, reports.of_drivers(period)
 
 
 def _table_of_charges(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    header = [_("What for"), _("Of the price (%)"), _("Deliveries"), _("Amount")]
-    return header, [[str(name), each.percent, each.deliveries, each.amount] for name, each in _owed(deliveries, period)]
+    columns: list[Column] = [
+        (_("What for"), lambda row: str(row[0])),
+        (_("Of the price (%)"), lambda row: row[1].percent),
+        (_("Deliveries"), lambda row: row[1].deliveries),
+        (_("Amount"), lambda row: row[1].amount),
+    ]
+    return columns, _owed(deliveries, period)
 
 
 # The files of the report of an account and of that of all accounts: one row for each day or month, driver, and so on.
@@ -399,33 +422,46 @@ TABLES: dict[str, Callable[[DeliveryQuerySet, Period], _Table]] = {
 TABLES_OF_ALL = {**TABLES, "accounts": _table_of_accounts, "earnings": _table_of_earnings}
 
 
-def _line_header() -> list[str]:
-    sums = [_("Prices"), _("Cancellation fees"), _("Amount")]
-    return [*map(str, words.ENDINGS.values()), *sums, *_service_header(), *header_of_extras()]
+class _Served(NamedTuple):
+    """A line with how its deliveries went."""
+
+    line: Line
+    service: Service | None
 
 
-def _line_row(line: Line, service: Service | None) -> list[Cell]:
-    sums = [line.prices, line.fees, line.amount]
-    return [*_counts(line), *sums, *_service_row(service), line.retries, line.returns]
+def _columns_of_period(period: Period) -> list[Column]:
+    return [(_("First day"), lambda _row: period.first), (_("Last day"), lambda _row: period.last)]
 
 
-def header_of_extras() -> list[str]:
-    """The columns of what failures have added. Files have them at the end, where people had none before."""
-    return [str(words.CHARGES[charge]) for charge in (Charge.RETRY, Charge.RETURN)]
+def _columns_of_line() -> list[Column]:
+    """Of rows that are `_Served`. Files have what failures have added at the end, where people had none before."""
 
+    def count(ending: Ending) -> Callable[[_Served], Cell]:
+        return lambda row: row.line.counts[ending]
 
-def _service_header() -> list[str]:
-    return [_("Delivered on time"), _("On time (%)"), _("Minutes until a driver accepts (median)")]
-
-
-def _service_row(service: Service | None) -> list[Cell]:
-    if service is None:
-        return [None, None, None]
-    percent, minutes = service.percent_on_time, service.minutes
     return [
-        service.on_time,
-        None if percent is None else Decimal(f"{percent:.1f}"),
-        None if minutes is None else Decimal(f"{minutes:.1f}"),
+        *((words.ENDINGS[ending], count(ending)) for ending in Ending),
+        (_("Prices"), attrgetter("line.prices")),
+        (_("Cancellation fees"), attrgetter("line.fees")),
+        (_("Amount"), attrgetter("line.amount")),
+        *_columns_of_service(attrgetter("service")),
+        (words.CHARGES[Charge.RETRY], attrgetter("line.retries")),
+        (words.CHARGES[Charge.RETURN], attrgetter("line.returns")),
+    ]
+
+
+def _columns_of_service(service: Callable[[Any], Service | None]) -> list[Column]:
+    def rounded(name: str) -> Callable[[Any], Cell]:
+        def of_row(row: Any) -> Cell:
+            figure = getattr(service(row), name, None)
+            return None if figure is None else Decimal(f"{figure:.1f}")
+
+        return of_row
+
+    return [
+        (_("Delivered on time"), lambda row: getattr(service(row), "on_time", None)),
+        (_("On time (%)"), rounded("percent_on_time")),
+        (_("Minutes until a driver accepts (median)"), rounded("minutes")),
     ]
 
 
@@ -471,12 +507,9 @@ class DeliveriesExport(Deliveries):
         if count > _MOST_ROWS:
             return self._list(request, form, too_many=count, most=_MOST_ROWS)
         _log.info("%s exported the report of account %s", actor(request), self.account.pk)
-        header = ["deliveryId", *(f"{label}: externalId" for label in LABELS), _("Requested")]
-        header += [pgettext("moment", "Ended"), pgettext("of a delivery", "Ending")]
-        header += [_("Price"), _("Cancellation fee"), _("Amount"), *header_of_extras()]
-        rows = map(_row_of_delivery, reports.all_rows(self.deliveries, period))
+        rows = reports.all_rows(self.deliveries, period)
         name = f"report-{self.environment}-{_name_of(period)}"
-        return csv_files.response(name, header=header, rows=rows, most=_MOST_ROWS)
+        return table_files.response(request, name, columns=_columns_of_deliveries(), rows=rows, most=_MOST_ROWS)
 
 
 def _context(form: PeriodForm) -> dict[str, Any]:
@@ -517,7 +550,21 @@ def _name_of(period: Period) -> str:
     return f"{period.first}-{period.last}"
 
 
-def _row_of_delivery(row: Row) -> list[Cell]:
-    orders = [*row.orders, "", "", ""][: len(LABELS)]
-    amounts = (row.price, row.cancel_fee, row.amount, row.retry_fee, row.return_fee)
-    return [row.delivery, *orders, row.requested_at, row.ended_at, words.ENDINGS[row.ending], *amounts]
+def _columns_of_deliveries() -> list[Column]:
+    """Of rows that are `reports.Row`."""
+
+    def order(index: int) -> Callable[[Row], Cell]:
+        return lambda row: row.orders[index] if index < len(row.orders) else ""
+
+    return [
+        ("deliveryId", attrgetter("delivery")),
+        *((f"{label}: externalId", order(index)) for index, label in enumerate(LABELS)),
+        (_("Requested"), attrgetter("requested_at")),
+        (pgettext("moment", "Ended"), attrgetter("ended_at")),
+        (pgettext("of a delivery", "Ending"), lambda row: words.ENDINGS[row.ending]),
+        (_("Price"), attrgetter("price")),
+        (_("Cancellation fee"), attrgetter("cancel_fee")),
+        (_("Amount"), attrgetter("amount")),
+        (words.CHARGES[Charge.RETRY], attrgetter("retry_fee")),
+        (words.CHARGES[Charge.RETURN], attrgetter("return_fee")),
+    ]

@@ -98,7 +98,7 @@ class Request(FormView):
 
     def _request(self, form: DeliveryForm) -> tuple[UUID, bool]:
         request, at = self.request, clock.now()
-        payload = located(form, at)
+        payload = located(form, self.scope.integrator_id, at)
         return deliveries.request_once(
             token=self.scope,
             key=self._key(),
@@ -120,6 +120,7 @@ class Request(FormView):
         return self.page(
             "panel/request.html",
             status=status,
+            in_zone_of=form,
             form=form,
             key=key,
             has_errors=form.has_errors(),
@@ -142,7 +143,7 @@ class Price(FormView):
             "derived": [each for place in places for each in place.derived],
             "doubts": [each.doubt for each in places if each.doubt],
         }
-        return self.page("panel/request_price.html", **context, **self.price(form))
+        return self.page("panel/request_price.html", in_zone_of=form, **context, **self.price(form))
 
 
 class CancelForm(forms.Form):
@@ -198,7 +199,9 @@ class Cancel(RequestingView):
 
     def _ask(self, delivery: models.Delivery, form: CancelForm, *, status: int = 200) -> HttpResponse:
         words = moves.described(Trigger.CANCEL, delivery)
-        return self.page("panel/cancel.html", delivery=delivery, form=form, cancel=words, status=status)
+        return self.page(
+            "panel/cancel.html", status=status, in_zone_of=delivery, delivery=delivery, form=form, cancel=words
+        )
 
 
 def _amount(text: str) -> Decimal | None:
@@ -224,6 +227,7 @@ class Receipt(RequestingView):
         at_stop = Trigger.COLLECT if found.mode == Mode.REVERSE else Trigger.DELIVER
         return self.page(
             "panel/receipt.html",
+            in_zone_of=found,
             delivery=found,
             stops=[(each, moments.get((at_stop.value, each.stop.label))) for each in details],
             at_a=moments.get((at_a(found).value, "")),

@@ -26,6 +26,7 @@ from common.actors import actor
 from common.device_reports import (
     MOST_AT_ONCE,
     InvalidReport,
+    Unreadable,
     error,
     identifier,
     items,
@@ -123,7 +124,8 @@ class Movements(_Call):
         person = user_of(request)
         if body.get("person") != person.pk:  # somebody else has logged in beside the page
             return self.logged_out()
-        scans = items(body, "movements", MOST_AT_ONCE, partial(_movement, body=body, at=now))
+        found = items(body, "movements", MOST_AT_ONCE, partial(_movement, body=body, at=now))
+        scans = [each for each in found if not isinstance(each, Unreadable)]
         orders, by = Order.objects.filter(environment=Environment.LIVE), actor(request)
         outcomes = movements.record(
             _in_sequence(scans, orders=orders, by=by, at=now),
@@ -133,7 +135,10 @@ class Movements(_Call):
             at=now,
             most_sellers=_MOST_SELLERS,
         )
-        return self.answer(outcomes=[_answered(outcome) for outcome in outcomes])
+        recorded = iter(outcomes)
+        return self.answer(
+            outcomes=[_unread(each) if isinstance(each, Unreadable) else _answered(next(recorded)) for each in found]
+        )
 
 
 def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Movement:
@@ -204,6 +209,12 @@ def _answered(outcome: Outcome) -> dict[str, Any]:
         "now": outcome.status if outcome.succeeded else "",
         "sellers": [{"reference": reference, "name": name} for reference, name in outcome.sellers],
     }
+
+
+def _unread(scan: Unreadable) -> dict[str, Any]:
+    """The answer to a scan that cannot be read."""
+    texts = {"code": scan.error.code, "detail": refusal(scan.error), "orderId": "", "sellerName": "", "now": ""}
+    return {"id": scan.id, "kind": "refused", **texts, "sellers": []}
 
 
 def _kind(outcome: Outcome) -> str:

@@ -1,28 +1,39 @@
 """A seller's invoices: the list, uploading one, the page of one, and linking it to an order."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_lazy, gettext_noop
 
-from common import clock, csv_files, formats
+from common import clock, formats, table_files
 from common.actors import actor
 from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.replica import may_be_old
+from common.table_files import Column
 from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import Doubt, DoubtCode
-from integration.errors import AccountSuspended, IntegrationError, InvalidInvoice, InvoiceMissing, InvoiceTooLarge
-from integration.models import Invoice, Order
+from integration.errors import (
+    AccountSuspended,
+    IntegrationError,
+    InvalidInvoice,
+    InvoiceMissing,
+    InvoiceTooLarge,
+    VoidInvoice,
+)
+from integration.models import Invoice, InvoiceLink, Order
 from panel.filters import InvoiceFilter, all_rows, find_orders, listed
 from panel.views.base import SellerView
 
+_MAY_MARK_VOID = "integration.change_invoice"
 _LONGEST_KEY = 19  # a bigint has at most 19 digits
 _LONGEST_WORDS = 255
 _MOST_FOUND = 20  # orders that a search on the page of an invoice shows
@@ -35,36 +46,51 @@ class Invoices(SellerView):
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], scope=self.scope)
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
-        return self.page("panel/seller_invoices.html", **shown)
+        return self.page("panel/seller_invoices.html", in_zone_of=self.seller, **shown)
 
     @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
         stored = keep_uploaded(request, self)
-        if stored is None:
+        if len(stored) != 1:
             return redirect(self.url("seller_invoices"))
-        return redirect(self.url("seller_invoice", stored.pk))
+        return redirect(self.url("seller_invoice", stored[0].pk))
 
 
 # What is said of an invoice that is kept. Pages show a different value themselves, see `Invoice.differs`.
 _DOUBTS = {
+    DoubtCode.SEVERAL_INVOICES: gettext_noop("The file has %(about)s invoices; all of them were read."),
     DoubtCode.OTHER_INVOICE_STORED: gettext_noop(
-        "There is an invoice with this access key and another content. This one was not saved."
+        "An earlier file of this access key has another number, series, value or date, and still counts."
     ),
     DoubtCode.FOREIGN_ISSUER: gettext_noop("The issuer, %(about)s, is none of this seller's companies."),
     DoubtCode.CONSUMER_INVOICE: gettext_noop(
         "This is an NFC-e (model 65), which does not accompany goods. An NF-e (model 55) does."
     ),
-    DoubtCode.VOID_INVOICE: gettext_noop(
-        "The tax office has denied or cancelled this invoice, so no order is linked to it."
+    DoubtCode.OTHER_MODEL: gettext_noop("The access key is of model %(about)s, which does not accompany goods."),
+    DoubtCode.INVALID_ACCESS_KEY: gettext_noop("The check digit of the access key is wrong: %(about)s."),
+    DoubtCode.TEST_INVOICE: gettext_noop("This invoice is of the tax office's test environment."),
+    DoubtCode.VOID_INVOICE: gettext_noop("This invoice was denied or cancelled, so no order is linked to it."),
+    DoubtCode.REJECTED_INVOICE: gettext_noop(
+        "The tax office has rejected this invoice (cStat %(about)s). Upload the one that is authorised."
     ),
+    DoubtCode.UNCONFIRMED_INVOICE: gettext_noop(
+        "The file has no protocol of the tax office. Upload the nfeProc when the invoice is authorised."
+    ),
+    DoubtCode.RETURN_INVOICE: gettext_noop("This invoice is of a return, and is not printed on labels."),
     DoubtCode.UNMATCHED_REFERENCE: gettext_noop(
         "The invoice names order %(about)s, which does not exist yet. It is linked to it when it arrives."
     ),
+    DoubtCode.UNCERTAIN_REFERENCE: gettext_noop(
+        "The invoice names %(about)s, which several orders may mean: %(candidates)s. Link the right one by hand."
+    ),
+    DoubtCode.DIFFERENT_INVOICE_KEY: gettext_noop("Order %(about)s names the access key of another invoice."),
 }
 
 
-def keep_uploaded(request: HttpRequest, page: SellerView, *, order: Order | None = None) -> Invoice | None:
-    """Keep the invoice of the form, and say what became of it. None if it was refused. Raises AccountSuspended.
+def keep_uploaded(request: HttpRequest, page: SellerView, *, order: Order | None = None) -> list[Invoice]:
+    """Keep the invoices of the form, and say what became of them. None were if it was refused.
+
+    Raises AccountSuspended.
 
     `order`: on whose page it was uploaded, see `invoices.receive`.
     """
@@ -84,14 +110,13 @@ def keep_uploaded(request: HttpRequest, page: SellerView, *, order: Order | None
         raise
     except IntegrationError as error:
         messages.error(request, str(error))
-        return None
+        return []
     for doubt in doubts:
         if doubt.code in _DOUBTS:
-            about = formats.document(doubt.about)
-            messages.warning(request, _(_DOUBTS[doubt.code]) % {"about": about})
-    if not any(doubt.code is DoubtCode.OTHER_INVOICE_STORED for doubt in doubts):
-        text = _("The invoice is saved and linked.") if stored.links.exists() else _("The invoice is saved.")
-        messages.success(request, text)
+            values = {"about": formats.document(doubt.about), "candidates": ", ".join(doubt.candidates)}
+            messages.warning(request, _(_DOUBTS[doubt.code]) % values)
+    is_linked = InvoiceLink.objects.filter(invoice__in=stored).exists()
+    messages.success(request, _("The invoice is saved and linked.") if is_linked else _("The invoice is saved."))
     return stored
 
 
@@ -114,26 +139,26 @@ class InvoicesExport(SellerView):
     @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        header = [
-            _("access key"), _("number"), _("series"), _("issuer"), _("value"), _("issued at"), _("received at"),
-            _("order references"), _("linked orders"),
-        ]  # fmt: skip  # a list of names
-        return csv_files.response(self.file_name("invoices"), header=header, rows=self._rows())
+        return table_files.response(request, self.file_name("invoices"), columns=_COLUMNS, rows=self._rows())
 
-    def _rows(self) -> Iterator[list[csv_files.Cell]]:
+    def _rows(self) -> Iterator[Invoice]:
         portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], scope=self.scope)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
-            yield from map(_row, found)
+            yield from found
 
 
-def _row(invoice: Invoice) -> list[csv_files.Cell]:
-    references = " ".join(reference.value for reference in invoice.references.all())
-    linked = " ".join(link.order.code for link in invoice.links.all())
-    return [
-        invoice.access_key, invoice.number, invoice.series, invoice.issuer_document, invoice.value, invoice.issued_at,
-        invoice.received_at, references, linked,
-    ]  # fmt: skip  # in the order of the header
+_COLUMNS: list[Column] = [
+    (gettext_lazy("access key"), attrgetter("access_key")),
+    (gettext_lazy("number"), attrgetter("number")),
+    (gettext_lazy("series"), attrgetter("series")),
+    (gettext_lazy("issuer"), attrgetter("issuer_document")),
+    (gettext_lazy("value"), attrgetter("value")),
+    (gettext_lazy("issued at"), attrgetter("issued_at")),
+    (gettext_lazy("received at"), attrgetter("received_at")),
+    (gettext_lazy("order references"), lambda invoice: " ".join(each.value for each in invoice.references.all())),
+    (gettext_lazy("linked orders"), lambda invoice: " ".join(link.order.code for link in invoice.links.all())),
+]
 
 
 class InvoicePage(SellerView):
@@ -147,28 +172,32 @@ class InvoicePage(SellerView):
         references = [reference.value for reference in found.references.all()]
         return self.page(
             "panel/seller_invoice.html",
+            in_zone_of=self.seller,
             invoice=found,
             items=_items(found),
             references=references,
             is_foreign=found.is_foreign(set(self.seller.companies.values_list("document", flat=True))),
-            links=[(link, invoices.reason(link, invoice=found, references=references)) for link in linked],
+            links=linked,
             words=words,
-            orders=self._found(words, linked),
+            orders=self._found(words, linked) if words or linked else invoices.uncertain_orders(found),
             most=_MOST_FOUND,
+            changes=found.changes.select_related("order"),
+            may_mark_void=request.user.has_perm(_MAY_MARK_VOID) and not found.is_void,
         )
 
     def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
         """Link an order of the same seller."""
         self.seller.check_active()
         found = get_object_or_404(self.invoices, pk=invoice)
-        key = request.POST.get("order", "")
-        order = (
-            self.orders.filter(pk=key).first() if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY else None
-        )
-        if order is None or found.is_void:
+        order = _order(self)
+        if order is None:
             raise Http404
-        invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
-        messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
+        try:
+            invoices.link_by_hand(invoice=found, order=order, by=actor(request), at=clock.now())
+        except VoidInvoice:
+            messages.error(request, _(_DOUBTS[DoubtCode.VOID_INVOICE]))
+        else:
+            messages.success(request, _("The invoice is linked to order %(order)s.") % {"order": order.code})
         if "from_order" in request.POST:
             return redirect(self.url("seller_order", order.pk))
         return redirect(self.url("seller_invoice", found.pk))
@@ -185,9 +214,55 @@ class InvoicePage(SellerView):
 def _items(invoice: Invoice) -> int | None:
     """How many items the invoice has. None for one that was taken by rules of an earlier version."""
     try:
-        return nfe.read(bytes(invoice.raw)).items
+        return nfe.read(bytes(invoice.raw), access_key=invoice.access_key).items
     except InvalidInvoice:
         return None
+
+
+def _order(page: SellerView) -> Order | None:
+    """The order that a form names, of the page's seller."""
+    key = page.request.POST.get("order", "")
+    is_key = key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY
+    return page.orders.filter(pk=key).first() if is_key else None
+
+
+def _reason(request: HttpRequest) -> str:
+    """What the person wrote, with characters that can be stored."""
+    return request.POST.get("reason", "").replace("\0", "").strip()[:_LONGEST_WORDS]
+
+
+class UnlinkInvoice(SellerView):
+    """Removes the link of an order, with a reason if the person gives one."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
+        self.seller.check_active()
+        found = get_object_or_404(self.invoices.defer("raw"), pk=invoice)
+        order = _order(self)
+        if order is None:
+            raise Http404
+        invoices.unlink_by_hand(invoice=found, order=order, text=_reason(request), by=actor(request), at=clock.now())
+        messages.success(request, _("The invoice is no longer linked to order %(order)s.") % {"order": order.code})
+        return redirect(self.url("seller_invoice", found.pk))
+
+
+class MarkInvoiceVoid(SellerView):
+    """For staff: an invoice whose cancellation came by no file."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
+        if not request.user.has_perm(_MAY_MARK_VOID):
+            raise PermissionDenied
+        found = get_object_or_404(self.invoices.defer("raw"), pk=invoice)
+        text = _reason(request)
+        if text:
+            invoices.mark_void(invoice=found, text=text, by=actor(request), at=clock.now())
+            messages.success(request, _("The invoice is void, and linked to no order."))
+        else:
+            messages.error(request, _("Say why the invoice is void."))
+        return redirect(self.url("seller_invoice", found.pk))
 
 
 class InvoiceFile(SellerView):

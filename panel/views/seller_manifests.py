@@ -128,7 +128,7 @@ class Manifests(_ActingView):
         codes = dict(counted.values_list("pk", "codes"))
         for row in shown["rows"]:
             row.codes = codes.get(row.pk, [])
-        return self.page("panel/seller_manifests.html", **shown)
+        return self.page("panel/seller_manifests.html", in_zone_of=self.seller, **shown)
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Open one with the orders that are ticked."""
@@ -155,6 +155,7 @@ class ManifestPage(SellerView):
         searched = request.GET.get("q", "").strip()[:LONGEST_CODE]
         return self.page(
             "panel/seller_manifest.html",
+            in_zone_of=found,
             manifest=found,
             totals=found.totals,
             moved=moved if not found.closed_at else [],

@@ -1,8 +1,9 @@
 """A seller's orders: the list and its file; the page of one, moving and cancelling it, and its invoices."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,13 +12,16 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch, QuerySet, prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from common import clock, csv_files
+from common import clock, table_files
 from common.accounts import Environment
 from common.actors import actor
 from common.heavy import heavy
 from common.replica import may_be_old
+from common.table_files import Column
 from integration import words
 from integration.actions import orders
 from integration.actions.orders import Report
@@ -52,7 +56,14 @@ class Orders(SellerView):
         prefetch_related_objects(shown["rows"], "company", "carrier", _links())
         endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
         notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
-        return self.page("panel/seller_orders.html", newest=NEWEST, label_form=LabelForm(), notices=notices, **shown)
+        return self.page(
+            "panel/seller_orders.html",
+            in_zone_of=self.seller,
+            newest=NEWEST,
+            label_form=LabelForm(),
+            notices=notices,
+            **shown,
+        )
 
 
 class OrdersExport(SellerView):
@@ -61,27 +72,38 @@ class OrdersExport(SellerView):
     @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        header = [
-            "orderId", _("tracking code"), _("status"), _("service"), _("cost"), _("company"), _("receiver"),
-            _("receiver's document"), _("city"), _("state"), _("invoice key"), _("created at"), _("freight"),
-            _("deadline (business days)"), _("promised for"), _("delivered at"), _("carrier"), _("volumes"),
-        ]  # fmt: skip  # a list of names
-        return csv_files.response(self.file_name("orders"), header=header, rows=self._rows())
+        return table_files.response(request, self.file_name("orders"), columns=_COLUMNS, rows=self._rows())
 
-    def _rows(self) -> Iterator[list[csv_files.Cell]]:
+    def _rows(self) -> Iterator[Order]:
         for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, scope=self.scope):
             prefetch_related_objects(found, "company", "carrier")
-            yield from map(_row, found)
+            yield from found
 
 
-def _row(order: Order) -> list[csv_files.Cell]:
-    address = order.receiver.get("address") or {}
-    return [
-        order.code, order.tracking_code, order.get_status_display(), order.service, order.cost, order.company.document,
-        order.receiver_name, order.receiver_document, address.get("city"), address.get("state"), order.invoice_key,
-        order.created_at, order.freight_reais, order.freight_days, order.promised_on, order.delivered_at,
-        order.carrier.name if order.carrier else None, order.volumes,
-    ]  # fmt: skip  # in the order of the header
+def _of_address(name: str) -> Callable[[Order], Any]:
+    return lambda order: (order.receiver.get("address") or {}).get(name)
+
+
+_COLUMNS: list[Column] = [
+    ("orderId", attrgetter("code")),
+    (gettext_lazy("tracking code"), attrgetter("tracking_code")),
+    (gettext_lazy("status"), Order.get_status_display),
+    (gettext_lazy("service"), attrgetter("service")),
+    (gettext_lazy("cost"), attrgetter("cost")),
+    (gettext_lazy("company"), attrgetter("company.document")),
+    (gettext_lazy("receiver"), attrgetter("receiver_name")),
+    (gettext_lazy("receiver's document"), attrgetter("receiver_document")),
+    (gettext_lazy("city"), _of_address("city")),
+    (gettext_lazy("state"), _of_address("state")),
+    (gettext_lazy("invoice key"), attrgetter("invoice_key")),
+    (gettext_lazy("created at"), attrgetter("created_at")),
+    (gettext_lazy("freight"), attrgetter("freight_reais")),
+    (gettext_lazy("deadline (business days)"), attrgetter("freight_days")),
+    (gettext_lazy("promised for"), attrgetter("promised_on")),
+    (gettext_lazy("delivered at"), attrgetter("delivered_at")),
+    (gettext_lazy("carrier"), lambda order: order.carrier and order.carrier.name),
+    (gettext_lazy("volumes"), attrgetter("volumes")),
+]
 
 
 @dataclass(frozen=True)
@@ -132,6 +154,7 @@ class OrderPage(SellerView):
         return self.page(
             "panel/seller_order.html",
             status=status,
+            in_zone_of=order.company,
             order=order,
             move_form=form,
             next_step=_next_step(order),
@@ -208,11 +231,13 @@ class MoveOrder(OrderPage):
             self.seller.check_active()
         elif not _may_move(request):
             raise PermissionDenied
-        form = self.move_form(found, request.POST)
+        with timezone.override(found.company.zone):  # moments are typed in that of the page
+            form = self.move_form(found, request.POST)
+            is_valid = form is not None and form.is_valid()
         if form is None:
             messages.error(request, _("No move is possible: the order is closed."))
             return redirect(self.url("seller_order", found.pk))
-        target = form.status if form.is_valid() else None
+        target = form.status if is_valid else None
         if target is None:
             return self.show(found, form, status=422)
         try:
@@ -226,7 +251,8 @@ class MoveOrder(OrderPage):
             found = self.found(order)
             return self.show(found, self.move_form(found, request.POST), status=422)
         except InvalidStatusReport as error:
-            form.add_error("happened_at", words.refusal(error))
+            with timezone.override(found.company.zone):
+                form.add_error("happened_at", words.refusal(error))
             return self.show(found, form, status=422)
         messages.success(request, _("The order is now: %(status)s.") % {"status": moved.get_status_display()})
         return redirect(self.url("seller_order", found.pk))
@@ -256,7 +282,8 @@ class OrderInvoice(SellerView):
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
         found = get_object_or_404(self.orders, pk=order)
         stored = keep_uploaded(request, self, order=found)
-        if stored is not None and not stored.is_void and not stored.links.filter(order=found).exists():
-            text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
-            messages.warning(request, text % {"invoice": stored})
+        for invoice in stored:
+            if invoice.links.exclude(order=found).exists() and not invoice.links.filter(order=found).exists():
+                text = _("Invoice %(invoice)s is linked to the order that it names, not to this one.")
+                messages.warning(request, text % {"invoice": invoice})
         return redirect(self.url("seller_order", found.pk))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import partial
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -22,13 +22,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import csv_files
+from common import table_files
 from common.accounts import Environment
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import money, number
 from common.heavy import heavy
 from common.replica import may_be_old
+from common.table_files import Column
 from delivery.reports import Period
 from integration import lifecycle, words
 from integration.lifecycle import Status
@@ -84,13 +85,19 @@ class Line:
         delivered = self.counts["on_time"] + self.counts["late"]
         return 100 * self.counts["on_time"] / delivered if delivered else None
 
-    @property
-    def figures(self) -> list[Cell]:
-        return [self.count, *self.counts.values(), self.freight, self.value]
+
+def _columns_of_figures() -> list[Column]:
+    """Of rows that are a Line."""
+    return [
+        (_("Orders"), attrgetter("count")),
+        *((series.name, _count("counts", name)) for name, series in _SERIES.items()),
+        (_("Freight"), attrgetter("freight")),
+        (_("Value of the orders"), attrgetter("value")),
+    ]
 
 
-def _figures_header() -> list[str]:
-    return [_("Orders"), *(str(each.name) for each in _SERIES.values()), _("Freight"), _("Value of the orders")]
+def _count(counts: str, key: str) -> Callable[[Line], Cell]:
+    return lambda line: getattr(line, counts)[key]
 
 
 def _lines(orders: QuerySet[Order], period: Period, *, of: Any) -> dict[Any, Line]:
@@ -220,16 +227,15 @@ class ReportExport(SellerView):
             return redirect(f"{self.url('seller_report')}?{request.GET.urlencode()}")
         _log.info("%s exported the report of seller %s", actor(request), self.seller.reference)
         name = "reasons" if reasons else "orders"
-        header, rows = self._reasons(period) if reasons else self._days(period)
-        return csv_files.response(self.file_name(f"{name}-{period.first}-{period.last}"), header=header, rows=rows)
-
-    def _days(self, period: Period) -> tuple[list[str], list[list[Cell]]]:
-        header = [_("Day") if period.is_by_day else _("Month"), *_figures_header()]
-        return header, [[line.of, *line.figures] for line in _of_dates(self.orders, period)]
-
-    def _reasons(self, period: Period) -> tuple[list[str], list[list[Cell]]]:
-        total = _total(_of_dates(self.orders, period))
-        return [_("Reason"), _("Orders")], [list(row) for row in _counted_reasons(total)]
+        lines = _of_dates(self.orders, period)
+        columns: list[Column]
+        if reasons:
+            columns = [(_("Reason"), itemgetter(0)), (_("Orders"), itemgetter(1))]
+        else:
+            columns = [(_("Day") if period.is_by_day else _("Month"), attrgetter("of")), *_columns_of_figures()]
+        rows = _counted_reasons(_total(lines)) if reasons else lines
+        file_name = self.file_name(f"{name}-{period.first}-{period.last}")
+        return table_files.response(request, file_name, columns=columns, rows=rows)
 
 
 class _OfAllSellers(LoggedInView, PermissionRequiredMixin):
@@ -287,25 +293,28 @@ class AllSellersExport(_OfAllSellers):
         if period is None:
             return redirect(f"{reverse('panel:seller_reports')}?{request.GET.urlencode()}")
         _log.info("%s exported the report of all sellers: %s", actor(request), table)
-        header, cells = TABLES_OF_SELLERS[table]()
-        header = [_("Seller"), _("Reference"), _("First day"), _("Last day"), *header]
-        rows = (
-            [line.of.name, line.of.reference, period.first, period.last, *cells(line)] for line in _of_sellers(period)
-        )
-        return csv_files.response(f"{table}-{period.first}-{period.last}", header=header, rows=rows)
+        columns: list[Column] = [
+            (_("Seller"), attrgetter("of.name")),
+            (_("Reference"), attrgetter("of.reference")),
+            (_("First day"), lambda _line: period.first),
+            (_("Last day"), lambda _line: period.last),
+            *TABLES_OF_SELLERS[table](),
+        ]
+        name = f"{table}-{period.first}-{period.last}"
+        return table_files.response(request, name, columns=columns, rows=_of_sellers(period))
 
 
-def _table_of_orders() -> tuple[list[str], Callable[[Line], list[Cell]]]:
-    def cells(line: Line) -> list[Cell]:
+def _columns_of_orders() -> list[Column]:
+    def on_time(line: Line) -> Cell:
         percent = line.percent_on_time
-        return [*line.figures, None if percent is None else Decimal(f"{percent:.1f}")]
+        return None if percent is None else Decimal(f"{percent:.1f}")
 
-    return [*_figures_header(), _("On time (%)")], cells
-
-
-def _table_of_reasons() -> tuple[list[str], Callable[[Line], list[Cell]]]:
-    header = [*(str(name) for name in _REASONS.values()), str(_SERIES["failed"].name)]
-    return header, lambda line: [*line.reasons.values(), line.counts["failed"]]
+    return [*_columns_of_figures(), (_("On time (%)"), on_time)]
 
 
-TABLES_OF_SELLERS = {"sellers": _table_of_orders, "reasons": _table_of_reasons}
+def _columns_of_reasons() -> list[Column]:
+    of_reasons = [(name, _count("reasons", code)) for code, name in _REASONS.items()]
+    return [*of_reasons, (_SERIES["failed"].name, _count("counts", "failed"))]
+
+
+TABLES_OF_SELLERS = {"sellers": _columns_of_orders, "reasons": _columns_of_reasons}

@@ -129,4 +129,5 @@ class Stop(RequestingView):
             "answer": AnswerForm(found, initial={"answer": options.on_failure}) if stop.tried_at else None,
             **sent,
         }
-        return self.page("panel/stop.html", status=422 if sent else 200, delivery=found, stop=stop, **forms_shown)
+        status = 422 if sent else 200
+        return self.page("panel/stop.html", status=status, in_zone_of=found, delivery=found, stop=stop, **forms_shown)

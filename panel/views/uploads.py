@@ -1,5 +1,6 @@
-"""Uploading deliveries as a CSV file: the upload, its preview with prices, and what it has requested."""
+"""Uploading deliveries as a table: the upload, its preview with prices, and what it has requested."""
 
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from common import clock, csv_files
+from common import clock, csv_files, table_files
 from common.csv_files import UnreadableFile
 from common.heavy import heavy
 from common.http_requests import is_cut_short
@@ -36,10 +37,10 @@ class Upload(RequestingView):
         self.account.check_active()
         sent = request.FILES.get("file")
         if sent is None:
-            too_large = is_cut_short(request, field="file", most=MOST_BYTES)
+            too_large = is_cut_short(request, field="file", most=table_files.MOST_BYTES)
             return self._show(csv_files.too_large(MOST_BYTES) if too_large else _("Choose a file."), status=422)
         try:
-            csv_files.check_size(sent.size or 0, most=MOST_BYTES)
+            csv_files.check_size(sent.size or 0, most=table_files.MOST_BYTES)
             draft = uploads.read(sent.read(), sent.name or "", scope=self.scope, sender=self._sender())
         except UnreadableFile as error:
             return self._show(str(error), status=422)
@@ -61,6 +62,7 @@ class Upload(RequestingView):
             error=error,
             columns=list(COLUMNS.values()),
             most_rows=csv_files.MOST_IMPORTED,
+            accepted=table_files.ACCEPTED,
             hours=hours.of_account(self.account, self.environment, points, at=clock.now()),
             status=status,
         )
@@ -72,8 +74,9 @@ class Template(RequestingView):
     def get(self, request: HttpRequest) -> HttpResponseBase:
         point = self.account.pickup_points.active().first()
         example: dict[str, Any] = {"a-point": point.name if point else "", "a-name": self.account.name, **_EXAMPLE}
-        rows = [[example.get(key, "") for key in COLUMNS]]
-        return csv_files.response("deliveries-template", header=list(COLUMNS.values()), rows=rows)
+        columns = [(heading, itemgetter(key)) for key, heading in COLUMNS.items()]
+        rows = [dict.fromkeys(COLUMNS, "") | example]
+        return table_files.response(request, "deliveries-template", columns=columns, rows=rows)
 
 
 class Draft(RequestingView):

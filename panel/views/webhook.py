@@ -190,7 +190,11 @@ class TestResult(EndpointView):
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = get_object_or_404(self.endpoint.events.of_tests(), pk=event)
         # Pages with the endpoint's state or the steps of the set-up ask for these too, because a test changes them.
-        shown = {"with_state": "state" in request.GET, "with_steps": "steps" in request.GET, "is_update": True}
+        shown: dict[str, Any] = {
+            "with_state": "state" in request.GET,
+            "with_steps": "steps" in request.GET,
+            "is_update": True,
+        }
         attempt = found.attempts.last()
         if shown["with_steps"]:
             shown |= self.steps(self.endpoint, attempt)

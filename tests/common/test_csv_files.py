@@ -30,10 +30,6 @@ class TestDecoded:
         with pytest.raises(UnreadableFile, match="not a text in UTF-8 or Windows-1252"):
             decoded(raw)
 
-    def test_refuses_a_workbook_by_name(self):
-        with pytest.raises(UnreadableFile, match="workbook"):
-            decoded(b"PK\x03\x04 and so on")
-
     def test_refuses_more_bytes_than_allowed(self):
         with pytest.raises(UnreadableFile, match="At most 500 rows and 100 kB"):
             decoded(b"x" * (MOST_BYTES + 1))
@@ -134,6 +130,14 @@ class TestFormulas:
     def test_are_neutralised_at_the_beginning(self, text):
         assert csv_files.neutralised(text).startswith("'")
         assert csv_files.neutralised(text).replace("'", "") == text
+
+    @pytest.mark.parametrize("text", ["=1+1", "+55 11 3333-0000", " =1", "a;=1", "＝1+1", "Rua A, -12", "a\t@b"])
+    def test_are_the_same_when_a_file_of_ours_is_read(self, text):
+        assert csv_files.restored(csv_files.neutralised(text)) == text
+
+    @pytest.mark.parametrize(("typed", "text"), [("'0123", "0123"), ("D'Ávila", "D'Ávila"), ("a,'b", "a,'b")])
+    def test_lose_an_apostrophe_at_the_beginning_only(self, typed, text):
+        assert csv_files.restored(typed) == text
 
     @pytest.mark.parametrize("separator", [",", ";", "\t", "\n"])
     def test_are_neutralised_where_another_separator_would_cut_the_text(self, separator):

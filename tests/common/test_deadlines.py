@@ -47,6 +47,15 @@ class TestBoundedCalls:
 
         assert calls.run(lambda: 42, account="b") == 42
 
+    def test_takes_as_many_calls_of_an_account_as_it_may_have(self, release):
+        calls = BoundedCalls(most=3, seconds=0.05, each=2)
+
+        with pytest.raises(DeadlinePassed):
+            calls.run_all([release.wait, release.wait], account="a")
+        with pytest.raises(TooManyCalls, match="for this account"):
+            calls.run_all([lambda: 42], account="a")
+        assert calls.run_all([lambda: 42], account="b") == [42]
+
     def test_takes_a_call_of_an_account_again_when_the_one_before_has_ended(self, release):
         calls = BoundedCalls(most=1, seconds=0.05)
         with pytest.raises(DeadlinePassed):

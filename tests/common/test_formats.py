@@ -85,6 +85,7 @@ class TestAge:
         (formats.document, "52998224725", "529.982.247-25"),
         (formats.document, "DE 123", "DE 123"),
         (formats.postcode, "01304000", "01304-000"),
+        (formats.postcode, "01.304 000", "01304-000"),
         (formats.postcode, "1304", "1304"),
         (formats.short_id, "01a202e4-bd22-7445-9674-3cfc1cd8ef90", "…d8ef90"),
     ],

@@ -56,6 +56,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "post /api/integration/manifests/{}/": {"sent": {"orderIds": ["A-1"]}},
     "post /api/integration/manifests/{}/orders": {"sent": {"orderIds": ["A-1"]}, "own": 409},  # as above
     "post /api/integration/invoices/marketplace": {"sent": FORM},
+    "post /api/integration/invoices/{}/": {"sent": {"orderId": "A-1"}},
 }
 
 

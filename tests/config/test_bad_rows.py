@@ -20,7 +20,7 @@ from access.personal_data import person
 from common import credentials
 from common.mail import sending
 from common.mail.models import Kind, Message
-from common.models import AttemptCount, KeptUpload
+from common.models import AttemptCount, KeptUpload, LatestMoment
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
 from config.celery import app
@@ -32,6 +32,7 @@ from delivery.models import (
     DriverPosition,
     EndpointAlerts,
     IdempotencyRecord,
+    Integrator,
     LocatedAddress,
     RefusedDeliveryCall,
     Stop,
@@ -290,6 +291,14 @@ class Cases:
         WebhookEndpoint.objects.filter(integrator=bad.integrator).delete()
         app.tasks["delivery.expire_offers"]()
         return lambda: Transition.objects.filter(delivery=good, trigger="expire").exists()
+
+    def pull_moments_back(self) -> Check:
+        ahead = timezone.now() + timedelta(hours=3)
+        bad, good = (IntegratorFactory.create(created_at=ahead) for _number in range(2))
+        damage(Integrator, bad.pk, created_at="infinity")
+        LatestMoment.objects.create(moment=ahead)
+        app.tasks["config.pull_moments_back"]()
+        return lambda: Integrator.objects.get(pk=good.pk).created_at <= timezone.now()
 
     def analyze_new_tables(self) -> Check:
         """In a schema of their own, because the plans of other tests depend on the statistics of their tables."""

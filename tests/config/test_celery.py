@@ -89,6 +89,7 @@ class TestSchedule:
             ("prune-attempts", 3600, "task `delivery.webhooks.prune`, hourly"),
             ("prune-proof-photos", 3600, "task `delivery.prune_proof_photos`, hourly"),
             ("prune-sessions", 3600, "`access.prune_sessions`, hourly"),
+            ("pull-moments-back", 15, "Task `config.pull_moments_back`, every 15 s"),
             ("analyze-new-tables", 60, "Task `config.analyze_new_tables`, every minute"),
             ("forget-deliveries", 300, "task `delivery.forget`, every five minutes"),
         ],

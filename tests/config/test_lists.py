@@ -109,7 +109,7 @@ def an_invoice(caller: Caller, at: Any) -> str:
             create_order(seller, orderId=code)
     key = f"{ACCESS_KEY[:-3]}{seller.invoices.count():03}"
     raw = nfe_xml(key=key, items=("A-1", "A-2", "A-1")).encode()
-    return invoices.receive(seller=seller, environment=Environment.LIVE, raw=raw, by=BY, at=at).access_key
+    return invoices.receive(seller=seller, environment=Environment.LIVE, raw=raw, by=BY, at=at)[0].access_key
 
 
 def a_manifest(caller: Caller, at: Any) -> int:

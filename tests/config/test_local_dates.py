@@ -24,7 +24,11 @@ REVIEWED = {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
     },
+    "common/table_files.py": {"datetime.strptime(text, form).date()"},  # typed as a date
+    "integration/admin/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
+    "common/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
+    "delivery/actions/service_hours.py": {"opens_at.astimezone(zone)"},  # of the pickup
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
     "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
         "at.astimezone(self.zone)", "at.astimezone(self.zone).date()", "second.astimezone(self.zone)",

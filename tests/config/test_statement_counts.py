@@ -46,7 +46,8 @@ AREA_B = {
     # Key with the maximum weight; company with the seller's lock, duplicates and invoices, one insert of all rows.
     "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 4),
     "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),  # and its rates
-    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 6),
+    # And links, their history, codes.
+    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
     # Key, order; order locked, log entry, endpoints, status, manifest.
     "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 7),
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
@@ -56,8 +57,9 @@ AREA_B = {
     # Key, order with company, invoices; orders locked, those in open ones, manifest, entries; manifest, its orders.
     "manifest": ("post", "manifests", {"orderIds": ["A-1"]}, 9),
     "list of manifests": ("get", "manifests", {}, 2),  # key, manifests with their orders
-    # Key; seller's lock, stored invoice, invoice, references, quota, orders, links, codes, the issuer's company.
-    "invoice": ("post", "invoices/marketplace", None, 10),
+    # Key; seller's lock, stored invoice, quota, invoice, references, orders, links, their history, codes, the issuer's
+    # company.
+    "invoice": ("post", "invoices/marketplace", None, 11),
     "list of invoices": ("get", "invoices", {}, 2),  # key, invoices with their orders
     # Key; endpoint looked for and made, events; lock, orders without events with their entries, events, invoices and
     # endpoints, their events, orders; positions, events. A later call has six.

@@ -68,7 +68,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         SET_WEBHOOKS,
     ),
     "The account has deliveries": (404, "delivery_not_found", (CANCEL, CHANGE, INSTRUCT, *SANDBOX, *READ)),
-    "A delivery has so many drop-offs": (404, "point_not_found", (CHANGE, INSTRUCT)),
+    "A delivery has so many drop-offs": (404, "stop_not_found", (CHANGE, INSTRUCT)),
     "A drop-off has a state": (
         409,
         "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
@@ -131,7 +131,7 @@ _NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
 _TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
 _WITH_IDS = tuple(
     f"Seller{name}Request"
-    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Manifest", "Order", "Removal")
+    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Link", "Manifest", "Order", "Removal", "Unlink")
 )
 # By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
 # are generated of it would have a union for each number.

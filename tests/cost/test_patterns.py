@@ -28,6 +28,7 @@ COUNTED = "linear: every quantifier is counted"
 ONE = "linear: one quantifier over one class"
 LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
+_ADDRESS = "an address's text of at most 255 characters, a query of at most 400; linear but for the signs at both ends"
 _OWN = "linear; the texts of config/environment.py"
 TABLE = {
     ("common/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
@@ -46,8 +47,8 @@ TABLE = {
     ),
     ("config/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
     ("config/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
-    ("config/logs.py", r"(/t/|/driver/in/|/password/reset/)(?!done/)[^\s'\"?#]+"): Bound(
-        _CUT, LOG_TEXT, "/password/reset/a"
+    ("config/logs.py", r"(/t/|/driver/in/|/account/password/reset/|/api/photos/)[^\s'\"?#]+"): Bound(
+        _CUT, LOG_TEXT, "/account/password/reset/a"
     ),
     ("config/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
         "cut to _LONGEST; 64 characters at each place, and a point before each repetition",
@@ -65,8 +66,20 @@ TABLE = {
     ("common/csv_files.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
         "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
     ),
+    (
+        "common/csv_files.py",
+        r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""",
+    ): Bound("length checked by `read`; linear: the one repetition follows an apostrophe", LINEAR, ";'  =1,'+2"),
+    ("common/csv_files.py", r'"?sep=(.)"?[;,\t]{0,100}'): Bound(COUNTED, LINEAR, '"sep=;";;;'),
+    ("common/table_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
+    ("common/workbooks.py", r"""\br\s*=\s*["']([A-Za-z]*)([0-9]*)["']"""): Bound(
+        "at most _MOST_EXPANDED; linear: each repetition follows a character that it does not hold",
+        LINEAR,
+        "r = 'XFD1048576'",
+    ),
+    ("common/workbooks.py", r"</[^>]{0,50}si\s{0,20}>"): Bound(COUNTED, LINEAR, "</x:si  >"),
     ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
-    ("common/masking.py", r"(\d{5})-?\d{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
+    ("common/masking.py", r"([0-9]{2}[. ]?[0-9]{3})[ .-]?[0-9]{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
     ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
     ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
     ("common/accounts.py", r"://|\bwww\."): Bound("linear: no quantifier", LINEAR, "www."),
@@ -79,6 +92,26 @@ TABLE = {
     ("common/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
+    ("delivery/geo/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
+    (
+        "delivery/geo/address_words.py",
+        r"\W*(?:n(?:umero|um|ro|r|o)?\s?[.:]?\s?)?(\d{1,3}\.\d{3}|\d{1,6})(?!\d)(?:[-/]?([a-z])(?!\w)|\s?[-/]?\s?([a-z])\W*$)?",
+    ): Bound(_ADDRESS, 400, "#no. 1.250-a."),
+    (
+        "delivery/geo/address_words.py",
+        (
+            r"(?<!\w)(?:s\s?[/\\]\s?n(?:[ºo°.]|ro?|[uú]m(?:ero)?)?|sem\sn(?:[ºo°.]|ro?|[uú]m(?:ero)?))(?!\w)"
+            r"|(?<!\w)(?:sn|s\.\s?n\.?)(?=\s?(?:,|$))"
+        ),
+    ): Bound(_ADDRESS, 400, "s / numero"),
+    (
+        "delivery/geo/address_words.py",
+        r"(\d[a-z]?)\s?[-\u2013]?\s?(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b.*",
+    ): Bound(_ADDRESS, 400, "500a - apto 12"),
+    (
+        "delivery/geo/address_words.py",
+        r"(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b\.?(?:\s?\d.*)?$",
+    ): Bound(_ADDRESS, 400, "apto. 12 b"),
     ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
     ),
@@ -89,7 +122,6 @@ TABLE = {
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
         "length checked by _spells_number; linear too: a point stands between the digits", LINEAR, "-12.50e+10"
     ),
-    ("delivery/api/fields.py", r"[0-9]{5}-?[0-9]{3}"): Bound(COUNTED, LINEAR, "01310-200"),
     (
         "delivery/api/fields.py",
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2})?",
@@ -141,6 +173,7 @@ TABLE = {
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),
     ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
+    ("integration/nfe.py", r"1\.[0-9]{2}"): Bound(COUNTED, LINEAR, "1.00"),
     ("integration/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/nfe.py", r"[0-9]{1,13}(\.[0-9]{1,2})?"): Bound(COUNTED, LINEAR, "150.50"),
@@ -153,7 +186,7 @@ TABLE = {
             r"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""
         ),
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
-    ("common/states.py", r"\d{8}"): Bound(COUNTED, LINEAR, "01310100"),
+    ("common/states.py", r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}"): Bound(COUNTED, LINEAR, "01.310 - 100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
     ("panel/refusal_reasons.py", r"%\((\w+)\)s|\{(\w+)\}"): Bound("the project's own texts", 10_000, "%(name)s"),

@@ -91,7 +91,7 @@ TEXTS = {
     "a long processing instruction": lambda: _before_items(f"<?a {'? ' * (_SIZE // 2 - 20)}?>"),
     "a long value": lambda: nfe_xml().replace("150.50", "1" * _SIZE),
     "a long date": lambda: nfe_xml().replace("2026-11-20T", "1" * _SIZE),
-    "a long key": lambda: nfe_xml(key="1" * _SIZE),
+    "a long key": lambda: nfe_xml(key="1" * _SIZE, status=""),
     "a long layout": lambda: nfe_xml().replace('versao="4.00"', f'versao="{"4" * (_SIZE // 2)}"'),
     "a long number": lambda: nfe_xml().replace("<nNF>123", f"<nNF>{'1' * _SIZE}"),
     "a long document": lambda: nfe_xml().replace("<CNPJ>", f"<CNPJ>{'1' * _SIZE}"),

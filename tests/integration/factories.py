@@ -12,6 +12,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
+from integration import nfe
 from integration.actions import carriers, invoices, keys, orders, sellers
 from integration.api.serializers import OrderSerializer
 from integration.models import Carrier, Invoice, Order, Seller
@@ -112,7 +113,9 @@ def create_order(
 def send_invoice(
     seller: Seller, raw: bytes, *, environment: str = Environment.LIVE, at: datetime | None = None
 ) -> Invoice:
-    return invoices.receive(seller=seller, environment=environment, raw=raw, by=BY, at=at or timezone.now())
+    """The invoice of a file that has one."""
+    (invoice,) = invoices.receive(seller=seller, environment=environment, raw=raw, by=BY, at=at or timezone.now())
+    return invoice
 
 
 def upload(api: APIClient, raw: bytes, *, prefer: str = "") -> Any:
@@ -122,11 +125,21 @@ def upload(api: APIClient, raw: bytes, *, prefer: str = "") -> Any:
 
 
 def nfe_xml(
-    *, key: str = ACCESS_KEY, items: Sequence[str] = ("A-1",), compra: str = "", layout: str = "4.00", status: str = ""
+    *,
+    key: str = ACCESS_KEY,
+    items: Sequence[str] = ("A-1",),
+    compra: str = "",
+    layout: str = "4.00",
+    status: str = "100",
+    recipient: str = "",
+    value: str = "150.50",
+    ide: str = "",
+    beside: str = "",
 ) -> str:
     """An NF-e with an item for each xPed of `items` (empty: an item without one), without an XML declaration.
 
-    `status`: the cStat of its protocol, which it lacks if this is empty.
+    `status`: the cStat of its protocol, which it lacks if this is empty. `recipient`: the CPF of its `dest`. `ide`:
+    further elements there. `beside`: elements beside the note and its protocol.
     """
     dets = "".join(
         f'<det nItem="{number}"><prod><xProd>Peça nº {number}</xProd>'
@@ -135,12 +148,36 @@ def nfe_xml(
     )
     purchase = f"<compra><xPed> {compra} </xPed></compra>" if compra else ""
     issued = "<dEmi>2012-03-04</dEmi>" if layout == "2.00" else "<dhEmi>2026-11-20T10:00:00-03:00</dhEmi>"
+    dest = f"<dest><CPF>{recipient}</CPF></dest>" if recipient else ""
     protocol = f"<protNFe><infProt><chNFe>{key}</chNFe><cStat>{status}</cStat></infProt></protNFe>" if status else ""
     return (
         f'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe" versao="{layout}"><NFe>'
-        f'<infNFe Id="NFe{key}" versao="{layout}"><ide><mod>55</mod><serie>1</serie><nNF>123</nNF>{issued}</ide>'
-        f"<emit><CNPJ>{COMPANY}</CNPJ><xNome>São João Comércio</xNome></emit>{dets}"
-        f"<total><ICMSTot><vNF>150.50</vNF></ICMSTot></total>{purchase}</infNFe></NFe>{protocol}</nfeProc>"
+        f'<infNFe Id="NFe{key}" versao="{layout}"><ide><mod>55</mod><serie>1</serie><nNF>123</nNF>{issued}{ide}</ide>'
+        f"<emit><CNPJ>{COMPANY}</CNPJ><xNome>São João Comércio</xNome></emit>{dest}{dets}"
+        f"<total><ICMSTot><vNF>{value}</vNF></ICMSTot></total>{purchase}</infNFe></NFe>{protocol}{beside}</nfeProc>"
+    )
+
+
+def access_key(number: int) -> str:
+    """Another access key for each number below 1,000, with its check digit."""
+    start = f"{ACCESS_KEY[:-4]}{number:03}"
+    return next(key for key in (f"{start}{digit}" for digit in range(10)) if nfe.is_access_key(key))
+
+
+def cancellation(key: str = ACCESS_KEY, *, kind: str = "110111", status: str = "135", environment: str = "1") -> str:
+    """The answer to the event of a cancellation."""
+    return (
+        f"<retEvento><infEvento><tpAmb>{environment}</tpAmb><cStat>{status}</cStat><chNFe>{key}</chNFe>"
+        f"<tpEvento>{kind}</tpEvento></infEvento></retEvento>"
+    )
+
+
+def cancellation_file(key: str = ACCESS_KEY, **changes: str) -> str:
+    """The file of a cancellation alone."""
+    return (
+        '<procEventoNFe xmlns="http://www.portalfiscal.inf.br/nfe" versao="1.00"><evento><infEvento>'
+        f"<chNFe>{key}</chNFe><tpEvento>110111</tpEvento></infEvento></evento>{cancellation(key, **changes)}"
+        "</procEventoNFe>"
     )
 
 

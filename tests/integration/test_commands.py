@@ -62,7 +62,7 @@ class TestCreateSeller:
         documents = ["--company=11222333000181", "--company=52998224725"]
 
         refused, code = run(capsys, "create_seller", "Loja", *documents, "--origin=00000-000")
-        run(capsys, "create_seller", "Loja", *documents, "--origin=01310-100")
+        run(capsys, "create_seller", "Loja", *documents, "--origin=01.310 100")
 
         assert (code, refused["error"]) == (1, "no_coverage")
         assert Company.objects.values_list("postcode", "seller__name").distinct().get() == ("01310100", "Loja")
@@ -98,6 +98,13 @@ class TestOrder:
 
         assert (code, printed["error"]) == (1, "move_refused")
         assert StatusLog.objects.count() == 1
+
+    def test_takes_an_order_id_as_people_write_it(self, seller, capsys):
+        create_order(seller)
+
+        printed, _code = run(capsys, "order", "a1", f"--seller={seller.pk}", "collected")
+
+        assert printed == {"order": "A-1", "status": "collected"}
 
     @pytest.mark.parametrize(("code", "who", "error"), [("B", None, "order_not_found"), ("A-1", 0, "seller_not_found")])
     def test_says_what_does_not_exist(self, seller, capsys, code, who, error):

@@ -57,6 +57,21 @@ class TestFreightOfAnOrder:
         price = quotes.quote(origin="01310100", destination="01310100", package=one).price
         assert kept == Price(amount=3 * price.amount, deadline=price.deadline)
 
+    @pytest.mark.parametrize("written", ["40.020-000", "40020 000", "40020.000", "40020-000"])
+    def test_is_for_the_postcode_however_it_is_written(self, api, seller, origin, written):
+        address = {**order_body()["receiver"]["address"], "zipCode": written, "state": "BA"}
+        body = order_body(receiver={**order_body()["receiver"], "address": address})
+
+        response = api.post("/api/integration/orders", body)
+
+        shown = api.get("/api/integration/orders/A-1").json()["data"]
+        assert [*response.json()] == ["success", "tracking_code"]
+        assert shown["freight"]
+        assert shown["receiver"]["address"]["zipCode"] == written
+        label = api.get("/api/integration/orders/A-1/label", {"format": "zpl"}).content.decode()
+        assert "^FDCEP 40020-000^FS" in label
+        assert "^FD40020000^FS" in label
+
     def test_weighs_a_volume_up_to_the_gram(self, seller, origin):
         order = create_order(seller, volumes=7, **_PARCELS)
 
@@ -76,7 +91,7 @@ class TestFreightOfAnOrder:
         ("changes", "field", "reason", "text"),
         [
             ({"service": "turbo"}, "service", "no_coverage", "O serviço turbo não tem tarifa de frete"),
-            ({"receiver.address.zipCode": "00000-000"}, "service", "no_coverage", "CEP 00000000 sem cobertura"),
+            ({"receiver.address.zipCode": "00000-000"}, "service", "no_coverage", "CEP 00000-000 sem cobertura"),
             ({"receiver.address.zipCode": "none"}, "service", "no_coverage", "CEP none sem cobertura"),
             ({"items.0.dimensions": "1x1x1,16"}, "volumes", "too_heavy", "Peso acima do limite de 30 kg"),
             ({"items.0.dimensions": "999999x999999x999999,1"}, "service", "no_coverage", "grandes demais"),

@@ -12,10 +12,12 @@ from integration.actions import movements
 from integration.actions.movements import Movement
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, Seller, StatusLog
-from tests.integration.factories import BY, create_order
+from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, send_invoice
 from tests.overlapping import overlap
 
 HOUR = timedelta(hours=1)
+KEY = "35261112ABC34501DE35550010000001231000000017"  # pragma: allowlist secret  # of an invoice
+INVOICES = (None, {"key": KEY})
 
 
 def event(code, status=Status.COLLECTED, event_id="", **values):
@@ -67,6 +69,38 @@ class TestRecord:
         other = create_order(seller, trackingCode="AB123", orderId="A-2")
 
         assert [each.order for each in record(event("AB123"), event("AB 12-3"))] == [other, order]
+
+    def test_takes_the_other_codes_of_a_label(self, seller):
+        made = [create_order(seller, orderId=f"A-{number}", invoice=invoice) for number, invoice in enumerate(INVOICES)]
+        linked = create_order(seller, orderId="B-1")
+        send_invoice(seller, nfe_xml(items=["B-1"]).encode())
+        address = made[0].tracking_url
+        fours = " ".join(KEY[start : start + 4] for start in range(0, len(KEY), 4))
+        read = [address, KEY, fours, f"NFe{KEY}", ACCESS_KEY]
+
+        outcomes = record(*(event(code, event_id=str(number)) for number, code in enumerate(read)))
+
+        assert [each.order for each in outcomes] == [made[0], made[1], made[1], made[1], linked]
+
+    def test_says_which_code_of_a_label_was_read_that_names_no_order(self, seller, order):
+        for number in range(2):
+            create_order(seller, orderId=f"B-{number}", invoice=INVOICES[1])
+        read = [f"{order.tracking_url}x", "https://www.nfe.fazenda.gov.br/x", ACCESS_KEY, KEY, "40020000", "40020001x"]
+
+        outcomes = record(*(event(code, event_id=str(number)) for number, code in enumerate(read)))
+
+        assert codes(outcomes) == ["unknown_tracking_code"] * 6
+        words = ("QR", "QR", "Nenhum pedido tem a NF-e", "Mais de um", "é um CEP", "Nenhum pedido tem o código")
+        assert [word in each.message for each, word in zip(outcomes, words, strict=True)] == [True] * 6
+        assert [each.text.split()[0] for each in outcomes] == ["The", "The", "No", "Several", "40020000", "No"]
+        assert entries() == []
+
+    def test_takes_no_code_of_a_label_of_another_carrier(self, seller, order):
+        keyed = create_order(seller, orderId="B-1", invoice=INVOICES[1])
+
+        outcomes = record(event(order.tracking_url), event(KEY), chosen=Order.objects.filter(code="another"))
+
+        assert (codes(outcomes), keyed.status) == (["unknown_tracking_code"] * 2, "pending")
 
     def test_asks_for_the_seller_of_a_code_that_two_have(self, seller, other_seller, order):
         other = create_order(other_seller, trackingCode="AB 12-3", company_document="12ABC34501DE35")

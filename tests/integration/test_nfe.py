@@ -13,7 +13,7 @@ import pytest
 
 from integration import nfe
 from integration.errors import InvalidInvoice, InvoiceTooLarge
-from tests.integration.factories import ACCESS_KEY, nfe_xml
+from tests.integration.factories import ACCESS_KEY, access_key, cancellation, cancellation_file, nfe_xml
 
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{}]><x>&j;</x>'.format(
     "".join(f'<!ENTITY {name} "{f"&{inner};" * 10}">' for inner, name in zip("abcdefghi", "bcdefghij", strict=True))
@@ -55,7 +55,7 @@ HOSTILE = {
     "lone surrogate": nfe_xml().replace("A-1", "\ud800").encode("utf-16", "surrogatepass"),
     "cp1252 without a meaning": PROLOG.format("windows-1252").encode() + nfe_xml().encode("cp1252") + b"\x81",
     "ebcdic": (PROLOG.format("cp037") + nfe_xml()).encode("cp037", "replace"),
-    "declared utf-16, is utf-8": (PROLOG.format("UTF-16") + nfe_xml()).encode(),
+    "declared utf-16, is windows-1252": (PROLOG.format("UTF-16") + nfe_xml()).encode("cp1252"),
     "1001 items": nfe_xml(items=("A",) * 1001).encode(),
     "another layout": nfe_xml(layout="5.00").encode(),
     "a layout between two": nfe_xml(layout="3.20").encode(),
@@ -66,7 +66,21 @@ HOSTILE = {
     "no key": nfe_xml(key="").encode(),
     "short key": nfe_xml(key="123").encode(),
     "another namespace": nfe_xml().replace("portalfiscal", "elsewhere").encode(),
-    "another root": nfe_xml().replace("nfeProc", "enviNFe").encode(),
+    "another root": nfe_xml().replace("nfeProc", "nfes").encode(),
+    "21 notes": "".join(
+        [
+            '<enviNFe xmlns="http://www.portalfiscal.inf.br/nfe">',
+            *("<NFe><infNFe/></NFe>" for _each in range(21)),
+            "</enviNFe>",
+        ]
+    ).encode(),
+    "21 cancellations": "".join(
+        [
+            '<retEnvEvento xmlns="http://www.portalfiscal.inf.br/nfe">',
+            *(cancellation(access_key(number)) for number in range(21)),
+            "</retEnvEvento>",
+        ]
+    ).encode(),
     "no invoice": b'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>',
     "value": nfe_xml().replace("150.50", "NaN").encode(),
     "full-width number": nfe_xml().replace("<nNF>123", "<nNF>１２３").encode(),
@@ -99,6 +113,7 @@ class TestRead:
             layout="4.00",
             model="55",
             items=4,
+            protocol="100",
         )
 
     @pytest.mark.parametrize("name", ["UTF-8", "utf-8", "ISO-8859-1", "windows-1252", "UTF-16"])
@@ -115,6 +130,10 @@ class TestRead:
     @pytest.mark.parametrize(
         "raw",
         [
+            (PROLOG.format("UTF-16") + nfe_xml()).encode(),  # .NET declares what its texts are in memory
+            ("\r\n" + PROLOG.format("UTF-8") + nfe_xml()).encode(),
+            ("\n" + PROLOG.format("UTF-16") + nfe_xml()).encode("utf-16"),
+            nfe_xml().replace("nfeProc", "enviNFe").encode(),
             codecs.BOM_UTF8 + nfe_xml().encode(),
             codecs.BOM_UTF8 + (PROLOG.format("UTF-8") + nfe_xml()).encode(),
             codecs.BOM_UTF16_BE + nfe_xml().encode("utf-16-be"),
@@ -177,7 +196,7 @@ class TestRead:
         protocol = f"<protNFe><infProt><chNFe>{key}</chNFe></infProt></protNFe></nfeProc>"
 
         assert nfe.read(nfe_xml(key=key).encode()).access_key == key
-        assert nfe.read(nfe_xml(key="").replace("</nfeProc>", protocol).encode()).access_key == key
+        assert nfe.read(nfe_xml(key="", status="").replace("</nfeProc>", protocol).encode()).access_key == key
 
 
 def zipped(raw):
@@ -212,7 +231,122 @@ class TestConsumerInvoice:
     def test_is_one_of_model_65(self, written, key, is_one):
         read = nfe.read(nfe_xml(key=key).replace("<mod>55", f"<mod>{written}").encode())
 
-        assert read.is_consumer_invoice == is_one
+        assert ("65" in read.models) == is_one
+
+
+class TestAccessKey:
+    @pytest.mark.parametrize(
+        ("key", "is_one"),
+        [
+            # Of files of public projects (akretion/nfelib, nfephp-org/sped-nfe), the last one with a wrong digit there.
+            ("41170706117473000150550010000463202612756525", True),
+            ("43180906929383000163550010000000261000010301", True),
+            ("32191107670813000825550010059062251133037938", False),
+            (f"{ACCESS_KEY[:15]}{'0' * 29}", False),  # as a spreadsheet keeps a long number
+            (f"{ACCESS_KEY[:30]}1{ACCESS_KEY[31:]}", False),
+            # Letters count as their ASCII code less 48: the sum of the first 43 is 674, the rest 3.
+            (f"{ACCESS_KEY[:6]}12ABC34501DE35{ACCESS_KEY[20:43]}8", True),
+            (f"{ACCESS_KEY[:6]}12ABC34501DE35{ACCESS_KEY[20:43]}7", False),
+            (ACCESS_KEY[:-1], False), ("", False), (ACCESS_KEY.replace("1", "１"), False),
+        ],
+    )  # fmt: skip  # a table
+    def test_has_a_check_digit(self, key, is_one):
+        assert nfe.is_access_key(key) is is_one
+
+    def test_may_be_that_of_the_protocol_of_the_only_note(self):
+        read = nfe.read(nfe_xml().replace(f"NFe{ACCESS_KEY}", "").encode())
+
+        assert (read.access_key, read.protocol) == (ACCESS_KEY, "100")
+
+
+class TestStanding:
+    @pytest.mark.parametrize(
+        ("status", "expected"),
+        [("100", (False, False)), ("150", (False, False)), ("", (False, False)), ("539", (True, False)),
+         ("204", (True, False)), ("301", (False, True)), ("101", (False, True))],
+    )  # fmt: skip  # a table
+    def test_is_rejected_or_void_by_its_protocol(self, status, expected):
+        read = nfe.read(nfe_xml(status=status).encode())
+
+        assert (read.protocol, read.is_rejected, read.is_void) == (status, *expected)
+
+    def test_is_not_that_of_the_protocol_of_another_note(self):
+        raw = nfe_xml().replace(f"<chNFe>{ACCESS_KEY}", f"<chNFe>{access_key(2)}").encode()
+
+        assert nfe.read(raw).protocol == ""
+
+    @pytest.mark.parametrize(
+        ("ide", "is_test", "is_return"),
+        [
+            ("<tpNF>1</tpNF><tpAmb>1</tpAmb><finNFe>1</finNFe>", False, False), ("<tpAmb>2</tpAmb>", True, False),
+            ("<finNFe>4</finNFe>", False, True), ("<tpNF>0</tpNF>", False, True),
+        ],
+    )  # fmt: skip  # a table
+    def test_tells_tests_and_returns(self, ide, is_test, is_return):
+        read = nfe.read(nfe_xml(ide=ide).encode())
+
+        assert (read.is_test, read.is_return) == (is_test, is_return)
+
+    def test_has_the_recipient(self):
+        assert nfe.read(nfe_xml(recipient="52998224725").encode()).recipient_document == "52998224725"
+        assert nfe.read(nfe_xml(recipient="estrangeiro").encode()).recipient_document == ""
+
+
+OLD_CANCELLATION = (
+    '<procCancNFe xmlns="http://www.portalfiscal.inf.br/nfe"><cancNFe/><retCancNFe><infCanc>'
+    f"<cStat>101</cStat><chNFe>{ACCESS_KEY}</chNFe></infCanc></retCancNFe></procCancNFe>"
+)
+
+
+class TestFile:
+    def test_may_have_several_notes_each_with_its_own_protocol_and_cancellation(self):
+        one, other = nfe_xml(key=access_key(1)), nfe_xml(key=access_key(2), status="101")
+        inside = other[other.index("<NFe>") : other.index("</nfeProc>")]
+        raw = one.replace("</nfeProc>", f"{inside}{cancellation(access_key(1))}</nfeProc>").encode()
+
+        first, second = nfe.read_file(raw).notes
+
+        assert (first.access_key, first.protocol, first.is_void) == (access_key(1), "100", True)
+        assert (second.access_key, second.protocol, second.is_void) == (access_key(2), "101", True)
+        assert nfe.read(raw, access_key=access_key(2)) == second
+
+    def test_may_be_a_dce(self):
+        key = f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:]}"
+        raw = (
+            '<dceProc versao="1.00" xmlns="http://www.portalfiscal.inf.br/dce"><DCe>'
+            f'<infDCe versao="1.00" Id="DCe{key}"><ide><mod>99</mod><serie>1</serie><nDC>7</nDC></ide>'
+            "<emit><CPF>52998224725</CPF></emit><total><vDC>20.00</vDC></total></infDCe></DCe>"
+            f"<protDCe><infProt><chDCe>{key}</chDCe><cStat>100</cStat></infProt></protDCe></dceProc>"
+        )
+
+        read = nfe.read(raw.encode())
+
+        assert (read.access_key, read.models, read.number, read.value) == (key, {"99"}, "7", Decimal("20.00"))
+        assert (read.issuer_document, read.protocol, read.layout) == ("52998224725", "100", "1.00")
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            cancellation_file(),
+            cancellation_file(kind="110112", status="155"),
+            f'<retEnvEvento xmlns="http://www.portalfiscal.inf.br/nfe">{cancellation()}</retEnvEvento>',
+            OLD_CANCELLATION,
+        ],
+    )
+    def test_may_be_a_cancellation_alone(self, raw):
+        assert nfe.read_file(raw.encode()) == nfe.NfeFile((), (ACCESS_KEY,))
+
+    @pytest.mark.parametrize(
+        ("raw", "facts"),
+        [
+            (cancellation_file(kind="110110"), "tpEvento 110111, cStat 135"),  # a letter of correction
+            (cancellation_file(status="573"), "tpEvento 110111, cStat 573"),
+            (cancellation_file(key="123"), "tpEvento 110111, cStat 135"),
+        ],
+    )
+    def test_of_another_event_is_refused_with_what_it_says(self, raw, facts):
+        with pytest.raises(InvalidInvoice, match=rf"\(procEventoNFe, {facts}\).*procEventoNFe do cancelamento"):
+            nfe.read_file(raw.encode())
 
 
 class TestVoid:
@@ -239,11 +373,13 @@ class TestVoid:
         ],
     )
     def test_is_what_the_answer_to_a_cancellation_beside_it_says(self, kind, status, is_void):
-        answer = f"<retEvento><infEvento><cStat>{status}</cStat><tpEvento>{kind}</tpEvento></infEvento></retEvento>"
+        answer = cancellation(kind=kind, status=status)
 
-        read = nfe.read(nfe_xml(status="100").replace("</nfeProc>", f"{answer}</nfeProc>").encode())
+        for beside in (answer, answer.replace(ACCESS_KEY, ""), f"<procEventoNFe>{answer}</procEventoNFe>"):
+            assert nfe.read(nfe_xml(beside=beside).encode()).is_void == is_void
 
-        assert read.is_void == is_void
+    def test_is_not_what_the_cancellation_of_another_note_says(self):
+        assert not nfe.read(nfe_xml(beside=cancellation(access_key(2))).encode()).is_void
 
 
 class TestRefuse:
@@ -261,7 +397,7 @@ class TestRefuse:
         namespace = "http://www.portalfiscal.inf.br/nfe"
         raw = f'<{root} xmlns="{namespace}" xmlns:nfe="{namespace}" versao="1.00"><evento>{event}</evento></{root}>'
 
-        with pytest.raises(InvalidInvoice, match=r"é um evento de NF-e \(procEventoNFe\)"):
+        with pytest.raises(InvalidInvoice, match=rf"é um evento de NF-e \({root.partition(':')[2] or root}, tpEvento"):
             nfe.read(raw.encode())
 
     @pytest.mark.parametrize(
@@ -287,12 +423,43 @@ class TestRefuse:
             ("cteProc", "um CT-e"), ("CTe", "um CT-e"), ("procEventoCTe", "um CT-e"), ("CTeOS", "um CT-e"),
             ("mdfeProc", "um MDF-e"), ("CompNfse", "uma NFS-e"), ("NFSe", "uma NFS-e"), ("p:NFSe", "uma NFS-e"),
             ("EnviarLoteRpsEnvio", "um RPS"), ("CFe", "um CF-e"), ("resNFe", "um resumo de NF-e"),
-            ("enviNFe", "um lote de NF-e"), ("procInutNFe", "uma inutilização"), ("html", "um XML de outro tipo"),
+            ("procInutNFe", "uma inutilização"), ("html", "um XML de outro tipo"),
         ],
     )  # fmt: skip  # a table
     def test_another_document_by_name(self, root, what):
         with pytest.raises(InvalidInvoice, match=f"^O arquivo é {what}.*a raiz é {root.rpartition(':')[2]}\\. Envie"):
             nfe.read(f'<{root} xmlns:p="urn:p"/>'.encode())
+
+    @pytest.mark.parametrize(
+        ("written", "sent", "message"),
+        [
+            ("<prod>", "<prod>\nA & B", r"linha 2, coluna \d+\): há um & .* &amp;"),
+            ("</nfeProc>", "", r"linha 1, coluna \d+\): há algo depois do fim|linha 1, coluna \d+\)"),
+            ("</prod>", "</produ>", r"linha 1, coluna \d+\): o elemento fechado não é o que foi aberto"),
+            ("<vNF>150.50", "\n\n<vNF>150,50", r"vNF \(linha 3\): '150,50'\. Use ponto"),
+            ('versao="4.00"', 'versao="1.10"', r"versao \(linha 1\): '1\.10'\. É aceito o layout 2\.00 a 4\.00"),
+            ("<nNF>123", "<nNF>12A", r"nNF \(linha 1\): '12A'\. São 1 a 9 dígitos"),
+            ("2026-11-20T", "20/11/2026T", r"dhEmi \(linha 1\): '20/11/2026T.*2026-11-20T"),
+            ("<CNPJ>1122", "<CNPJ>11.22", r"emit \(linha 1\): tem 15 caracteres\. Um CNPJ tem 14"),
+            (f'Id="NFe{ACCESS_KEY}"', 'Id="NFe1"', r"Id de infNFe \(linha 1\) é 'NFe1'"),
+            (
+                "portalfiscal",
+                "elsewhere",
+                r"namespace da raiz é 'http://www\.elsewhere.*; o da NF-e é 'http://www\.portal",
+            ),
+        ],
+    )
+    def test_says_where_what_is_wrong_and_what_is_accepted(self, written, sent, message):
+        text = nfe_xml(status="").replace(written, sent)
+
+        with pytest.raises(InvalidInvoice, match=message):
+            nfe.read(text.encode())
+
+    def test_counts_the_lines_from_the_beginning_of_the_file(self):
+        raw = f"\n\n{PROLOG.format('UTF-8')}{nfe_xml()}".replace("150.50", "x").encode()
+
+        with pytest.raises(InvalidInvoice, match=r"vNF \(linha 4\)"):
+            nfe.read(raw)
 
     def test_a_long_root_with_its_beginning_alone(self):
         with pytest.raises(InvalidInvoice) as refused:
@@ -319,7 +486,7 @@ def of_length(length):
 
 def bare(start):
     """The invoice without its protocol, whose root begins with `start`."""
-    text = nfe_xml()
+    text = nfe_xml(status="")
     nfe_alone = text[text.index("<NFe>") : text.index("</nfeProc>")]
     return nfe_alone.replace("<NFe>", f'{start}xmlns="http://www.portalfiscal.inf.br/nfe">')
 

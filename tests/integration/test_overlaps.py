@@ -22,6 +22,7 @@ from integration.lifecycle import Status
 from integration.models import (
     Authentication,
     FreightRate,
+    InvoiceChange,
     InvoiceLink,
     Manifest,
     ManifestEntry,
@@ -74,6 +75,25 @@ class TestOrdersAndInvoices:
         assert overlap(link, link) == [None, None]
 
         assert InvoiceLink.objects.count() == 1
+
+    def test_are_unlinked_by_hand_once(self, seller):
+        order, invoice = create_order(seller, orderId="A-1"), send_invoice(seller, nfe_xml().encode())
+        unlink = partial(invoices.unlink_by_hand, invoice=invoice, order=order, by=BY, at=timezone.now())
+
+        assert overlap(unlink, unlink) == [None, None]
+
+        assert InvoiceChange.objects.filter(kind="unlinked").count() == 1
+
+    def test_are_not_linked_by_hand_while_marked_as_void(self, seller):
+        order, invoice = create_order(seller, orderId="A-1"), send_invoice(seller, nfe_xml(items=("B-1",)).encode())
+        at = timezone.now()
+
+        overlap(
+            partial(invoices.link_by_hand, invoice=invoice, order=order, by=BY, at=at),
+            partial(invoices.mark_void, invoice=invoice, text="x", by=BY, at=at),
+        )
+
+        assert InvoiceLink.objects.count() == 0
 
 
 class TestOrder:

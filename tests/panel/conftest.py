@@ -199,6 +199,7 @@ def world(with_url):
         "order": order.pk,
         "pk": (invoice := send_invoice(with_url.seller, nfe_xml().encode())).pk,
         "invoice": invoice.pk,
+        "access_key": invoice.access_key,
         "manifest": manifest.pk,
         "manifest_id": manifest.pk,
         "order_id": "A-1",

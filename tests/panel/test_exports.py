@@ -1,11 +1,14 @@
-"""Lists as CSV files."""
+"""Lists as files: CSV for programs, XLSX for people."""
 
+import re
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from common import csv_files
+from common.table_files import read
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
 from delivery.models import EventState, WebhookAttempt, WebhookEvent
@@ -84,6 +87,43 @@ class TestDeliveries:
         DeliveryFactory.create(token=shop.token, stops=1)
 
         assert "Only the first 1 rows" in table(member.get(url("deliveries_export")))[1]["deliveryId"]
+
+
+class TestWorkbook:
+    def test_has_what_the_list_has_with_identifiers_as_text(self, member, url, shop):
+        stop = Place(point=Point(*DROPOFFS[0]), address=ADDRESS, external_id="000123456789012345678")
+        payload = validated_payload(dropoffs=[stop])
+        made = deliveries.request(token=shop.token, payload=payload, by=BY, at=timezone.now())
+
+        response = member.get(url("deliveries_export"), {"q": "00012345678", "format": "xlsx"})
+
+        heading, row, *others = read(b"".join(response))
+        cells = dict(zip(heading.cells, row.cells, strict=False))
+        assert others == []
+        assert response["Content-Disposition"] == 'attachment; filename="deliveries.xlsx"'
+        assert cells["deliveryId"] == str(made.pk)
+        assert cells["B: externalId"] == "000123456789012345678"
+        assert cells["B: CEP"] == "01310-200"
+        assert Decimal(cells["Price"]) == made.shipping_value
+
+    def test_is_offered_before_the_csv_file_and_keeps_the_filter(self, member, url, shop):
+        page = member.get(url("deliveries"), {"q": "order"}).content.decode()
+
+        links = re.findall(r'href="([^"]*export/[^"]*)"', page)
+        assert [link.partition("?")[2].replace("&amp;", "&") for link in links] == [
+            "q=order&format=xlsx", "q=order",
+        ]  # fmt: skip  # a list
+        assert "CSV is for programs" in page
+
+    def test_says_when_older_ones_were_not_searched(self, member, url, shop, monkeypatch):
+        monkeypatch.setattr(filters, "_MOST_PORTIONS", 1)
+        monkeypatch.setattr(filters, "_SCANNED", 1)
+        for _number in range(2):
+            DeliveryFactory.create(token=shop.token, stops=1)
+
+        raw = b"".join(member.get(url("deliveries_export"), {"q": "order", "format": "xlsx"}))
+
+        assert "were not searched" in read(raw)[-1].cells[0]
 
 
 class TestEvents:

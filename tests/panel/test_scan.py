@@ -232,19 +232,23 @@ class TestMovements:
             ("seller", ["x" * 37]),
         ],
     )
-    def test_that_cannot_be_understood_change_nothing(self, depot, order, name, values):
+    def test_that_cannot_be_understood_are_refused_by_themselves(self, depot, order, name, values):
+        good = scan(order.tracking_code)
         for value in values:
-            response = send(depot, scan(order.tracking_code), scan(order.tracking_code, "in_transit") | {name: value})
+            bad = scan(order.tracking_code, "in_transit") | {name: value}
 
-            assert (response.status_code, response.json()["code"]) == (422, "invalid_report"), value
-        assert entries() == []
+            found, refused, again = send(depot, good, bad, good).json()["outcomes"]
+
+            assert (refused["kind"], refused["code"]) == ("refused", "invalid_report"), value
+            assert {found["id"], again["id"]} == {good["id"]}
+        assert entries() == [(order.tracking_code, "collected")]
 
     @pytest.mark.parametrize(
         ("body", "status"),
         [
             ({"movements": [scan("TRACK-1")] * 51}, 422),
             ({"movements": {}}, 422),
-            ({"movements": [1]}, 422),
+            ({"movements": 1}, 422),
             ({"more": "x" * 128 * 1024}, 413),
         ],
     )

@@ -10,11 +10,21 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from integration import nfe
-from integration.models import Invoice, InvoiceLink, SearchCode
-from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_order, key_of, nfe_xml, send_invoice
+from integration.models import Invoice, InvoiceChange, InvoiceLink, SearchCode
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    OTHER_COMPANY,
+    access_key,
+    cancellation_file,
+    create_order,
+    key_of,
+    nfe_xml,
+    send_invoice,
+)
 from tests.panel.seller_pages import plans_of, said, url
 
-KEY_2 = ACCESS_KEY[:-1] + "8"
+KEY_2 = access_key(2)
 
 
 class TestList:
@@ -101,7 +111,11 @@ class TestPage:
         ("order", "items", "why"),
         [
             ({"orderId": "A-1"}, ["A-1"], "The invoice names this orderId (xPed)."),
-            ({"orderId": "MARKETPLACE-12345"}, ["MARKETPLACE-123"], "the first 15 characters of this orderId"),
+            (
+                {"orderId": "MARKETPLACE-12345", "orderCost": "150.5"},
+                ["MARKETPLACE-123"],
+                "the first 15 characters of this orderId",
+            ),
             ({"orderId": "X", "invoice": {"key": ACCESS_KEY}}, [""], "The order names the access key"),
         ],
         ids=["reference", "cut reference", "access key"],
@@ -179,11 +193,26 @@ class TestUpload:
 
         assert said(response) == "O arquivo é maior que 2 MiB"
 
-    def test_of_the_same_key_with_another_content_keeps_the_first(self, member, seller, invoice):
-        response = upload(member, seller, nfe_xml(compra="B-2").encode())
+    def test_of_the_same_key_with_another_value_keeps_the_first(self, member, seller, invoice):
+        response = upload(member, seller, nfe_xml(value="1.00").encode())
 
-        assert "This one was not saved" in said(response)
+        assert "An earlier file of this access key has another" in said(response)
         assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
+
+    def test_of_a_cancellation_says_that_the_invoice_is_void(self, member, seller, invoice):
+        response = upload(member, seller, cancellation_file().encode())
+
+        assert "This invoice was denied or cancelled" in said(response)
+        assert "Void" in response.content.decode()
+
+    def test_of_two_invoices_leads_to_the_list(self, member, seller):
+        other = nfe_xml(key=KEY_2)
+        inside = other[other.index("<NFe>") : other.index("</nfeProc>")]
+
+        response = upload(member, seller, nfe_xml().replace("</nfeProc>", f"{inside}</nfeProc>").encode())
+
+        assert "The file has 2 invoices; all of them were read." in said(response)
+        assert len(response.context["rows"]) == 2
 
     def test_is_refused_while_the_seller_is_suspended(self, member, seller, suspended_seller):
         response = upload(member, seller, nfe_xml().encode())
@@ -206,7 +235,7 @@ class TestLink:
         link = InvoiceLink.objects.get()
         assert (link.invoice, link.order, link.linked_by) == (invoice, order, "user member")
         assert "The invoice is linked to order B-2." in said(response)
-        assert "Linked by hand." in response.content.decode()
+        assert "By hand." in response.content.decode()
         assert SearchCode.objects.filter(order=order, value=ACCESS_KEY).exists()
 
     def test_shows_by_what_an_order_is_told_from_another(self, member, seller, invoice):
@@ -248,3 +277,60 @@ class TestLink:
 
         assert "The seller is suspended" in said(response)
         assert InvoiceLink.objects.count() == 0
+
+    def test_offers_the_orders_that_a_cut_reference_may_mean(self, member, seller):
+        orders = [create_order(seller, orderId=f"MARKETPLACE-0001-{number}") for number in range(2)]
+        invoice = send_invoice(seller, nfe_xml(items=["MARKETPLACE-000"]).encode())
+
+        page = member.get(url("seller_invoice", seller, invoice.pk))
+
+        assert page.context["orders"] == orders
+        assert "which several orders may mean" in page.content.decode()
+
+    def test_of_a_void_invoice_is_refused(self, member, seller, invoice):
+        order = create_order(seller, orderId="B-2")
+        Invoice.objects.update(is_void=True)
+
+        assert "This invoice was denied or cancelled" in said(self.link(member, seller, invoice, order.pk))
+        assert InvoiceLink.objects.count() == 0
+
+
+class TestUnlink:
+    def post(self, client, seller, invoice, **data):
+        return client.post(url("seller_invoice_unlink", seller, invoice.pk), data, follow=True)
+
+    def test_removes_the_link_and_shows_who_and_why(self, member, seller):
+        order, invoice = create_order(seller), send_invoice(seller, nfe_xml().encode())
+
+        response = self.post(member, seller, invoice, order=order.pk, reason="Wrong order")
+
+        assert said(response) == "The invoice is no longer linked to order A-1."
+        assert InvoiceLink.objects.count() == 0
+        assert "Wrong order" in response.content.decode()
+        change = InvoiceChange.objects.latest("pk")
+        assert (change.kind, change.text, change.by) == ("unlinked", "Wrong order", "user member")
+
+    def test_of_another_sellers_order_is_not_found(self, member, seller, invoice, foreign_seller):
+        order = create_order(foreign_seller, company_document=OTHER_COMPANY, orderId="F-1")
+
+        assert self.post(member, seller, invoice, order=order.pk).status_code == 404
+
+
+class TestMarkVoid:
+    def post(self, client, seller, invoice, **data):
+        return client.post(url("seller_invoice_void", seller, invoice.pk), data, follow=True)
+
+    def test_is_of_staff_and_needs_a_reason(self, member, staff, seller):
+        create_order(seller)
+        invoice = send_invoice(seller, nfe_xml().encode())
+
+        assert self.post(member, seller, invoice, reason="x").status_code == 403
+        assert said(self.post(staff, seller, invoice, reason=" ")) == "Say why the invoice is void."
+        assert Invoice.objects.get().status == "valid"
+
+        response = self.post(staff, seller, invoice, reason="Cancelled at the tax office")
+
+        assert said(response) == "The invoice is void, and linked to no order."
+        assert (Invoice.objects.get().status, InvoiceLink.objects.count()) == ("void", 0)
+        assert "Cancelled at the tax office" in response.content.decode()
+        assert "Mark as void" not in response.content.decode()

@@ -53,7 +53,18 @@ class TestList:
 
     def test_finds_id_tracking_code_document_and_parts_and_nothing_else(self, member, seller, order, foreign):
         create_order(seller, orderId="B-2", receiver=named("João Conceição"))
-        terms = ["A-1", " AA123456785BR ", "529.982.247-25", "52998224725", "maria", "MÁRIA", "123456785", "a-"]
+        terms = [
+            "A-1",
+            "a1",
+            " AA123456785BR ",
+            "aa 123.456-785 br",
+            "529.982.247-25",
+            "52998224725",
+            "maria",
+            "MÁRIA",
+            "123456785",
+            "a-",
+        ]
         nothing = ["F-1", "%", "_", "nobody", "--"]
 
         assert [listed(member, seller, q=term) for term in terms] == [["A-1"]] * len(terms)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from uuid import UUID
 
 import pytest
@@ -17,6 +18,7 @@ from common.models import KeptUpload
 from delivery.actions import deliveries
 from delivery.models import AccountScope, Delivery, Tariff
 from panel import uploads
+from tests.common.workbooks import workbook
 from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
 
 HEADER = "Order number;Recipient;Street;latitude;longitude;Weight each (kg);PIN"
@@ -32,8 +34,8 @@ def tariff(db):
 def upload(member, url):
     """Upload a file with these rows, and return the address of its page."""
 
-    def send(*rows, header=HEADER):
-        content = "\n".join([header, *rows]).encode()
+    def send(*rows, header=HEADER, content=b""):
+        content = content or "\n".join([header, *rows]).encode()
         answer = member.post(url("upload"), {"file": SimpleUploadedFile("today.csv", content)})
         return answer.url if answer.status_code == 302 else answer.content.decode()
 
@@ -65,14 +67,68 @@ class TestPreview:
         faults = re.findall(r"<b>([^<]+):</b> ([^<]+)</span>|bad-text\"> ?([^<]+)</span>", text)
         assert [(column, fault or other) for column, fault, other in faults] == [
             ("Weight each (kg)", "&#x27;x&#x27; is not a number"),
-            ("latitude", "This place is outside the area that this service serves."),
+            ("latitude", "&#x27;0&#x27;: This place is outside the area that this service serves."),
             ("", "repeats line 2"),
         ]
 
     def test_refuses_telephones_of_which_a_spreadsheet_has_left_a_few_digits(self, upload, advance):
         text = advance(upload(f"P-1;Ana;5,51198E+12;{PLACE}", header="Order number;Recipient;Phone;latitude;longitude"))
 
-        assert "<b>Phone:</b> A spreadsheet has cut the digits of this number" in text
+        assert "A spreadsheet has cut the digits of this number" in text
+
+    def test_reads_a_workbook_as_it_reads_a_csv_file(self, upload, advance):
+        raw = workbook([HEADER.split(";"), ["P-1", "Ana", "Rua Augusta", *DROPOFFS[0], 1.5, True]])
+
+        text = advance(upload(content=raw))
+
+        assert "1 delivery can be requested for R$ 12.00" in text
+
+    def test_names_what_is_accepted_where_a_cell_is_none_of_it(self, upload, advance):
+        header = "latitude;longitude;Photo;Vehicle;Route;Pickup point;Deliver by"
+        text = unescape(advance(upload(f"{PLACE};perhaps;Train;Zigzag;Nowhere;tomorrow", header=header)))
+
+        for fault in (
+            "Photo:</b> 'perhaps' is none of: Yes, No",
+            "Vehicle:</b> 'Train' is none of: Motorcycle, Car",
+            "Route:</b> 'Zigzag' is none of: ",
+            "Pickup point:</b> 'Nowhere' is none of: ",
+            "Deliver by:</b> 'tomorrow': Write it as 28/11/2026 14:30.",
+        ):
+            assert fault in text
+
+    @pytest.mark.parametrize("word", ["", "não", "No", "FALSO", "0", "-"])
+    def test_takes_no_for_no(self, member, upload, advance, word):
+        page = upload(f"P-1;Ana;;{PLACE};;{word}")
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert not hasattr(Delivery.objects.get(token=None).ordered_stops[0], "options")
+
+    def test_restores_the_zero_of_a_cep_that_a_spreadsheet_has_made_a_number(self, member, upload, advance):
+        raw = workbook([["Recipient", "CEP", "latitude", "longitude"], ["Ana", 1310200, *DROPOFFS[0]]])
+        page = upload(content=raw)
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert Delivery.objects.get(token=None).ordered_stops[0].address["zipcode"] == "01310200"
+
+    def test_names_the_value_of_a_fault_in_a_workbook(self, upload, advance):
+        raw = workbook([HEADER.split(";"), ["P-1", "Ana", "", *DROPOFFS[0], "much", ""]])
+
+        assert "Weight each (kg):</b> &#x27;much&#x27; is not a number" in advance(upload(content=raw))
+
+    def test_undoes_what_keeps_a_spreadsheet_from_formulas(self, member, upload, advance):
+        header = "Order number;Recipient;Phone;latitude;longitude;;\r\n"
+        row = f'"=""0012""";\'Ana;\'+55 11 97777-0001;{PLACE};;'
+        page = upload(content=f"sep=;\r\n{header}{row}\r\n".encode())
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        stop = Delivery.objects.get(token=None).ordered_stops[0]
+        assert (stop.external_id, stop.contact_name, stop.contact_phone) == ("0012", "Ana", "+55 11 97777-0001")
 
     def test_of_an_unknown_column_is_refused(self, upload):
         assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
@@ -117,12 +173,28 @@ class TestWindows:
         assert made.scheduled_for == ready.replace(second=0, microsecond=0)
         assert made.deadline_at == until.replace(second=0, microsecond=0)
 
+    def test_of_days_without_times_are_from_the_morning_and_until_the_end(self, member, upload, advance):
+        day = timezone.localdate() + timedelta(days=1)
+        page = upload(f"Bia;{PLACE};{day:%d/%m/%Y};{day:%d/%m/%Y}", header=self.HEADER)
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.get(token=None)
+        moments = [timezone.localtime(moment) for moment in (made.scheduled_for, made.ordered_stops[0].deadline_at)]
+        assert [f"{moment:%Y-%m-%d %H:%M}" for moment in moments] == [f"{day} 08:00", f"{day} 23:59"]
+
+    def test_of_today_without_times_begin_now(self, upload, advance):
+        today = timezone.localdate()
+
+        assert "1 delivery can be requested" in advance(upload(f"Bia;{PLACE};{today:%d/%m/%Y};", header=self.HEADER))
+
     def test_that_break_a_rule_are_a_fault_of_their_column(self, upload, advance):
         ready = timezone.localtime() + timedelta(hours=2)
 
         text = advance(upload(f"Bia;{PLACE};{ready:%d/%m/%Y %H:%M};{ready:%d/%m/%Y %H:%M}", header=self.HEADER))
 
-        assert re.search(r"<b>Deliver by:</b> The deadline of a drop-off", text)
+        assert re.search(r"<b>Deliver by:</b> &#x27;[^<]+: The deadline of a drop-off", text)
 
 
 class TestConfirmation:

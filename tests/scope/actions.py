@@ -45,7 +45,7 @@ from integration.actions import carriers
 from integration.actions.movements import Movement
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
-from integration.models import Authentication
+from integration.models import Authentication, LinkReason
 from tests.delivery.driver_app.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
@@ -345,7 +345,9 @@ class Party:
             "integration.actions.carriers.authenticate": lambda: {"clear_text": [seller["carrier_text"]]},
             "integration.actions.carriers.revoke_key": lambda: {"key": [seller["carrier_key"]]},
             **{f"integration.actions.movements.{name}": events for name in ("record", "foresee", "find")},
-            "integration.actions.invoices.link": lambda: {"pairs": [[(seller["invoice"], seller["orders"]["sent"])]]},
+            "integration.actions.invoices.link": lambda: {
+                "found": [[(seller["invoice"], seller["orders"]["sent"], LinkReason.BY_HAND)]]
+            },
             "integration.actions.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},
             "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},

@@ -86,7 +86,7 @@ class Requests:
 
     @staticmethod
     def is_for_staff(route: str) -> bool:
-        is_of_one = re.search("(accounts|sellers)/<", route) and not re.search("/(setup|sheet|carrier)/", route)
+        is_of_one = re.search("(accounts|sellers)/<", route) and not re.search("/(setup|sheet|carrier|void)/", route)
         return route.startswith("panel/") and not is_of_one
 
     def key_of(self, route: str, name: str) -> str:
@@ -127,6 +127,7 @@ class Requests:
             "order": seller["orders"]["new"].pk,
             "order_id": seller["orders"]["new"].code,
             "invoice": seller["invoice"].pk,
+            "access_key": seller["invoice"].access_key,
             "manifest": seller["manifest"].pk,
             "manifest_id": seller["manifest"].pk,
             "seller_call": seller["call"].pk,
@@ -238,7 +239,7 @@ class Requests:
             client, is_json = self.browser("staff" if "/setup/" in route else "member"), False
         elif "sellers/<" in route:
             kept, is_json = [("S",)], False
-            client = self.browser("staff" if re.search("/(sheet|carrier)/", route) else "seller")
+            client = self.browser("staff" if re.search("/(sheet|carrier|void)/", route) else "seller")
         else:
             kept, person = self.of_staff(route, account)
             client, is_json = self.browser(person), "scan/movements" in route
@@ -334,6 +335,9 @@ class Requests:
                 "event": [str(values[self.key_of(route, "event")]), *self.events_of_others(route)]
             },
             "events/resend": lambda: {"period": "day", "since": "2020-01-01T00:00", "until": "2099-01-01T00:00"},
+            "<int:invoice>/unlink/": lambda: {"order": self.order_of(values), "reason": "Wrong"},
+            "<int:invoice>/void/": lambda: {"reason": "Cancelled"},
+            "api/integration/invoices/<str:access_key>": lambda: {"orderId": "A-1"},
             "<environment:environment>/invoices/<int:invoice>/": lambda: {"order": self.order_of(values)},
             "<environment:environment>/invoices/": lambda: {"nfe": _file(nfe_xml(key=other_key(9), items=("A-2",)))},
             "deliveries/request": lambda: {"step": "price", "vehicle_type": "MOTORCYCLE", "a-point": values["pickup"],

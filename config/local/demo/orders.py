@@ -8,6 +8,7 @@ from typing import Any
 from stdnum.br import cnpj
 
 from config.local.demo.client import Client, command
+from integration import nfe
 from integration.actions.orders import Receiver
 
 _API = "/api/integration"
@@ -106,7 +107,8 @@ def _new_document() -> str:
 
 
 def _access_key(document: str, number: int = 123) -> str:
-    return f"352611{document}55001{number:09d}1000000017"
+    start = f"352611{document}55001{number:09d}100000001"
+    return next(key for key in (f"{start}{digit}" for digit in range(10)) if nfe.is_access_key(key))
 
 
 def invoice(document: str, code: str, number: int = 123, *, value: Decimal = Decimal(150)) -> str:
@@ -117,5 +119,6 @@ def invoice(document: str, code: str, number: int = 123, *, value: Decimal = Dec
 <emit><CNPJ>{document}</CNPJ><xNome>Loja Demonstração</xNome></emit>
 <det nItem="1"><prod><xProd>Cafeteira</xProd><vProd>{value:.2f}</vProd><xPed>{code}</xPed></prod></det>
 <total><ICMSTot><vNF>{value:.2f}</vNF></ICMSTot></total>
-</infNFe></NFe></nfeProc>
+</infNFe></NFe>
+<protNFe><infProt><chNFe>{_access_key(document, number)}</chNFe><cStat>100</cStat></infProt></protNFe></nfeProc>
 """  # noqa: E501  # one tag is one line

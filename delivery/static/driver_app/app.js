@@ -35,7 +35,7 @@ async function start() {
   try {
     const last = await kept("state");
     if (last) {
-      setClock(last.state.now, last.since);
+      setClock(last.state.now, last.since, last.state.zone);
       update(last);
     }
     navigator.storage?.persist?.();

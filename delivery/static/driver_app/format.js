@@ -1,10 +1,8 @@
-// Amounts, addresses and moments as people read them.
+// Amounts and addresses as people read them.
 
 const language = document.documentElement.lang;
 const reais = new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const kilometres = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-const dayAndTime = new Intl.DateTimeFormat(language, { dateStyle: "short", timeStyle: "short" });
-const timeOfDay = new Intl.DateTimeFormat(language, { timeStyle: "short" });
 
 export const money = (value) => (value === null ? "" : `R$\u00A0${reais.format(value)}`);
 export const km = (value) => (value === null ? "" : `${kilometres.format(value)} km`);
@@ -17,15 +15,6 @@ export function parcels(found) {
   const parts = [count, weight && `${kilometres.format(weight)} kg`, sides && `${sides} cm`];
   return parts.filter(Boolean).map((each) => `${each}`.replaceAll(" ", "\u00A0")).join(" · "); // breaks between them only
 }
-
-/** A moment in ISO 8601 as 14:05, with its day if that is not today. */
-export function soon(value) {
-  const at = new Date(value);
-  return at.toDateString() === new Date().toDateString() ? timeOfDay.format(at) : dayAndTime.format(at);
-}
-
-/** A moment in ISO 8601, such as 22/11/2026, 14:05. */
-export const moment = (value) => (value === null ? "" : dayAndTime.format(new Date(value)));
 
 export function street({ address, coordinates }) {
   const line = [address.street, address.number].filter(Boolean).join(", ");

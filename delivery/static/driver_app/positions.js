@@ -44,7 +44,8 @@ function take({ coords, timestamp }) {
   if (["denied", "missing"].includes(store.location)) update({ location: "" });
   const { latitude, longitude, accuracy } = coords;
   // `at` is by the clock of the satellites or of the phone. The service finds out by which, see delivery/driver_app/reports.py.
-  const at = new Date(timestamp).toISOString();
+  const told = new Date(timestamp);
+  const at = Number.isNaN(told.getTime()) ? null : told.toISOString(); // a receiver can tell what is no date
   const heardAt = new Date().toISOString();
   const position = { driver: store.state.driver.id, latitude, longitude, accuracy, at, heardAt };
   if (last) {

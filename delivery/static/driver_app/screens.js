@@ -2,8 +2,8 @@
 import { part, show, text, whenFree } from "../offline/dom.js";
 import { closeSheets } from "../offline/sheets.js";
 import * as actions from "./actions.js";
-import { clockTime, countDown } from "./clock.js";
-import { area, km, moment, money, parcels, place, soon, street } from "./format.js";
+import { clockTime, countDown, moment, soon } from "./clock.js";
+import { area, km, money, parcels, place, street } from "./format.js";
 import { sketch } from "./map.js";
 import { nextMove, predicted } from "./predicted.js";
 import { allowPush, refusePush } from "./push.js";
@@ -88,7 +88,7 @@ function nowPart(route, { trigger, point }) {
     [whatToDo(route, { trigger, point })]: true,
     window: windowOf(point),
     wasTried: point.wasTried,
-    changedAt: point.changedAt && text("stop.changed", clockTime(Date.parse(point.changedAt))),
+    changedAt: point.changedAt && text("stop.changed", clockTime(point.changedAt)),
     mayLeave: trigger === "deliver" && point.onFailure === "LEAVE",
     street: street(point),
     complement: point.address.complement,

@@ -4,7 +4,7 @@ import { setClock } from "./clock.js";
 import { keep } from "./database.js";
 import { store, update } from "./store.js";
 
-const call = service("/driver/", {
+const ask = service("/driver/", {
   headers: () => (store.state?.route ? { "Rota-Route": store.state.route.deliveryId } : {}),
   renew: () => load(),
   loggedOut: () => forget(),
@@ -16,12 +16,30 @@ export async function forget() {
   await Promise.all([keep("state", null), keep("positions", [])]);
 }
 
-/** Show the state that the service has answered with, unless a later one is shown. */
+// Calls are numbered, because the service's clock can be set back: by it a later answer can look like an earlier one.
+const numbers = new WeakMap(); // of answers, those of their calls
+let calls = 0;
+let shown = 0;
+
+async function call(...request) {
+  const number = ++calls;
+  const answer = await ask(...request);
+  if (answer) numbers.set(answer, number);
+  return answer;
+}
+
+/** Show the state that the service has answered with. It is asked again where that of a later call is shown. */
 export async function accept(answer) {
-  if (store.state && Date.parse(answer.now) < Date.parse(store.state.now)) return;
+  const number = numbers.get(answer);
+  if (number < shown) {
+    again = true;
+    if (!loading) await load();
+    return;
+  }
+  shown = number;
   const state = { ...answer, outcomes: undefined, gone: undefined, finished: undefined };
   const since = Date.now();
-  setClock(state.now, since);
+  setClock(state.now, since, state.zone);
   update({ state, since, gone: gone(answer), finished: finished(answer), isLoggedOut: false });
   await keepState();
 }

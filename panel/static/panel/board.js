@@ -2,10 +2,14 @@
 "use strict";
 
 const words = document.getElementById("board").dataset;
-// Writes seconds since 1970 in the service's time zone.
+// Writes seconds since 1970 in a time zone: that of a route's place, else the service's.
 const inZone = (parts) => {
-  const format = new Intl.DateTimeFormat(document.documentElement.lang, { ...parts, timeZone: words.timeZone });
-  return (seconds) => format.format(seconds * 1000);
+  const formats = {};
+  return (seconds, zone) => {
+    const timeZone = zone ? zone[0] : words.timeZone;
+    formats[timeZone] ??= new Intl.DateTimeFormat(document.documentElement.lang, { ...parts, timeZone });
+    return formats[timeZone].format(seconds * 1000);
+  };
 };
 const board = {
   words,
@@ -93,7 +97,7 @@ const board = {
   // "09:55"; after twelve hours with the day.
   time: inZone({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
   day: inZone({ day: "2-digit", month: "2-digit" }),
-  moment: (seconds) => (Math.abs(seconds - Date.now() / 1000) < 43_200 ? "" : `${board.day(seconds)} `) + board.time(seconds),
+  moment: (seconds, zone) => (Math.abs(seconds - Date.now() / 1000) < 43_200 ? "" : `${board.day(seconds, zone)} `) + board.time(seconds, zone),
 
   // On a phone: "list", "map" or "drivers".
   view(name) {

@@ -104,16 +104,16 @@
       element.querySelector(".choose").setAttribute("aria-pressed", String(isChosen));
       element.querySelector(".unfold-card").setAttribute("aria-expanded", String(isChosen));
       const step = (route.reverse && IN_REVERSE[route.status]) || route.status;
-      const due = board.words[`due${step[0]}${step.slice(1).toLowerCase()}`].replace("%s", board.moment(route.due));
+      const due = board.words[`due${step[0]}${step.slice(1).toLowerCase()}`].replace("%s", `${board.moment(route.due, route.zone)}${route.zone ? ` (${route.zone[1]})` : ""}`);
       const lateness = element.querySelector(".lateness");
       write(lateness, left < 0 ? [board.words.late.replace("%s", board.duration(-left)), isChosen && due].filter(Boolean).join(" · ") : due);
       lateness.title = due;
-      if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires)));
+      if (route.expires) write(element.querySelector(".expiry"), board.words.expires.replace("%s", board.time(route.expires, route.zone)));
       for (const place of element.querySelectorAll(".arrives")) {
         const { arrives, latest, heard } = route.points.find((point) => point.label === place.dataset.point) ?? {};
         const signal = Math.max(heard, route.driver?.at ?? 0);
         const isLate = latest < now || signal < now - Number(board.words.freshSeconds); // as delivery/arrival_times.py
-        const words = isLate ? board.words.arrivesLate.replace("%s", board.moment(signal)) : board.words.arrives.replace("%s", board.time(arrives));
+        const words = isLate ? board.words.arrivesLate.replace("%s", board.moment(signal, route.zone)) : board.words.arrives.replace("%s", board.time(arrives, route.zone));
         write(place, arrives ? words : "");
         place.classList.toggle("bad-text", Boolean(arrives) && isLate);
       }

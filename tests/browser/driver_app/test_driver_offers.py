@@ -26,6 +26,23 @@ class TestUpdates:
 
         until(ana.page, lambda: opened, seconds=10)
 
+    def test_are_shown_after_the_service_clock_was_put_back(self, ana):
+        """The state that is shown has a later moment than those that follow."""
+
+        def ahead(route):
+            answer = route.fetch()
+            state = answer.json()
+            state["now"] = (timezone.now() + timedelta(hours=2)).isoformat()
+            route.fulfill(response=answer, json=state)
+
+        ana.page.route("**/driver/state/", ahead, times=1)
+        ana.page.reload()
+        ana.page.locator(".duty.on").wait_for()
+
+        DeliveryFactory.create(stops=1)
+
+        ana.page.locator(".offer").wait_for(timeout=SOON)
+
 
 class TestOffers:
     def test_appear_at_once_and_are_heard(self, open_phone):

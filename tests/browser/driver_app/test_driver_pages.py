@@ -1,13 +1,31 @@
 """Every screen of the driver's app at 390 and 360 pixels in both languages, light and dark: contrast, targets, axe."""
 
+import re
+from datetime import timedelta
+
 import pytest
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext
 from playwright.sync_api import expect
 
+from delivery.windows import Window
 from tests.browser import shop_history
 from tests.browser.looks import WIDTHS_OF
 from tests.factories import DeliveryFactory
+from tests.zones import MANAUS, delivery_in
+
+
+def test_times_are_those_of_the_place_whatever_zone_the_phone_has(ana):
+    ready = timezone.now() + timedelta(hours=30)
+    delivery_in(
+        MANAUS, pickup=Window(ready_at=timezone.now()), dropoff=Window(ready_at=ready), driver=ana.driver, accepted=True
+    )
+
+    ana.press("Collected")
+    ana.confirm("Yes, collected")
+
+    there = ready.astimezone(MANAUS.zone)
+    expect(ana.page.locator(".now .asked").first).to_contain_text(re.compile(rf"from .*{there:%-d}.*{there:%-I:%M}"))
 
 
 @pytest.mark.parametrize("locale", WIDTHS_OF)

@@ -187,7 +187,7 @@ class TestDropoffs:
 
 class TestAZipcode:
     def test_that_has_not_eight_digits_is_refused(self, api):
-        short, separated = ["0131020", "013102000"], ["0131-0200", "01310--200", "01310 200", "01310_200"]
+        short, separated = ["0131020", "013102000"], ["0131-0200", "01310--200", "01310  200", "01310_200"]
 
         assert_values_refused(api, ZIPCODES, [*short, *separated, "0131020a", "٠١٣١٠٢٠٠"])
 
@@ -196,7 +196,7 @@ class TestAZipcode:
 
         assert response.json()["orders"][0]["address"]["zipcode"] == ""
 
-    @pytest.mark.parametrize("value", ["01310-200", "01310200"])
+    @pytest.mark.parametrize("value", ["01310-200", "01310200", "01.310-200", "01310 200", " 01310 - 200 "])
     def test_is_returned_as_digits_only(self, api, value):
         response = send(api, REQUEST, changed("#/dropoffs/0/address/zipcode", value))
 

@@ -9,7 +9,7 @@ from delivery.models import LocatedAddress
 from delivery.tasks import prune_located_addresses
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_field_refused, assert_nothing_written, assert_problem
 from tests.delivery.geo.geocoder import AUGUSTA, HOUSE, ONLY_CITY, POSTCODE, STREET, nominatim
-from tests.factories import payload
+from tests.factories import TokenFactory, payload
 
 ADDRESS = {
     "street": "Rua Augusta", "number": "500", "complement": "Ap. 12", "city": "São Paulo", "state": "SP",
@@ -47,6 +47,13 @@ class TestADropoffWithoutCoordinates:
         assert quoted["Rota-Located"] == requested["Rota-Located"] == "b=rooftop"
         with_coordinates = {**payload(stops=1), "dropoffs": [{"address": HERE}]}
         assert quoted.json() == api.post(QUOTE, with_coordinates).json()
+
+    @pytest.mark.parametrize("number", ["", "S/N", "s/nº", "SN", "sem número", "0"])
+    def test_is_found_without_a_number(self, api, geocoder, number):
+        """Nominatim finds nothing where a word of the query is in no address."""
+        geocoder.answer, geocoder.answers = [], {"Rua Augusta, São Paulo, SP, 01304000": [STREET]}
+
+        assert api.post(QUOTE, body({**ADDRESS, "number": number}))["Rota-Located"] == "b=street"
 
     def test_is_named_beside_one_with_coordinates_only_if_it_has_none(self, api, geocoder):
         geocoder.answers = {"Rua Bela Cintra": [nominatim(rank=26, road="Rua Bela Cintra")], "01304": [POSTCODE]}
@@ -160,15 +167,26 @@ class TestALocatedAddress:
 
         assert len(geocoder.queries) == 2
 
-    def test_is_looked_up_once_in_whatever_spelling(self, api, geocoder):
-        spellings = [ADDRESS, {**ADDRESS, "street": " rua augusta. ", "city": "SAO PAULO", "zipcode": "01304000"}]
+    def test_is_looked_up_once_for_what_is_asked_equally(self, api, geocoder):
+        alike = {"street": " Rua  Augusta, S/N", "number": "500 apto 12", "zipcode": "01304000", "complement": "Loja 2"}
+        decomposed = {**ADDRESS, "city": "Sa\u0303o Paulo", "country": "BR"}
 
-        answers = [api.post(QUOTE, body(*spellings)), api.post(QUOTE, body({**ADDRESS, "complement": "Loja 2"}))]
+        answers = [api.post(QUOTE, body(ADDRESS, {**ADDRESS, **alike})), api.post(QUOTE, body(decomposed))]
 
         assert [answer["Rota-Located"] for answer in answers] == ["b=rooftop, c=rooftop", "b=rooftop"]
-        assert len(geocoder.queries) == 1
+        assert geocoder.queries == ["Rua Augusta 500, S\u00e3o Paulo, SP, 01304000"]
 
-    @pytest.mark.parametrize("part", ["street", "number", "district", "city", "state", "zipcode", "country"])
+    def test_of_one_account_is_none_of_another_that_is_spelled_differently(self, api, client_of, geocoder):
+        """A geocoder may take another spelling for another place."""
+        geocoder.answers = {"Augusta!": [nominatim(point=(-23.5413, -46.65), house_number="500", road="Augusta!")]}
+        api.post(QUOTE, body({**ADDRESS, "street": "Rua Augusta!"}))
+
+        other = client_of(TokenFactory.create()).post(REQUEST, body())
+
+        assert len(geocoder.queries) == 2
+        assert other.json()["orders"][0]["coordinates"] == HERE
+
+    @pytest.mark.parametrize("part", ["street", "number", "district", "city", "state", "zipcode"])
     def test_is_another_one_if_a_part_differs(self, api, geocoder, part):
         other = {"zipcode": "01304001", "number": "502"}.get(part, "Outra")
 
@@ -238,6 +256,15 @@ class TestWithoutTheGeocoder:
             assert_problem(api.post(QUOTE, body()), 503, "geocoder_unavailable")
 
         assert len(geocoder.queries) == 3
+
+    def test_another_account_is_served_while_the_addresses_of_one_fail(self, api, client_of, geocoder):
+        geocoder.status = 500
+        for _number in range(4):
+            assert_problem(api.post(QUOTE, body()), 503, "geocoder_unavailable")
+        geocoder.status = 200
+
+        assert client_of(TokenFactory.create()).post(QUOTE, body({**ADDRESS, "number": "502"})).status_code == 200
+        assert_problem(api.post(QUOTE, body()), 503, "geocoder_unavailable")
 
     def test_known_addresses_and_coordinates_are_served(self, api, geocoder):
         api.post(QUOTE, body())

@@ -277,7 +277,7 @@ class TestInstruct:
     def test_is_not_found_at_a_point_that_the_route_does_not_have(self, api, request_of):
         delivery = request_of("RETRY", moves=(*UNDER_WAY, "fail/B"))
 
-        assert_problem(api.post(INSTRUCT.format(delivery, "C"), {"action": "LEAVE"}), 404, "point_not_found")
+        assert_problem(api.post(INSTRUCT.format(delivery, "C"), {"action": "LEAVE"}), 404, "stop_not_found")
         assert_problem(api.post(INSTRUCT.format(UNKNOWN, "B"), {"action": "LEAVE"}), 404, "delivery_not_found")
 
 
@@ -352,6 +352,6 @@ class TestChangeDropoff:
     def test_is_not_found_at_a_point_that_the_route_does_not_have(self, api, request_of):
         delivery = request_of(None)
 
-        assert_problem(api.patch(DROPOFF.format(delivery, "C"), {"instructions": "x"}), 404, "point_not_found")
-        assert_problem(api.patch(DROPOFF.format(delivery, "A"), {"instructions": "x"}), 404, "point_not_found")
+        assert_problem(api.patch(DROPOFF.format(delivery, "C"), {"instructions": "x"}), 404, "stop_not_found")
+        assert_problem(api.patch(DROPOFF.format(delivery, "A"), {"instructions": "x"}), 404, "stop_not_found")
         assert_problem(api.patch(DROPOFF.format(UNKNOWN, "B"), {"instructions": "x"}), 404, "delivery_not_found")

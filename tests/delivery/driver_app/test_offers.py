@@ -15,10 +15,11 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
 from delivery.models import DeclinedOffer, Delivery, DriverDevice, DropoffOptions, LatestPosition
 from delivery.payload import Place
-from delivery.windows import Window
-from tests.delivery.driver_app.phones import phone
+from delivery.windows import NO_WINDOW, Window
+from tests.delivery.driver_app.phones import Phone, phone
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.zones import MANAUS, delivery_in
 
 pytestmark = pytest.mark.django_db
 BEYOND = Point(PICKUP.latitude + 0.3, PICKUP.longitude)  # the dispatch radius
@@ -260,6 +261,18 @@ class TestDecline:
 
         assert response.json()["code"] == "route_taken"
         assert not DeclinedOffer.objects.exists()
+
+
+class TestZone:
+    def test_is_that_of_the_route_else_of_where_the_driver_is(self):
+        ana = phone()
+        assert ana.state()["zone"] == "America/Sao_Paulo"
+
+        there = Phone(DriverFactory.create(at_point=MANAUS.point))
+        delivery_in(MANAUS, pickup=NO_WINDOW, dropoff=NO_WINDOW, driver=there.driver, accepted=True)
+        LatestPosition.objects.filter(pk=there.driver.pk).delete()
+
+        assert there.state()["zone"] == "America/Manaus"
 
 
 class TestAccept:

@@ -1,6 +1,6 @@
 """Moves and positions that phones report over HTTP."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from delivery.driver_app import reports
-from delivery.models import DriverMove, DriverPosition, Transition
+from delivery.models import DriverDevice, DriverMove, DriverPosition, Transition
 from tests.delivery.driver_app.phones import move, now
 from tests.factories import PICKUP, DeliveryFactory
 
@@ -68,16 +68,26 @@ class TestMoves:
             ("trigger", ["accept", ["collect"]]),
             ("point", ["BC", {}]),
             ("reason", ["x" * 256, "\0", "\ud800"]),
-            ("madeAt", ["yesterday", "2026-11-22T10:00:00", "0001-01-01T00:00:00+00:00", "1" * 5000, 5]),
+            ("madeAt", ["yesterday", "2026-11-22T10:00:00", "0001-01-01T00:00:00+00:00", "1" * 5000, 5, None]),
             ("madeAt", ["9999-12-31T23:59:59+00:00", "2026-13-01T00:00:00+00:00"]),
         ],
     )
-    def test_of_another_form_are_refused_as_a_whole(self, ana, delivery, name, values):
+    def test_of_another_form_are_refused_by_themselves(self, ana, delivery, name, values):
+        good = move(delivery)
         for value in values:
-            response = ana.post("moves/", sent(moves=[move(delivery), move(delivery, **{name: value})]))
+            bad = move(delivery, **{name: value})
 
-            assert (response.status_code, response.json()["code"]) == (422, "invalid_report"), value
-        assert not DriverMove.objects.exists()
+            refused, made = ana.post("moves/", sent(moves=[bad, good])).json()["outcomes"]
+
+            assert (refused["done"], refused["code"]) == (False, "invalid_report"), value
+            assert refused["id"] == bad["id"] or name == "id"
+            assert made == {"id": good["id"], "done": True, "code": "", "detail": ""}
+        assert DriverMove.objects.count() == 1
+
+    def test_that_are_no_objects_are_refused_by_themselves(self, ana, delivery):
+        refused, made = ana.post("moves/", sent(moves=[None, move(delivery)])).json()["outcomes"]
+
+        assert (refused["id"], refused["code"], made["done"]) == (None, "invalid_report", True)
 
     def test_need_a_moment_and_a_list(self, ana):
         bodies: list[Any] = [{}, {"moves": []}, {"sentAt": "x", "moves": []}, {"moves": 5}]
@@ -131,13 +141,39 @@ class TestPositions:
             ("latitude", ["1", True]),
             ("longitude", [None, 10**400]),
             ("accuracy", ["near", -(10**400)]),
-            ("at", ["", 1]),
+            ("at", ["", 1, "+058871-03-20T10:00:00.000Z"]),
+            ("heardAt", ["", None]),
         ],
-        ids=["latitude", "longitude", "accuracy", "at"],
+        ids=["latitude", "longitude", "accuracy", "at", "heardAt"],
     )
-    def test_of_another_form_are_refused(self, ana, name, values):
+    def test_of_another_form_are_dropped_and_counted_by_themselves(self, ana, name, values):
         for value in values:
-            assert ana.post("positions/", sent(positions=[position(**{name: value})])).status_code == 422
+            reported = [position(), position(**{name: value}), None]
+
+            answer = ana.post("positions/", sent(positions=reported)).json()
+
+            assert answer == {"kept": 1, "dropped": {"impossible": 2}}, value
+        assert DriverDevice.objects.get().dropped_positions == 2 * len(values)
+
+    @pytest.mark.parametrize("told", ["2007-04-15T00:00:00Z", "1970-01-01T00:00:00Z", "+058871-03-20T10:00:00Z", None])
+    def test_of_a_receiver_with_a_wrong_date_are_from_when_the_page_heard_of_them(self, told):
+        """A counter of weeks with ten bits begins again after 1024 weeks; other receivers have no date at all."""
+        at = timezone.now()
+        heard = at - timedelta(seconds=20)
+        reported = position(at=told, heardAt=heard.isoformat())
+
+        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [reported]}, at=at)
+
+        assert (found.at, found.point) == (heard, PICKUP)
+
+    def test_of_a_phone_whose_clock_was_never_set_have_their_moments(self):
+        at, phones = timezone.now(), datetime(1970, 1, 1, tzinfo=UTC)
+        heard = (phones - timedelta(seconds=20)).isoformat()
+        reported = position(at=(at - timedelta(seconds=20)).isoformat(), heardAt=heard)
+
+        (found,) = reports.positions({"sentAt": phones.isoformat(), "positions": [reported]}, at=at)
+
+        assert found.at == at - timedelta(seconds=20)
 
     def test_are_a_hundred_at_most(self, ana):
         assert ana.post("positions/", sent(positions=[position()] * 101)).status_code == 422

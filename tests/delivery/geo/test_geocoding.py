@@ -66,8 +66,8 @@ class TestPointIn:
         assert geocoding.point_in("-23, -46") == Point(-23.0, -46.0)
 
 
-def search(geocoder, query="Rua Augusta 500"):
-    return geocoding.search(geocoder.url, query, language="pt-br")
+def search(geocoder, query="Rua Augusta 500", account="a"):
+    return geocoding.search(geocoder.url, query, language="pt-br", account=account)
 
 
 class TestSearch:
@@ -151,7 +151,7 @@ class TestSearch:
         geocoding._server.cache_clear()
 
         with pytest.raises(GeocodingFailed) as failed:
-            geocoding.search("http://127.0.0.1:9", "Rua Augusta 12", language="en")
+            geocoding.search("http://127.0.0.1:9", "Rua Augusta 12", language="en", account="a")
 
         assert str(failed.value) == "ConnectionError"
 
@@ -169,21 +169,21 @@ class TestSearch:
         geocoder.pause, geocoder.answers = 0.8, {"two": [], "three": [STREET]}
         began = time.monotonic()
 
-        found = geocoding.search_all(geocoder.url, ["one", "", "two", "three"], language="en")
+        found = geocoding.search_all(geocoder.url, ["one", "", "two", "three"], language="en", account="a")
 
         assert [len(places) for places in found] == [1, 0, 0, 1]
         assert time.monotonic() - began < 2.3  # one after the other would be 2.4 s
 
     def test_refuses_calls_over_the_number_that_may_hang(self, geocoder, monkeypatch):
-        monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=2, seconds=2))
+        monkeypatch.setattr(geocoding, "_calls", BoundedCalls(most=2, seconds=2, each=3))
         geocoder.pause = 0.5  # both calls are still under way at the third
 
         with pytest.raises(GeocodingFailed, match="TooManyCalls"):
-            geocoding.search_all(geocoder.url, ["one", "two", "three"], language="en")
+            geocoding.search_all(geocoder.url, ["one", "two", "three"], language="en", account="a")
 
 
 class TestAServerThatFails:
-    def test_is_not_asked_for_ten_seconds_after_the_third_failure_in_a_row(self, geocoder):
+    def test_is_not_asked_for_ten_seconds_after_the_third_failure_of_an_account_in_a_row(self, geocoder):
         server = geocoding._server(geocoder.url)
         geocoder.status = 500
         for _number in range(5):
@@ -192,21 +192,54 @@ class TestAServerThatFails:
         assert len(geocoder.queries) == 3
         geocoder.status = 200
 
-        server._rests_until -= 9
-        with pytest.raises(GeocodingFailed, match="has failed 3 times"):
+        server._rests_until["a"] -= 9
+        with pytest.raises(GeocodingFailed, match="has failed and is not asked"):
             search(geocoder)
-        server._rests_until -= 1
+        server._rests_until["a"] -= 1
 
         assert len(search(geocoder)) == 1
         assert len(geocoder.queries) == 4
 
-    def test_begins_anew_with_a_success(self, geocoder):
-        for status in (500, 500, 200, 500, 500, 200):
+    def test_is_asked_for_the_others_while_one_accounts_addresses_fail(self, geocoder):
+        for account in ("a", "b", "a", "a", "a"):
+            geocoder.status = 500
+            with pytest.raises(GeocodingFailed):
+                search(geocoder, account=account)
+
+        geocoder.status = 200
+
+        assert len(search(geocoder, account="c")) == 1
+        assert len(search(geocoder, account="b")) == 1
+        with pytest.raises(GeocodingFailed):
+            search(geocoder, account="a")
+
+    def test_is_asked_for_nobody_once_it_fails_for_three_accounts(self, geocoder):
+        geocoder.status = 500
+        for account in "abc":
+            with pytest.raises(GeocodingFailed):
+                search(geocoder, account=account)
+        geocoder.status = 200
+
+        with pytest.raises(GeocodingFailed, match="not asked"):
+            search(geocoder, account="d")
+
+    @pytest.mark.parametrize("accounts", ["aaaaaa", "abcdef"])
+    def test_begins_anew_with_a_success(self, geocoder, accounts):
+        for account, status in zip(accounts, (500, 500, 200) * 2, strict=True):
             geocoder.status = status
             with nullcontext() if status == 200 else pytest.raises(GeocodingFailed):
-                search(geocoder)
+                search(geocoder, account=account)
 
         assert len(geocoder.queries) == 6
+
+    def test_leaves_half_of_the_places_to_other_accounts(self, geocoder):
+        geocoder.pause = 1.2
+        queries = [str(number) for number in range(7)]
+
+        with pytest.raises(GeocodingFailed, match="for this account"):  # six of them are under way
+            geocoding.search_all(geocoder.url, queries, language="en", account="a")
+
+        assert len(search(geocoder, account="b")) == 1
 
 
 ADDRESS = {"street": "R. Augusta", "number": "500", "city": "Sao Paulo", "state": "SP", "zipcode": "01304000"}
@@ -216,7 +249,7 @@ NEARBY, FAR = (-23.5522, -46.6502), (-23.56, -46.65)
 def chosen(places, **changes):
     """How exactly the address is located by these places, or None."""
     found = list(geocoding._read(places))
-    located = geocoding.choose(found, {**ADDRESS, **changes})
+    located = geocoding.choose(found, geocoding.asked_of({**ADDRESS, **changes}))
     return located and located.precision.value
 
 
@@ -256,7 +289,7 @@ class TestChoose:
     def test_takes_the_one_with_the_postcode_of_several(self):
         elsewhere = nominatim(point=FAR, house_number="500", road="Rua Augusta", postcode="09000-000")
 
-        located = geocoding.choose(list(geocoding._read([elsewhere, HOUSE])), ADDRESS)
+        located = geocoding.choose(list(geocoding._read([elsewhere, HOUSE])), geocoding.asked_of(ADDRESS))
 
         assert located == geocoding.Located(Point(*AUGUSTA), geocoding.Precision.ROOFTOP)
 
@@ -264,7 +297,7 @@ class TestChoose:
         "changes",
         [
             {"street": "Rua Augusta 500", "number": ""},
-            {"street": "AUGUSTA,", "number": "5.00"},
+            {"street": "AUGUSTA,", "number": "nº 0500, ap. 12"},
             {"street": "", "city": "", "zipcode": "01304-000"},
         ],
     )
@@ -276,11 +309,12 @@ class TestChoose:
 
         assert chosen([house], street="Rua 15 de Novembro", number="500") == "street"
 
-    def test_knows_no_house_without_a_number(self):
-        assert chosen([HOUSE], number="s/n") == "street"
+    @pytest.mark.parametrize("number", ["s/n", "12 apto 500", "0"])
+    def test_knows_no_house_without_its_number(self, number):
+        assert chosen([HOUSE], number=number) == "street"
 
 
 def test_a_query_is_the_address_as_people_write_it():
     address = {**ADDRESS, "district": "Consolação", "country": "BR", "complement": "Ap. 12"}
 
-    assert geocoding.query_of(address) == "R. Augusta 500, Consolação, Sao Paulo, SP, 01304000"
+    assert geocoding.query_of(geocoding.asked_of(address)) == "R. Augusta 500, Consolação, Sao Paulo, SP, 01304000"

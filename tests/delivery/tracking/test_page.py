@@ -17,7 +17,7 @@ from tests.delivery.proofs import pin_of
 from tests.delivery.tracking.links import delivery, driver_of, path_of, text_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
-from tests.zones import IN_EACH_ZONE, scheduled_in
+from tests.zones import IN_EACH_ZONE, delivery_in
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -216,7 +216,7 @@ class TestArrival:
 class TestTimes:
     @IN_EACH_ZONE
     def test_are_those_of_the_receivers_place(self, client, city):
-        found = scheduled_in(city)
+        found = delivery_in(city)
 
         content = client.get(path_of(found)).content.decode()
 

@@ -10,9 +10,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from common import table_files
 from common.csv_files import MOST_BYTES
 from common.models import KeptUpload
 from integration.models import FreightRate
+from tests.common.workbooks import SHEET, parts, workbook
 from tests.integration.admin.rate_files import ENGLISH, LOCAL, NEW, OLD, confirm, upload, url
 from tests.integration.factories import DEFAULT_TARIFF
 
@@ -158,10 +160,10 @@ class TestFaults:
             (LOCAL.format("44,90", "abc", 3), "Linha 2, kg adicional (R$): 'abc' não é número"),
             (LOCAL.format("=1+1", "1,90", 3), "Linha 2, até 1 kg (R$): '=1+1' não é número"),
             (LOCAL.format("1.234", "1,90", 3), "Linha 2, até 1 kg (R$): '1.234' pode ser lido de duas formas"),
-            (LOCAL.format("-1", "1,90", 3), "Linha 2, até 1 kg (R$): De 0 a 21.474.836,47."),
-            (LOCAL.format("99999999999", "1,90", 3), "Linha 2, até 1 kg (R$): De 0 a 21.474.836,47."),
+            (LOCAL.format("-1", "1,90", 3), "Linha 2, até 1 kg (R$): '-1': De 0 a 21.474.836,47."),
+            (LOCAL.format("99999999999", "1,90", 3), "Linha 2, até 1 kg (R$): '99999999999': De 0 a 21.474.836,47."),
             (LOCAL.format("44,90", "", 3), "Linha 2, kg adicional (R$): Este campo não pode ser nulo."),
-            (LOCAL.format("44,90", "1,90", "3,5"), "Linha 2, prazo (dias úteis): Informe um número inteiro."),
+            (LOCAL.format("44,90", "1,90", "3,5"), "Linha 2, prazo (dias úteis): '3,5': Informe um número inteiro."),
             (LOCAL.format("1", "1", 1).replace("local", "lua"), "Linha 2, zona: 'lua' não é nenhum de: "),
             ("\n" + LOCAL.format("1", "1", 1) * 2, "Linha 4: repete a linha 3"),
             ("econômico;local\n", "Linha 2, origem: Este campo não pode ser nulo."),
@@ -215,9 +217,9 @@ class TestLimits:
         assert rates() == before
 
     def test_are_named_for_a_file_whose_end_the_server_has_cut_off(self, admin_client, rates):
-        page = admin_client.post(url("import"), {"other": "x" * (MOST_BYTES + 1)})
+        page = admin_client.post(url("import"), {"other": "x" * (table_files.MOST_BYTES + 1)})
 
-        assert "At most 500 rows and 100 kB at once." in page.content.decode()
+        assert "At most 500 rows and 1000 kB at once." in page.content.decode()
         assert "This field is required" not in page.content.decode()
 
 
@@ -271,3 +273,28 @@ def test_the_template_has_the_headings_and_a_row_as_an_example(admin_client, tar
         '"serviço";"zona";"origem";"destino";"até 1 kg (R$)";"kg adicional (R$)";"prazo (dias úteis)"',
         '"Econômico";"Local";"Capital";"Capital";"22,90";"1,90";"3"',
     ]
+
+
+def test_a_workbook_of_the_table_has_numbers_and_imports_to_the_same(admin_client, tariff):
+    raw = b"".join(admin_client.get(url("export"), {"format": "xlsx"}, headers={"Accept-Language": "pt-BR"}))
+
+    assert re.search(rb'<c r="E[0-9]+" s="[0-9]+"><v>22.90</v></c>', parts(raw)[SHEET])
+    page = upload(admin_client, raw)
+    result = page.context["result"]
+    assert (result.changing, len(result.unchanged)) == ([], FreightRate.objects.count())
+
+
+def test_a_price_of_a_workbook_is_imported(admin_client, rates):
+    headings = NEW.strip().split(";")
+
+    confirm(
+        admin_client,
+        upload(admin_client, workbook([headings, ["econômico", "local", "capital", "capital", 44.9, "1,90", 3]])),
+    )
+
+    assert (
+        FreightRate.objects.get(
+            service="economy", zone="local", origin_kind="capital", destination_kind="capital"
+        ).base_centavos
+        == 4490
+    )

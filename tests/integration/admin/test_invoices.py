@@ -24,7 +24,11 @@ def page(seller):
 
 
 def form_with(code):
-    forms = {f"{name}-{count}": 0 for name in ("references", "links") for count in ("TOTAL_FORMS", "INITIAL_FORMS")}
+    forms = {
+        f"{name}-{count}": 0
+        for name in ("references", "links", "changes")
+        for count in ("TOTAL_FORMS", "INITIAL_FORMS")
+    }
     return {"link_order": code, **forms}
 
 

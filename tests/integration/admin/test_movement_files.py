@@ -16,6 +16,7 @@ from integration.actions import orders
 from integration.admin.movement_files import read
 from integration.lifecycle import Status
 from integration.models import StatusLog
+from tests.common.workbooks import workbook
 from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, create_order
 
 PAGE = reverse("admin:integration_order_movements")
@@ -108,7 +109,7 @@ class TestFile:
 
         page = text_of(preview)
         for fault in (
-            "Linha 3, ocorrido em: Informe uma data/hora válida",
+            "Linha 3, ocorrido em: 'ontem': escreva como 28/11/2026 14:30 ou 2026-11-28 14:30",
             "Linha 4, status: 'cancelled' não é nenhum de:",
             "Linha 5, código de rastreio: Este campo é obrigatório",
             "Linha 7, status: De “Entregue” um pedido não passa a “Em trânsito”",
@@ -135,7 +136,7 @@ class TestFile:
             (b"trackingCode\nAA1\n", "Faltam colunas: status"),
             (b"trackingCode,status,x\nAA1,collected,1\n", "Coluna desconhecida 'x'"),
             (b"trackingCode,status,status\nAA1,collected,1\n", "A coluna 'status' aparece duas vezes"),
-            (b"PK\x03\x04", "planilha"),
+            (b"PK\x03\x04", "não é uma planilha XLSX que se possa ler"),
             (b"x" * (MOST_BYTES + 1), "No máximo"),
             (API.encode() + b"AA1,collected,,,,,\n" * (MOST_IMPORTED + 1), "No máximo"),
         ],
@@ -145,6 +146,47 @@ class TestFile:
 
         assert page.status_code == 422
         assert told in text_of(page)
+
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            "trackingCode;status;;\r\nAA1;collected;;\r\n",
+            "sep=;\r\ntrackingCode;status\r\nAA1;collected\r\n",
+            "sep=,\r\ntrackingCode,status\r\nAA1,collected\r\n",
+            "trackingCode\tstatus\r\nAA1\tcollected\r\n",
+            "trackingCode;status\r\n'AA1;collected\r\n",
+            'trackingCode;status\r\n"=""AA1""";collected\r\n',
+        ],
+        ids=["empty columns", "sep=;", "sep=,", "tabs", "apostrophe", "formula"],
+    )
+    def test_may_be_as_programs_save_it(self, admin_client, order, lines):
+        confirm(admin_client, upload(admin_client, lines, encoding="cp1252"))
+
+        assert entries() == [("AA1", "collected")]
+
+    def test_may_be_a_workbook(self, admin_client, order):
+        now = timezone.localtime().replace(microsecond=0, tzinfo=None)
+        raw = workbook([["código de rastreio", "status", "ocorrido em"], ["AA1", "collected", now]])
+
+        confirm(admin_client, upload(admin_client, raw))
+
+        assert entries() == [("AA1", "collected")]
+        assert StatusLog.objects.latest("pk").happened_at == timezone.make_aware(now)
+
+    @pytest.mark.parametrize("form", ["%d/%m/%Y", "%Y-%m-%d"])
+    def test_takes_a_day_without_a_time_for_its_last_moment_until_now(self, admin_client, order, form):
+        confirm(admin_client, upload(admin_client, f"{API}AA1,collected,{timezone.localtime():{form}},,,,\n"))
+
+        entry = StatusLog.objects.latest("pk")
+        assert entries() == [("AA1", "collected")]
+        assert entry.happened_at
+        assert order.created_at < entry.happened_at <= timezone.now()
+
+    def test_takes_a_past_day_for_its_end(self, order):
+        ((_line, event),), faults = read(f"{API}AA1,collected,05/11/2026,,,,\n".encode())
+
+        assert faults == []
+        assert str(timezone.localtime(event.happened_at)) == "2026-11-05 23:59:59-03:00"
 
     def test_moves_no_test_order(self, admin_client, seller):
         create_order(seller, "sandbox", trackingCode="TEST")
@@ -162,8 +204,9 @@ class TestFile:
 
 
 class TestTemplate:
-    def test_is_a_file_that_can_be_read(self, admin_client):
-        file = b"".join(admin_client.get(reverse("admin:integration_order_movements_template")))
+    @pytest.mark.parametrize("form", ["", "xlsx"])
+    def test_is_a_file_that_can_be_read(self, admin_client, form):
+        file = b"".join(admin_client.get(reverse("admin:integration_order_movements_template"), {"format": form}))
 
         ((line, event),), faults = read(file)
 

@@ -1,14 +1,29 @@
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 from django.utils import timezone
 
-from integration.actions import invoices
-from integration.errors import InvalidInvoice, InvoiceUnreferenced
-from integration.models import Invoice, InvoiceLink, SearchCode
-from tests.integration.factories import ACCESS_KEY, COMPANY, OTHER_COMPANY, create_order, nfe_xml, send_invoice, upload
+from common.accounts import Environment
+from integration.actions import forgetting, invoices
+from integration.errors import InvalidInvoice, InvoiceStorageFull, InvoiceUnreferenced, VoidInvoice
+from integration.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, Order, SearchCode
+from tests.integration.factories import (
+    ACCESS_KEY,
+    COMPANY,
+    OTHER_COMPANY,
+    access_key,
+    cancellation,
+    cancellation_file,
+    create_order,
+    nfe_xml,
+    order_body,
+    send_invoice,
+    upload,
+)
 
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
+ORDERS = "/api/integration/orders"
 LONG = "MARKETPLACE-0001-LONG"
 
 
@@ -61,26 +76,166 @@ class TestUpload:
         assert [invoice.seller for invoice in (first, second)] == [seller, other_seller]
         assert Invoice.objects.count() == 2
 
-    def test_of_another_file_with_a_stored_key_warns_that_it_was_not_saved(self, api, seller):
+    def test_of_a_stored_note_with_a_corrected_reference_links_that_order_too(self, api, seller):
+        for code in ("A-1", "B-1"):
+            create_order(seller, orderId=code)
+        upload(api, nfe_xml(items=("A-2",)).encode())
+
+        response = upload(api, nfe_xml(items=("B-1",)).encode(), prefer="handling=strict")
+
+        assert (response.status_code, response.json()) == (200, SAVED)
+        assert linked() == ["B-1"]
+        create_order(seller, orderId="A-2")
+        assert linked() == ["A-2", "B-1"]
+
+    def test_of_a_stored_note_with_another_value_warns_that_the_first_counts(self, api, seller):
         create_order(seller)
         upload(api, nfe_xml().encode())
 
-        response = upload(api, nfe_xml(compra="B").encode())
+        response = upload(api, nfe_xml(value="99.00").encode())
 
         assert (response.status_code, codes_of(response)) == (200, ["other_invoice_stored"])
         assert response["Rota-Warnings"] == '"#/nfe";code=other_invoice_stored'
         assert (bytes(Invoice.objects.get().raw), linked()) == (nfe_xml().encode(), ["A-1"])
 
-    def test_of_another_file_with_a_stored_key_is_refused_strictly(self, api):
+    def test_of_a_stored_note_names_no_more_orders_than_a_bound(self, seller):
+        send_invoice(seller, nfe_xml(items=[f"A-{number}" for number in range(1000)]).encode())
+        send_invoice(seller, nfe_xml(items=[f"B-{number}" for number in range(1000)]).encode())
+
+        with pytest.raises(InvalidInvoice, match="mais de 2000 pedidos"):
+            send_invoice(seller, nfe_xml(items=("C-1",)).encode())
+
+        assert InvoiceReference.objects.count() == 2000
+
+    def test_of_two_notes_in_one_file_takes_both(self, api, seller):
+        for code in ("A-1", "B-1"):
+            create_order(seller, orderId=code)
+        other = nfe_xml(key=access_key(2), items=("B-1",))
+        inside = other[other.index("<NFe>") : other.index("</nfeProc>")]
+
+        response = upload(api, nfe_xml().replace("</nfeProc>", f"{inside}</nfeProc>").encode())
+
+        assert codes_of(response) == ["several_invoices"]
+        links = InvoiceLink.objects.order_by("invoice_id").values_list("invoice__access_key", "order__code")
+        assert [*links] == [(ACCESS_KEY, "A-1"), (access_key(2), "B-1")]
+
+    def test_of_two_notes_that_do_not_fit_together_takes_none(self, seller, settings):
+        settings.INVOICE_QUOTA_MB = 1
+        other = nfe_xml(key=access_key(2))
+        inside = other[other.index("<NFe>") : other.index("</nfeProc>")]
+        raw = nfe_xml().replace("</nfeProc>", f"{inside}{' ' * 600_000}</nfeProc>").encode()
+
+        with pytest.raises(InvoiceStorageFull):
+            send_invoice(seller, raw)
+
+        assert Invoice.objects.count() == 0
+
+
+class TestStanding:
+    """What the tax office says of a note may come in a later file of it."""
+
+    @pytest.fixture(autouse=True)
+    def order(self, seller):
+        return create_order(seller)
+
+    def files(self):
+        return [nfe_xml(status=""), nfe_xml(status="539"), nfe_xml(), nfe_xml(beside=cancellation())]
+
+    def test_grows_with_each_file_and_never_shrinks(self, api, seller):
+        found = []
+        for raw in [*self.files(), *reversed(self.files())]:
+            response = upload(api, raw.encode())
+            assert response.status_code == 200
+            invoice = Invoice.objects.get()
+            found.append((codes_of(response), invoice.status.value, invoice.protocol, linked()))
+
+        assert found == [
+            (["unconfirmed_invoice"], "unconfirmed", "", ["A-1"]),
+            (["rejected_invoice"], "unconfirmed", "539", ["A-1"]),
+            ([], "valid", "100", ["A-1"]),
+            *[(["void_invoice"], "void", "100", [])] * 5,
+        ]
+
+    def test_brings_the_file_that_the_tax_office_has_authorised(self, seller):
+        for status in ("", "100", ""):
+            send_invoice(seller, nfe_xml(status=status, recipient="52998224725").encode())
+
+        stored = Invoice.objects.get()
+        assert bytes(stored.raw) == nfe_xml(recipient="52998224725").encode()
+        seller.refresh_from_db()
+        assert seller.invoice_bytes == len(stored.raw)
+
+    def test_is_kept_of_a_note_whose_file_is_no_longer(self, seller):
+        invoice = send_invoice(seller, nfe_xml(status="").encode(), at=timezone.now() - timedelta(days=3650))
+        forgetting.forget_old_invoices(at=timezone.now())
+
+        send_invoice(seller, nfe_xml().encode())
+
+        invoice.refresh_from_db()
+        assert (bytes(invoice.raw), invoice.recipient_document) == (b"", "")
+
+    @pytest.mark.parametrize("raw", [cancellation_file(), nfe_xml(beside=cancellation()), nfe_xml(status="101")])
+    def test_becomes_void_and_removes_the_links(self, api, seller, order, raw):
         upload(api, nfe_xml().encode())
 
-        response = upload(api, nfe_xml(compra="B").encode(), prefer="handling=strict")
+        response = upload(api, raw.encode())
 
-        assert (response.status_code, response.json()["code"]) == (422, "invalid_payload")
-        assert response.json()["errors"] == {
-            "nfe": ["Já existe uma nota fiscal com esta chave de acesso e outro conteúdo. Esta não foi salva."]
-        }
-        assert bytes(Invoice.objects.get().raw) == nfe_xml().encode()
+        assert (response.status_code, codes_of(response)) == (200, ["void_invoice"])
+        assert linked() == []
+        assert not SearchCode.objects.filter(kind__startswith="invoice").exists()
+        changes = InvoiceChange.objects.values_list("kind", "reason", "order__code")
+        assert [*changes] == [
+            ("linked", "reference", "A-1"), ("unlinked", "void", "A-1"), ("marked_void", "void", None),
+        ]  # fmt: skip  # a table
+
+    def test_leaves_codes_that_are_the_orders_own_or_of_another_note(self, api, seller):
+        own = create_order(seller, orderId="B-1", invoice={"key": ACCESS_KEY, "number": "123"})
+        shared = create_order(seller, orderId="C-1")
+        upload(api, nfe_xml(items=("B-1", "C-1")).encode())
+        upload(api, nfe_xml(key=access_key(2), items=("C-1",)).encode())
+
+        upload(api, cancellation_file().encode())
+
+        kept = SearchCode.objects.filter(kind__startswith="invoice", order__in=[own, shared])
+        assert sorted(kept.values_list("order__code", "value")) == [
+            ("B-1", "123"), ("B-1", ACCESS_KEY), ("C-1", "123"), ("C-1", access_key(2)),
+        ]  # fmt: skip  # a table
+
+    def test_of_a_cancellation_needs_the_note(self, api):
+        response = upload(api, cancellation_file().encode())
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_invoice")
+        assert f"O arquivo cancela a nota {ACCESS_KEY}, que não foi enviada" in response.json()["message"]
+
+    def test_of_a_cancellation_is_not_that_of_another_sellers_note(self, seller, other_seller):
+        send_invoice(seller, nfe_xml().encode())
+
+        with pytest.raises(InvalidInvoice, match="não foi enviada"):
+            send_invoice(other_seller, cancellation_file().encode())
+
+        assert linked() == ["A-1"]
+
+    def test_of_a_test_cancellation_does_not_concern_a_live_note(self, seller):
+        send_invoice(seller, nfe_xml().encode())
+
+        with pytest.raises(InvalidInvoice, match="ambiente de testes"):
+            send_invoice(seller, cancellation_file(environment="2").encode())
+
+        assert linked() == ["A-1"]
+
+    @pytest.mark.parametrize(
+        ("environment", "doubts"), [(Environment.LIVE, ["test_invoice"]), (Environment.SANDBOX, [])]
+    )
+    def test_of_a_test_note_is_said_with_a_live_key(self, seller, environment, doubts):
+        create_order(seller, environment, orderId="T-1")
+        found: list[invoices.Doubt] = []
+
+        invoices.receive(
+            seller=seller, environment=environment, raw=nfe_xml(items=("T-1",), ide="<tpAmb>2</tpAmb>").encode(),
+            by="x", at=timezone.now(), on_doubts=found.extend,
+        )  # fmt: skip  # arguments
+
+        assert [doubt.code for doubt in found] == doubts
 
 
 class TestWarnings:
@@ -88,6 +243,7 @@ class TestWarnings:
 
     @pytest.fixture(autouse=True)
     def orders(self, seller):
+        create_order(seller, orderId="K-1", invoice={"key": access_key(9)})
         return [create_order(seller), create_order(seller, orderId="B-1", invoice={"value": 200})]
 
     @pytest.mark.parametrize(
@@ -97,6 +253,11 @@ class TestWarnings:
             ("<mod>55", "<mod>65", "consumer_invoice", ""),
             ("<xPed>A-1", "<xPed>C/ç", "unmatched_reference", "C/ç"),
             ("<xPed>A-1", "<xPed>B-1", "different_value", "B-1"),
+            ("<mod>55", "<mod>57", "other_model", "57"),
+            (ACCESS_KEY, f"{ACCESS_KEY[:-1]}8", "invalid_access_key", f"{ACCESS_KEY[:-1]}8"),
+            ("</ide>", "<finNFe>4</finNFe></ide>", "return_invoice", ""),
+            ("<cStat>100", "<cStat>204", "rejected_invoice", "204"),
+            ("<xPed>A-1", "<xPed>K-1", "different_invoice_key", "K-1"),
         ],
     )
     def test_are_named_in_body_and_header(self, api, other_seller, written, sent, code, about):
@@ -131,7 +292,7 @@ class TestWarnings:
             ({"value": None}, []),
             ({"value": "150.51"}, ["different_value"]),
             ({"value": "150.51", "key": ACCESS_KEY}, ["different_value"]),
-            ({"value": "150.51", "key": f"{ACCESS_KEY[:-1]}8"}, []),  # the order's value is that of another invoice
+            ({"value": "150.51", "key": access_key(9)}, ["different_invoice_key"]),  # and the value is that one's
         ],
     )
     def test_compare_the_value_with_that_of_an_order_of_this_invoice(self, api, seller, invoice, doubts):
@@ -140,9 +301,48 @@ class TestWarnings:
         assert codes_of(upload(api, nfe_xml(items=("C-1",)).encode())) == doubts
 
     def test_find_the_order_of_a_cut_reference(self, api, seller):
-        create_order(seller, orderId=LONG, invoice={"value": 1})
+        create_order(seller, orderId=LONG, orderCost="150.50", invoice={"value": 1})
 
         assert codes_of(upload(api, nfe_xml(items=(LONG[:15],)).encode())) == ["different_value"]
+
+    def test_name_the_orders_that_a_cut_reference_may_mean(self, api, seller):
+        for number in range(4):
+            create_order(seller, orderId=f"{LONG}-{number}")
+
+        (warning,) = upload(api, nfe_xml(items=(LONG[:15],)).encode()).json()["warnings"]
+
+        assert warning["code"] == "uncertain_reference"
+        assert f"início de: {LONG}-0, {LONG}-1, {LONG}-2." in warning["message"]
+
+    def test_of_an_order_say_that_another_note_is_linked_or_its_own_is_void(self, api, seller):
+        upload(api, nfe_xml(items=("N-1",)).encode())
+        upload(api, nfe_xml(key=access_key(2), items=("N-2",), status="101").encode())
+        body = order_body(orderId="N-1", trackingCode="N-1", invoice={"key": access_key(2)})
+
+        void = api.post(ORDERS, {**body, "orderId": "X-1"}, format="json")
+        other = api.post(ORDERS, {**body, "trackingCode": "N-2", "invoice": {"key": access_key(3)}}, format="json")
+        strictly = api.post(
+            ORDERS, {**body, "orderId": "X-2", "trackingCode": "X-2"}, format="json", HTTP_PREFER="handling=strict"
+        )
+
+        assert (void.status_code, codes_of(void)) == (201, ["void_invoice"])
+        assert (other.status_code, codes_of(other)) == (201, ["different_invoice_key"])
+        assert ACCESS_KEY in other.json()["warnings"][0]["message"]
+        assert (strictly.status_code, Order.objects.filter(code="X-2").exists()) == (422, False)
+
+    @pytest.mark.parametrize(
+        ("key", "codes"),
+        [
+            (ACCESS_KEY, []), (f"{ACCESS_KEY[:-1]}8", ["invalid_access_key"]),
+            (f"{ACCESS_KEY[:15]}{'0' * 29}", ["invalid_access_key"]),
+            ("35261111222333000181650010000001231000000010", ["other_model"]),
+ ("123", ["invalid_access_key"]),
+        ],
+    )  # fmt: skip  # a table
+    def test_of_an_order_check_its_access_key(self, api, key, codes):
+        body = order_body(orderId="N-1", trackingCode="N-1", invoice={"key": key})
+
+        assert codes_of(api.post(ORDERS, body, format="json")) == codes
 
     def test_name_at_most_twenty_references_and_no_more_than_their_beginning(self, api):
         items = [f"{number:0255}" for number in range(30)]
@@ -179,7 +379,7 @@ class TestVoidInvoices:
     def test_are_linked_by_nobody(self, seller):
         order, invoice = create_order(seller), send_invoice(seller, nfe_xml(status="301").encode())
 
-        with pytest.raises(InvalidInvoice, match="denegada ou cancelada"):
+        with pytest.raises(VoidInvoice):
             invoices.link_by_hand(invoice=invoice, order=order, by="maria", at=timezone.now())
 
         assert linked() == []
@@ -196,7 +396,7 @@ class TestLinks:
 
     @pytest.mark.parametrize(
         ("changes", "reference", "code"),
-        [({"invoice": {"key": ACCESS_KEY}}, "X", "A-1"), ({"orderId": LONG}, LONG[:15], LONG)],
+        [({"invoice": {"key": ACCESS_KEY}}, "X", "A-1"), ({"orderId": LONG, "orderCost": "150.5"}, LONG[:15], LONG)],
         ids=["by its invoice key", "by fifteen characters"],
     )
     def test_an_order_that_it_does_not_name_whole(self, seller, changes, reference, code, whichever_first):
@@ -225,11 +425,11 @@ class TestLinks:
     def test_as_many_as_it_names_with_the_same_number_of_queries(self, seller, django_assert_num_queries):
         codes = [f"MARKETPLACE-{number:03}-LONG" for number in range(6)]
         for code in codes:
-            create_order(seller, orderId=code)
+            create_order(seller, orderId=code, orderCost="150.5")
 
         for items in ([codes[0][:15]], [code[:15] for code in codes[1:]]):
-            with django_assert_num_queries(12):
-                send_invoice(seller, nfe_xml(items=items, key=f"35{len(items):042}").encode())
+            with django_assert_num_queries(13):
+                send_invoice(seller, nfe_xml(items=items, key=access_key(len(items))).encode())
 
         assert linked() == codes
 
@@ -241,14 +441,13 @@ class TestLinks:
 
         assert not Invoice.objects.exists()
 
-    @pytest.mark.parametrize("before", [LONG[:15], f"{LONG}-2"], ids=["whole code", "beginning"])
-    def test_no_later_order_by_a_beginning_that_is_of_another_order(self, seller, before):
-        create_order(seller, orderId=before)
+    def test_no_later_order_by_a_beginning_that_is_the_code_of_another_order(self, seller):
+        create_order(seller, orderId=LONG[:15])
         invoice = send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode())
 
-        create_order(seller, orderId=LONG)
+        create_order(seller, orderId=LONG, orderCost="150.5")
 
-        assert linked(invoice) == [before]
+        assert linked(invoice) == [LONG[:15]]
 
     def test_the_order_that_has_the_reference_as_its_whole_code(self, seller):
         for code in (LONG[:15], LONG):
@@ -277,5 +476,6 @@ class TestLinks:
         raw = nfe_xml().encode()
         invoice = send_invoice(seller, raw)
 
-        with django_assert_num_queries(6):  # savepoint, lock, look-up, company and orders of the doubts, release
+        # Savepoint, lock, look-up, references, orders, links and changes, the issuer's company, release.
+        with django_assert_num_queries(9):
             assert send_invoice(seller, raw) == invoice

@@ -54,6 +54,7 @@ class TestInvoicesList:
                     "issuedAt": "2026-11-20T13:00:00.000000Z",
                     "issuer": COMPANY,
                     "value": 150.5,
+                    "status": "valid",
                     "linked": True,
                     "orders": ["A-1", "A-2"],
                     "createdAt": stored.received_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),

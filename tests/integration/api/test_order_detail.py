@@ -102,12 +102,31 @@ class TestOrderDetail:
     def test_of_an_unknown_order_is_404(self, api, seller):
         create_order(seller)
 
-        for code in ("A-2", "a-1", "A-1 ", "A-1/", "a\0b", "\0", "x" * 3000):
+        for code in ("A-2", "A-1/", "-", "a\0b", "\0", "x" * 3000):
             response = get(api, code)
 
             assert response.status_code == 404
             assert response.json() == {"success": False, "message": "Objeto não encontrado", "code": "order_not_found"}
             assert response["Link"] == HELP_LINK
+
+    def test_is_that_of_the_only_order_whose_id_is_alike(self, api, seller):
+        create_order(seller)
+        create_order(seller, "sandbox", orderId="A1")
+
+        assert [get(api, code).json()["data"]["orderId"] for code in ("A-1", "a-1", "A 1", "A1")] == ["A-1"] * 4
+        create_order(seller, orderId="a.1")
+        assert [get(api, code).status_code for code in ("A-1", "a.1", "A1", "a-1")] == [200, 200, 404, 404]
+
+    def test_is_cancelled_labelled_and_handed_over_by_an_id_that_is_alike(self, api, seller, tariff):
+        create_order(seller)
+
+        label = api.post("/api/integration/labels", {"orderIds": ["a1", "A-1"], "format": "zpl"}, format="json")
+        manifest = api.post("/api/integration/manifests", {"orderIds": ["a 1"]}, format="json")
+        cancelled = api.post(f"{URL}/cancel", {"orderId": "A1"}, format="json")
+
+        assert (label.status_code, label.content.decode().count("^XA")) == (200, 1)
+        assert [each["orderId"] for each in manifest.json()["data"]["orders"]] == ["A-1"]
+        assert cancelled.status_code == 200
 
     def test_takes_four_queries_for_any_number_of_invoices(self, api, seller, django_assert_num_queries):
         create_order(seller)

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from integration.actions import orders
-from integration.models import Company, Order
+from integration.models import Company, Order, SearchCode
 from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, SellerFactory, create_order
 from tests.tables import renew
 
@@ -98,17 +98,28 @@ class TestOrdersList:
 
 class TestFilters:
     @pytest.mark.parametrize("code", ["tracking", "cancel", "a/b c?d&é", "x" * 255])
-    def test_an_order_id_is_compared_exactly(self, api, made, code):
+    def test_an_order_id_is_compared_whole(self, api, made, code):
         made(code, "other")
 
         assert codes(api.get(URL, {"orderId": code})) == [code]
         assert codes(api.get(URL, {"orderId": code[:-1]})) == []
 
-    def test_a_tracking_code_is_compared_exactly(self, api, made):
+    def test_an_order_id_that_is_none_finds_those_that_are_alike(self, api, made):
+        made("A-1", "A.1", "B-1")
+
+        assert codes(api.get(URL, {"orderId": "A-1"})) == ["A-1"]
+        assert codes(api.get(URL, {"orderId": "a 1"})) == ["A.1", "A-1"]
+        assert codes(api.get(URL, {"orderId": " - "})) == []
+
+    def test_a_tracking_code_is_compared_as_tracking_does(self, api, made):
         made("A-1", trackingCode="TRACK-1")
         made("A-2")
 
-        assert codes(api.get(URL, {"trackingCode": "TRACK-1"})) == ["A-1"]
+        assert (
+            codes(api.get(URL, {"trackingCode": "TRACK-1"}))
+            == codes(api.get(URL, {"trackingCode": "track1"}))
+            == ["A-1"]
+        )
         assert codes(api.get(URL, {"trackingCode": "TRACK"})) == []
 
     def test_a_status_is_that_of_now(self, api, made):
@@ -193,16 +204,24 @@ class TestQueryPlan:
             )
             for n in range(5000)
         )
+        SearchCode.objects.bulk_create(
+            SearchCode(
+                seller_id=made.seller_id, environment=made.environment, order=made, kind=kind, value=getattr(made, name)
+            )
+            for made in Order.objects.exclude(pk=order.pk)
+            for kind, name in ((SearchCode.Kind.ORDER, "code"), (SearchCode.Kind.TRACKING_CODE, "tracking_code"))
+        )
         with connection.cursor() as cursor:
-            cursor.execute("ANALYZE integration_order")
+            cursor.execute("ANALYZE integration_order, integration_searchcode")
 
     @pytest.mark.usefixtures("many")
     def test_uses_an_index(self, api):
         for query, index in [
             ({}, "order_newest"),
             ({"status": "pending"}, "order_with_status"),
-            ({"orderId": "C-70"}, "one_order_of_environment_per_code"),
-            ({"trackingCode": "T-70"}, "one_order_of_environment_per_tracking_code"),
+            ({"orderId": "C-70"}, "search_code_equal"),
+            ({"trackingCode": "T-70"}, "search_code_equal"),
+            ({"trackingCode": "t70"}, "search_code_alike"),
         ]:
             with CaptureQueriesContext(connection) as captured:
                 api.get(URL, query)

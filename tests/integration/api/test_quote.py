@@ -25,6 +25,10 @@ class TestQuote:
             "data": {"from": "São Paulo/SP", "to": "Salvador/BA", "amount": 3990, "deadline": 8},
         }
 
+    @pytest.mark.parametrize("written", ["40.020-000", "40020 000", "40020-000", "40020.000", " 40020000 "])
+    def test_takes_a_postcode_however_it_is_written(self, api, written):
+        assert api.post(URL, body(destination=written)).json() == api.post(URL, body()).json()
+
     def test_charges(self, api):
         cases: list[tuple[dict[str, Any], int]] = [
             ({"weight": 1.0004}, 3990 + 820),
@@ -41,7 +45,8 @@ class TestQuote:
 
     def test_refuses_what_is_neither_a_postcode_nor_a_measure(self, api):
         codes: list[Any] = [
-            "", "4002000", "400200000", "40020-000", "4002000a", "４００２００００", 40020000, None, "00999999",
+            "", "4002000", "400200000", "4002-0000", "40020--000", "4002000a", "４００２００００", 40020000, None,
+            "00999999",
         ]  # fmt: skip  # a list of cases
         cases: list[dict[str, Any]] = [
             *({"destination": code} for code in codes),

@@ -30,7 +30,7 @@ class TestAnOrder:
             ("items.0.dimensions", "10x20x000,1.5", '"#/items/0/dimensions";code=side_is_zero'),
             ("items.0.dimensions", "10x20x30,5000", '"#/items/0/dimensions";code=weight_out_of_range'),
             ("items.0.dimensions", "10x20x30,0", '"#/items/0/dimensions";code=weight_out_of_range'),
-            ("invoice.key", "123", '"#/invoice/key";code=invalid_access_key'),
+            ("invoice.key", "123", '"#/invoice/key";code=invalid_access_key;about="123"'),
             ("receiver.document", "111.111.111-11", '"#/receiver/document";code=invalid_document'),
             ("receiver.document", "11.222.333/0001-82", '"#/receiver/document";code=invalid_document'),
             ("receiver.email", "maria(at)x", '"#/receiver/email";code=invalid_email'),

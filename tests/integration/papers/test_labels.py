@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import combinations
 from time import process_time
 
@@ -22,6 +23,7 @@ from integration.papers.text import LINE, POINT, clean, width_of
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
+    access_key,
     assign,
     create_order,
     make_carrier,
@@ -80,8 +82,8 @@ def labels_of(*made):
 
 
 def replace_volumes(order, volumes):
-    """As it is read if it said another number; the database refuses to change it."""
-    order.stated_volumes = volumes
+    """As `tracking.with_labels` reads it if it said another number; the database refuses to change it."""
+    order.stated_volumes, order.names_unprintable = volumes, False
     return order
 
 
@@ -134,7 +136,7 @@ class TestContent:
         orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
 
         assert waiting.sender == ("Cafeteiras São João", "11.222.333/0001-81", "CEP 01310-100")
-        assert (waiting.receiver, waiting.postcode) == ("Maria", "01310100")
+        assert (waiting.receiver, waiting.postcode) == ("Maria", "01310-100")
         assert waiting.address == ("Avenida Paulista, 1578", "Loja 1 - Bela Vista", "São Paulo/SP")
         assert re.fullmatch(r"Prazo: \d+ dias úteis após a coleta", waiting.deadline)
         order.refresh_from_db()
@@ -162,6 +164,42 @@ class TestContent:
             "",
         ]
 
+    @pytest.mark.parametrize(
+        ("names", "notes", "key"),
+        [
+            (None, [{}], ACCESS_KEY),
+            (access_key(9), [{}], ACCESS_KEY),  # the linked note, and not the one that was never sent
+            (access_key(9), [], access_key(9)),
+            # The order's note was cancelled and issued again; or not yet.
+            (access_key(9), [{"key": access_key(9), "status": "101"}, {}], ACCESS_KEY),
+            (access_key(9), [{"key": access_key(9), "status": "101"}], ""),
+            (access_key(9), [{"key": access_key(9), "status": "539"}], ""),
+            (None, [{"status": "539"}], ""),
+            (None, [{"status": ""}], ACCESS_KEY),
+            (None, [{}, {"key": access_key(2), "status": ""}], ACCESS_KEY),  # a valid one before a newer one
+            (None, [{}, {"key": access_key(2)}], access_key(2)),
+            (ACCESS_KEY, [{}, {"key": access_key(2)}], ACCESS_KEY),
+            (None, [{}, {"key": access_key(2), "ide": "<finNFe>4</finNFe>"}], ACCESS_KEY),
+            (ACCESS_KEY, [{"ide": "<tpNF>0</tpNF>"}], ""),
+        ],
+    )
+    def test_has_the_key_of_the_note_that_accompanies_the_goods(self, seller, names, notes, key):
+        order = create_order(seller, invoice=invoiced(names) if names else None)
+        for note in notes:
+            send_invoice(seller, nfe_xml(**note).encode())
+
+        assert labels_of(order)[0].invoice_key == key
+
+    @pytest.mark.parametrize(
+        ("key", "caption"),
+        [
+            (ACCESS_KEY, "NF-e 3526"), (f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:]}", "DC-e 3526"),
+            (f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:40]}", "DC-e 3526"),  # without bars
+        ],
+    )  # fmt: skip  # a table
+    def test_calls_the_note_what_it_is(self, key, caption):
+        assert caption in label_zpl.write([replace(LABEL, invoice_key=key)])
+
     def test_is_refused_for_a_cancelled_and_an_anonymised_order(self, seller):
         order, old = create_order(seller), create_order(seller, orderId="A-2")
         orders.cancel(order=order, by=BY, at=timezone.now())
@@ -175,7 +213,7 @@ class TestContent:
     def test_is_refused_for_more_volumes_than_a_file_has_before_any_is_made(self, seller):
         item = {"description": "Grão", "dimensions": "1x1x1,1", "quantity": 2**62, "price": 1}
         old = replace_volumes(create_order(seller, items=[item]), None)
-        three = [create_order(seller, orderId=f"B-{number}", volumes=67) for number in range(3)]
+        three = [replace_volumes(create_order(seller, orderId=f"B-{number}"), 67) for number in range(3)]
 
         for chosen in ([old], three):
             with pytest.raises(TooManyLabels, match=str(MOST_LABELS)):
@@ -210,6 +248,19 @@ class TestCodes:
         ]
         length = max(abs(a.y - b.y) for a, b in combinations(corners, 2)) / DOTS_PER_INCH * 25.4
         assert 115 <= length <= PAPERS[size][1]
+
+    @pytest.mark.parametrize("key", [ALPHANUMERIC_KEY, "352611A1B2C3D4E5F635550010000001231000000017"])
+    @pytest.mark.parametrize("size", Size)
+    def test_of_invoices_are_read_although_the_printer_leaves_five_millimetres_blank(self, size, key):
+        (page,) = pages_of(label_pdf.write([replace(LABEL, invoice_key=key)], size=size))
+        width, height = (round(side / 25.4 * DOTS_PER_INCH) for side in PAPERS[size])
+        blank = round(5 / 25.4 * DOTS_PER_INCH)
+
+        printed = page.crop((0, 0, width, height)).point(lambda grey: 255 if grey > 127 else 0)
+        for edge in ((0, 0, width, blank), (0, height - blank, width, height)):
+            printed.paste(255, edge)
+
+        assert ("Code128", key) in codes_in(printed)
 
     def test_of_tracking_have_no_bars_where_these_cannot_be_read_and_say_so(self):
         for code in ("M" * 40, "código", "A>1"):
@@ -304,9 +355,30 @@ class TestLayout:
             assert is_apart, (first, second)
 
     def test_shows_where_a_text_is_cut(self):
-        found = [mark.text for mark in marks(HOSTILE, width=100, height=150) if isinstance(mark, Text)]
+        label = replace(HOSTILE, address=(WORD, WORD, WORD), receiver=WORD)
 
-        assert sum(text.endswith("…") for text in found) == 9  # all but the service, the volume, and what fits
+        found = [mark.text for mark in marks(label, width=100, height=150) if isinstance(mark, Text)]
+
+        assert sum(text.endswith("…") for text in found) == 5  # the longest texts of each section
+
+    @pytest.mark.parametrize("key", ["", ALPHANUMERIC_KEY])
+    @pytest.mark.parametrize("size", Size)
+    def test_cuts_no_text_that_the_free_height_has_room_for(self, size, key):
+        street = f"{'Avenida Presidente Juscelino Kubitschek de Oliveira, ' * 4}12345"
+        labels = [
+            replace(LABEL, invoice_key=key, address=(street, street, "Vila Bela da Santíssima Trindade/MT")),
+            replace(LABEL, invoice_key=key, order="MARKETPLACE-" * 14),
+            replace(LABEL, invoice_key=key, tracking_code="ção" * 85),
+        ]
+
+        for label in labels:
+            width, height = PAPERS[size]
+            texts = [mark.text for mark in marks(label, width=width, height=height) if isinstance(mark, Text)]
+
+            assert not any("…" in text for text in texts)
+            written = "".join(texts).replace(" ", "")
+            for whole in (*label.address, label.order, label.tracking_code):
+                assert whole.replace(" ", "") in written
 
     def test_says_of_a_test_order_that_it_is_one(self):
         for is_test in (True, False):
@@ -326,7 +398,8 @@ class TestLetters:
         assert clean(" a\u202eb\u200bc\x07\n d\ue000 ") == "abc d"
 
     def test_are_read_up_to_a_bound(self):
-        assert len(clean("x" * 10**6)) == 300
+        assert clean("x" * 10**6) == "x" * 299 + "…"
+        assert clean("x" * 300) == "x" * 300
 
 
 class TestZpl:
@@ -386,6 +459,19 @@ class TestSpeed:
 
         assert process_time() - start < 5
         assert len(texts_of(pdf)) == 100
+
+    @pytest.mark.parametrize("write", [partial(label_pdf.write, size=Size.CM_10X15), label_zpl.write])
+    def test_codes_and_texts_are_made_once_for_an_order(self, write):
+        of_one = [replace(LABEL, number=number, of=99) for number in range(1, 100)]
+        of_many = [replace(LABEL, tracking_url=f"{LINK}{number}", order=str(number)) for number in range(99)]
+
+        times = []
+        for labels in (of_one, of_many):
+            start = process_time()
+            write(labels)
+            times.append(process_time() - start)
+
+        assert times[0] * 5 < times[1]
 
     def test_texts_that_are_too_long_take_less_than_twice_as_much(self):
         start = process_time()

@@ -1,0 +1,109 @@
+"""Linking and unlinking orders and invoices by hand, and its history."""
+
+import pytest
+from django.utils import timezone
+
+from integration.actions import invoices
+from integration.models import Invoice, InvoiceChange, InvoiceLink
+from tests.integration.factories import (
+    ACCESS_KEY,
+    OTHER_COMPANY,
+    access_key,
+    create_order,
+    nfe_xml,
+    send_invoice,
+    upload,
+)
+
+URL = f"/api/integration/invoices/{ACCESS_KEY}"
+
+
+@pytest.fixture
+def invoice(seller):
+    return send_invoice(seller, nfe_xml(items=("X",)).encode())
+
+
+@pytest.fixture
+def order(seller):
+    return create_order(seller)
+
+
+def post(api, what, body, url=URL):
+    return api.post(f"{url}/{what}", body, format="json")
+
+
+class TestLink:
+    def test_answers_with_the_orders_and_keeps_who_made_it(self, api, order, invoice):
+        for _again in range(2):
+            response = post(api, "link", {"orderId": "A-1"})
+
+            assert response.status_code == 200
+            assert (response.json()["data"]["orders"], response.json()["data"]["linked"]) == (["A-1"], True)
+        (change,) = InvoiceChange.objects.all()
+        assert (change.kind, change.reason, change.order) == ("linked", "by_hand", order)
+        assert change.by.startswith("key rota_key_")
+
+    @pytest.mark.parametrize(
+        ("url", "code", "error"),
+        [
+            (URL, "B-1", "order_not_found"), (URL, "F-1", "order_not_found"), (URL, "T-1", "order_not_found"),
+            (f"/api/integration/invoices/{access_key(2)}", "A-1", "invoice_not_found"),
+            (f"/api/integration/invoices/{access_key(3)}", "A-1", "invoice_not_found"),
+        ],
+    )  # fmt: skip  # a table
+    def test_of_what_is_not_the_sellers_is_not_found(self, api, seller, other_seller, order, invoice, url, code, error):
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="F-1")
+        create_order(seller, "sandbox", orderId="T-1")
+        send_invoice(other_seller, nfe_xml(key=access_key(2)).encode())
+
+        for what in ("link", "unlink"):
+            response = post(api, what, {"orderId": code}, url)
+
+            assert (response.status_code, response.json()["code"]) == (404, error)
+        assert InvoiceLink.objects.count() == 0
+
+    def test_of_a_void_invoice_is_refused(self, api, order, invoice):
+        Invoice.objects.update(is_void=True)
+
+        response = post(api, "link", {"orderId": "A-1"})
+
+        assert (response.status_code, response.json()["code"]) == (409, "void_invoice")
+        assert InvoiceLink.objects.count() == 0
+
+
+class TestUnlink:
+    def test_keeps_who_and_why(self, api, order, invoice):
+        post(api, "link", {"orderId": "A-1"})
+
+        for _again in range(2):
+            response = post(api, "unlink", {"orderId": "A-1", "reason": "Outro pedido"})
+
+            assert response.status_code == 200
+            assert (response.json()["data"]["orders"], response.json()["data"]["linked"]) == ([], False)
+        _linked, change = InvoiceChange.objects.all()
+        assert (change.kind, change.reason, change.text, change.order) == ("unlinked", "by_hand", "Outro pedido", order)
+
+    def test_is_not_undone_by_the_same_file(self, api, order):
+        raw = nfe_xml().encode()
+        upload(api, raw)
+        post(api, "unlink", {"orderId": "A-1"})
+
+        upload(api, raw)
+
+        assert InvoiceLink.objects.count() == 0
+
+
+class TestMarkVoid:
+    def test_removes_the_links_and_keeps_why(self, order):
+        invoice = send_invoice(order.seller, nfe_xml().encode())
+
+        for _again in range(2):
+            invoices.mark_void(invoice=invoice, text="Cancelada no portal", by="maria", at=timezone.now())
+
+        assert Invoice.objects.get().status == "void"
+        assert InvoiceLink.objects.count() == 0
+        changes = InvoiceChange.objects.values_list("kind", "reason", "text")
+        assert [*changes] == [
+            ("linked", "reference", ""), ("unlinked", "by_hand", "Cancelada no portal"),
+            ("marked_void", "by_hand", "Cancelada no portal"),
+        ]  # fmt: skip  # a table

@@ -1,0 +1,159 @@
+"""Moments in the panel by the clocks of the place: what is read, and what is typed."""
+
+import re
+from datetime import timedelta
+
+import pgtrigger
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from delivery.errors import Closed
+from delivery.models import Delivery, PickupPoint
+from delivery.refusals import refusal
+from delivery.windows import Window
+from integration.actions import manifests
+from panel import board
+from panel.delivery_forms import DeliveryForm
+from tests.delivery.tracking.links import text_of
+from tests.factories import BY, TariffFactory
+from tests.integration.factories import create_order
+from tests.integration.papers.codes import texts_of
+from tests.panel.seller_pages import url as seller_url
+from tests.zones import AT_NOON, IN_EACH_ZONE, MANAUS, NOON, RIO_BRANCO, delivery_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def delivery(shop):
+    TariffFactory.create()
+    return lambda city, **values: delivery_in(city, token=shop.token, **values)
+
+
+class TestPages:
+    @IN_EACH_ZONE
+    @pytest.mark.parametrize("page", ["delivery", "receipt", "cancel"])
+    def test_of_one_delivery_have_its_time_and_say_so(self, member, url, delivery, city, page):
+        found = delivery(city)
+
+        text = text_of(member.get(url(page, found.pk)))
+
+        assert f"Times: {city.name} time" in text
+        if page == "delivery":
+            assert f"from {NOON.astimezone(found.zone):%-d %b} {city.time}" in text
+            assert f"{timezone.now().astimezone(found.zone):%H:%M}" in text  # requested
+
+    def test_of_a_place_with_the_installations_time_do_not_say_whose_it_is(self, member, url, shop):
+        assert "Times:" not in text_of(member.get(url("delivery", Delivery.objects.get().pk)))
+
+    @IN_EACH_ZONE
+    def test_with_several_have_each_row_in_its_own(self, member, url, delivery, city):
+        found = delivery(city)
+
+        text = text_of(member.get(url("deliveries")))
+
+        assert f"{timezone.now().astimezone(found.zone):%H:%M} ({city.name} time)" in text
+        assert text.count(f"({city.name} time)") == 2  # when it was requested, and its window
+
+    def test_of_the_board_have_each_card_in_its_own(self, delivery):
+        found = delivery(MANAUS)
+
+        (row,) = (each for each in board.routes("live") if each["id"] == str(found.pk))
+        (card,) = board.cards("live", [found.pk]).values()
+
+        assert row["zone"] == ["America/Manaus", "Manaus time"]
+        assert re.search(r"from \d+ \w+ 11:00", card)
+        assert "Times: Manaus time" in card
+
+
+class TestTypedMoments:
+    @pytest.fixture
+    def point(self, shop):
+        place = {"latitude": MANAUS.point.latitude, "longitude": MANAUS.point.longitude}
+        return PickupPoint.objects.create(integrator=shop.integrator, name="Manaus", **place)
+
+    def test_of_a_form_are_by_the_clocks_of_the_pickup(self, point):
+        form = DeliveryForm(
+            {"a-point": str(point.pk), "a_ready_at": f"{NOON:%Y-%m-%d}T11:00"},
+            environment="live",
+            points=[point],
+            anywhere=False,
+        )
+
+        assert form.windows.of("a") == AT_NOON
+
+    def test_of_an_upload_are_too(self, member, url, point):
+        TariffFactory.create()
+        place = f"{MANAUS.point.latitude};{MANAUS.point.longitude}"
+        rows = f"Pickup point;Recipient;latitude;longitude;Collect from\nManaus;Ana;{place};{NOON:%d/%m/%Y} 11:00"
+        page = member.post(url("upload"), {"file": SimpleUploadedFile("a.csv", rows.encode())}).url
+        for step in ("advance/", "confirm/", "advance/"):
+            member.post(f"{page}{step}")
+
+        assert Delivery.objects.get(token=None).window == Window(NOON)
+
+
+def test_a_refusal_says_when_it_opens_by_the_clocks_of_the_pickup():
+    error = Closed("It opens %(opens)s.", opens=NOON.astimezone(MANAUS.zone))
+
+    assert re.search(r"11:00 \(Manaus time\)", refusal(error))
+
+
+class TestSellersPages:
+    """Their parcels leave from Rio Branco."""
+
+    @pytest.fixture
+    def order(self, seller):
+        seller.companies.update(postcode=RIO_BRANCO.postcode.replace("-", ""))
+        return create_order(seller)
+
+    @pytest.fixture
+    def manifest(self, seller, order):
+        return manifests.create(seller=seller, environment="live", orders=[order], by=BY, at=timezone.now())
+
+    def there(self):
+        return f"{timezone.now().astimezone(RIO_BRANCO.zone):%H:%M}"
+
+    def test_have_the_time_of_its_company(self, member, seller, order, manifest):
+        pages = [
+            ("seller_orders",),
+            ("seller_order", order.pk),
+            ("seller_manifests",),
+            ("seller_manifest", manifest.pk),
+        ]
+
+        texts = [text_of(member.get(seller_url(name, seller, *keys))) for name, *keys in pages]
+
+        assert ["Times: Rio Branco time" in text and self.there() in text for text in texts] == [True] * 4
+
+    def test_read_typed_moments_in_it(self, staff, seller, order):
+        ago = timezone.now().replace(second=0, microsecond=0)
+        with pgtrigger.ignore():
+            order.status_log.update(created_at=ago - timedelta(hours=1))
+        typed = f"{ago.astimezone(RIO_BRANCO.zone):%Y-%m-%dT%H:%M}"
+
+        staff.post(
+            seller_url("seller_order_move", seller, order.pk),
+            {"target": "collected", "place": "", "happened_at": typed},
+        )
+
+        assert order.status_log.latest("pk").happened_at == ago
+
+    def test_of_paper_name_the_zone(self, member, seller, manifest):
+        (text,) = texts_of(member.get(seller_url("seller_manifest_file", seller, manifest.pk)).content)
+
+        assert re.search(rf"{self.there()}:\d\d \(horário de Rio Branco\)", text)
+
+
+def test_pages_of_the_admin_have_the_time_of_the_pickup(admin_client, delivery):
+    found = delivery(MANAUS)
+
+    text = text_of(admin_client.get(f"/admin/delivery/delivery/{found.pk}/change/", headers={"Accept-Language": "en"}))
+
+    assert "Times: Manaus time" in text
+    assert f"from {NOON.astimezone(found.zone):%-d %b} 11:00" in text
+
+
+def test_the_frame_says_whose_time_other_pages_tell(member, url):
+    assert "Times without another place: Brasília" in text_of(member.get(url("overview")))
