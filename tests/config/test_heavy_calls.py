@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+from django.urls import get_resolver
 
 from common import heavy
 from config.env import BASE_DIR
@@ -56,7 +57,7 @@ class TestExpressions:
         assert not heavy.expressions()[method].fullmatch(address)
 
     def test_find_every_label_report_and_export_of_the_url_map(self):
-        declared = {expression for _method, expression in heavy._declared(heavy.get_resolver(), "")}
+        declared = {expression for _method, expression in heavy._declared(get_resolver(), "")}
         wanted = [route for route in ROUTES if route.rstrip("/").endswith(("/label", "labels", "report", "/export"))]
 
         found = {route for route in wanted if any(_parts(route) == _parts(each[1:]) for each in declared)}
