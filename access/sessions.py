@@ -49,8 +49,9 @@ def _keep_or_end(request: HttpRequest) -> None:
     now = int(clock.now().timestamp())
     if now - began >= settings.SESSION_COOKIE_AGE or now - seen >= settings.SESSION_IDLE_SECONDS:
         logout(request)
-    elif now - seen >= _SEEN_RESOLUTION_SECONDS and not _is_automatic(request):
-        request.session[_TIMES] = [began, now]
+    # A moment ahead of now is of a clock that was put back.
+    elif not 0 <= now - seen < _SEEN_RESOLUTION_SECONDS and not _is_automatic(request):
+        request.session[_TIMES] = [min(began, now), now]
 
 
 def _is_automatic(request: HttpRequest) -> bool:

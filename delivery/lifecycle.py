@@ -87,8 +87,8 @@ class OnFailure(StrEnum):
 class Ending(StrEnum):
     """How a delivery ended."""
 
-    DELIVERED = "delivered"  # at one stop at least
-    NOT_DELIVERED = "not_delivered"  # at no stop, and not because of a cancellation
+    DELIVERED = "delivered"  # at every stop
+    NOT_DELIVERED = "not_delivered"  # not at every stop, and not because of a cancellation
     CANCELLED = "cancelled"
     EXPIRED = "expired"  # no driver took it
 

@@ -222,7 +222,7 @@ def rows(deliveries: DeliveryQuerySet, period: Period, *, limit: int, cursor: st
 
 
 class Row(NamedTuple):
-    """A delivery in a file. `orders`: the externalIds of its stops."""
+    """A delivery in a file. `orders`: the externalIds of its stops, `statuses` theirs."""
 
     delivery: UUID
     requested_at: datetime
@@ -234,15 +234,17 @@ class Row(NamedTuple):
     cancel_fee: Decimal | None
     amount: Decimal
     orders: list[str]
+    statuses: list[str]
+    mode: str
 
 
 def all_rows(deliveries: DeliveryQuerySet, period: Period) -> Iterator[Row]:
     """Those of `deliveries` that ended in this period, in the order of their ends. Read in portions."""
-    orders = Stop.objects.filter(delivery=OuterRef("pk")).order_by("index").values("external_id")
+    stops = Stop.objects.filter(delivery=OuterRef("pk")).order_by("index")
     found = (
         deliveries.ended(period.start, period.end)
         .with_amounts()
-        .annotate(orders=ArraySubquery(orders))
+        .annotate(orders=ArraySubquery(stops.values("external_id")), statuses=ArraySubquery(stops.values("status")))
         .order_by("closed_at", "pk")
         .values_list(
             "pk",
@@ -255,6 +257,8 @@ def all_rows(deliveries: DeliveryQuerySet, period: Period) -> Iterator[Row]:
             "cancel_fee",
             "amount",
             "orders",
+            "statuses",
+            "mode",
         )
     )
     portion = list(found[:_PORTION])

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from django.template.defaultfilters import date
-from django.utils.translation import gettext, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext, gettext_noop, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
@@ -151,14 +151,43 @@ def change(trigger: str, point: str, mode: str) -> str:
     return f"{names.get(trigger, trigger)} {point}".strip()
 
 
-def whole(status: str, route_status: str, mode: str, *, is_cancelled: bool) -> str:
-    """What pages call the status of a delivery: that its offer comes later, and what its failure was."""
+def whole(status: str, route_status: str, mode: str, *, is_cancelled: bool, failed: int = 0, stops: int = 0) -> str:
+    """What pages call the status of a delivery: that its offer comes later, where its goods go, and what failed.
+
+    `failed`: at how many of its `stops` a driver has failed.
+    """
     if route_status in (RouteStatus.SCHEDULED, RouteStatus.EXPIRED):
         return str(ROUTE_STATUSES[route_status])
+    outcome = _failed(failed, stops, mode) if failed and not is_cancelled else ""
+    if route_status == RouteStatus.RETURNING:
+        way = gettext("On the way to A") if mode == Mode.REVERSE else gettext("Returning to the shop")
+        return ", ".join(filter(None, (way, gettext("cancelled") if is_cancelled else outcome)))
     if is_cancelled:
         return str(ROUTE_STATUSES[RouteStatus.CANCELLED])
+    if route_status == RouteStatus.FINISHED and outcome and status != Status.FAILED:
+        return outcome
     has_failed = status == Status.FAILED and mode == Mode.REVERSE
-    return str(PICKUPS[status] if has_failed else STATUSES[status])
+    name = str(PICKUPS[status] if has_failed else STATUSES[status])
+    return f"{name}, {outcome}" if outcome and route_status != RouteStatus.FINISHED else name
+
+
+def _failed(failed: int, stops: int, mode: str) -> str:
+    """At how many of its stops a driver has failed, such as `1 of 2 not delivered`."""
+    if mode == Mode.REVERSE:
+        if failed == stops:
+            return gettext("not collected")
+        text = ngettext("%(failed)s of %(total)s not collected", "%(failed)s of %(total)s not collected", failed)
+    else:
+        if failed == stops:
+            return gettext("not delivered")
+        text = ngettext("%(failed)s of %(total)s not delivered", "%(failed)s of %(total)s not delivered", failed)
+    return text % {"failed": failed, "total": stops}
+
+
+def ending(ending: str, mode: str, *, failed: int, stops: int) -> str:
+    """How a delivery ended, and of one that was delivered in part at how many of its `stops` it `failed`."""
+    is_part = ending == Ending.NOT_DELIVERED and 0 < failed < stops
+    return _failed(failed, stops, mode) if is_part else str(ENDINGS[ending])
 
 
 def failure(code: str, text: str) -> str:

@@ -193,7 +193,7 @@ class DeliveryFilter(PeriodFilter):
             return waits.filter(is_scheduled if value == RouteStatus.SCHEDULED else ~is_scheduled)
         if value in (CALLED_OFF, Status.FAILED):
             return queryset.filter(deliveries.CALLED_OFF if value == CALLED_OFF else deliveries.NOT_DELIVERED)
-        return queryset.filter(status=value)
+        return queryset.filter(deliveries.DELIVERED if value == Status.DELIVERED else Q(status=value))
 
     def filter_q(self, queryset: QuerySet[Delivery], _name: str, value: str) -> QuerySet[Delivery]:
         """A whole deliveryId or externalId by its index; if there is none, part of an externalId or a recipient."""

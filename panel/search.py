@@ -29,7 +29,7 @@ from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoi
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
 from panel.filters import has_receiver
 from panel.templatetags.orders import order_status
-from panel.templatetags.panel import badge, first_line, order_names
+from panel.templatetags.panel import first_line, order_names, state_badge
 from panel.views.base import user_of
 
 LONGEST = 100  # characters
@@ -210,7 +210,7 @@ class Search:
                 ),
                 " · ".join([*_receivers(each), each.integrator.name]),
                 each.environment,
-                badge(each.shown_status, each.status_name),
+                state_badge(each),
             )
             for each in shown[:_LOOKED_FOR]
         ]

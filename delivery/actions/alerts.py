@@ -32,6 +32,7 @@ from django.db.models import (
 from django.db.models.functions import Chr, Coalesce
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import lazy
 from django_stubs_ext import StrPromise
 
 from common import clock, credentials
@@ -43,7 +44,7 @@ from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
 from delivery import words
-from delivery.lifecycle import FailureCode, Mode, RouteStatus, Status
+from delivery.lifecycle import FailureCode, RouteStatus, Status
 from delivery.models import (
     AlertChoice,
     AlertKind,
@@ -61,7 +62,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.models.alert import LATE_MINUTES, LEAST_MINUTES, UNTAKEN_MINUTES
-from delivery.models.delivery import OFFERED_AT, DeliveryQuerySet
+from delivery.models.delivery import CALLED_OFF, DELIVERED, NOT_DELIVERED, OFFERED_AT, DeliveryQuerySet
 from delivery.models.stop import LABELS
 
 _log = logging.getLogger(__name__)
@@ -139,16 +140,19 @@ def untaken_or_late(*, at: datetime) -> QuerySet[Any]:
 
 
 def failed_since(since: datetime, *, at: datetime) -> QuerySet[Any]:
-    """Deliveries that have failed since, at most two days ago, and were not cancelled; as `untaken_or_late`.
+    """Deliveries that have failed since, also in part, at most two days ago; as `untaken_or_late`. None is cancelled.
 
     Among them are those whose driver is still on the way back to A. Scheduled ones were requested long before.
     """
     # Indexes have the ends of those that are not anonymised, and the routes in progress.
     has_ended = Q(closed_at__gte=max(since, at - _LONGEST_DELIVERY), forgotten_at=None)
     deliveries = Delivery.objects.filter(
-        has_ended | Q(route_status=RouteStatus.RETURNING), status=Status.FAILED, cancelled_at=None
+        has_ended | Q(route_status=RouteStatus.RETURNING),
+        Q(status=Status.FAILED) | Q(has_failed_stop=True, status__in=(Status.COLLECTED, Status.DELIVERED)),
+        cancelled_at=None,
     )
-    history = Transition.objects.filter(delivery=OuterRef("pk"), status=Status.FAILED).order_by("id")
+    is_outcome = Q(status=Status.FAILED) | Q(route_status=RouteStatus.RETURNING)
+    history = Transition.objects.filter(is_outcome, delivery=OuterRef("pk")).order_by("id")
     failed_at = Coalesce("closed_at", Subquery(history.values("at")[:1]))
     found = deliveries.annotate(trouble=Value(Trouble.FAILED.value), troubled_at=failed_at, troubled_point=Value(""))
     return found.filter(troubled_at__gte=since)
@@ -224,10 +228,17 @@ def _told(delivery: Any) -> dict[str, Any]:
     }
 
 
-def _trouble(delivery: Any) -> StrPromise:
+def _name_of_status(delivery: Delivery) -> str:
+    return delivery.status_name
+
+
+_status_name = lazy(_name_of_status, str)
+
+
+def _trouble(delivery: Any) -> StrPromise | str:
     """What is wrong with it, which is translated where it is shown."""
-    if delivery.trouble == Trouble.FAILED and delivery.mode == Mode.REVERSE:
-        return words.PICKUPS[Status.FAILED]
+    if delivery.trouble == Trouble.FAILED and delivery.route_status != RouteStatus.EXPIRED:  # which is its reason
+        return _status_name(delivery)
     return Trouble(delivery.trouble).label
 
 
@@ -424,7 +435,11 @@ def _figures(endpoint: WebhookEndpoint, *, until: datetime) -> dict[str, Any]:
     own = WebhookEndpoint.objects.of(endpoint.integrator_id, endpoint.environment)
     day = {"created_at__gte": until - timedelta(days=1), "created_at__lt": until}
     deliveries = Delivery.objects.within(endpoint.integrator, endpoint.environment).filter(**day).order_by()
-    statuses = dict(deliveries.values_list("status").annotate(Count("pk")))
+    outcomes = deliveries.aggregate(
+        requested=Count("pk"),
+        delivered=Count("pk", filter=DELIVERED),
+        failed=Count("pk", filter=NOT_DELIVERED | CALLED_OFF),
+    )
     events = WebhookEvent.objects.filter(endpoint__in=own, delivery__isnull=False, **day).order_by()
     states = events.aggregate(
         sent=Count("pk", filter=Q(state=EventState.SENT)),
@@ -432,9 +447,7 @@ def _figures(endpoint: WebhookEndpoint, *, until: datetime) -> dict[str, Any]:
         dead=Count("pk", filter=Q(state=EventState.DEAD)),
     )
     return {
-        "requested": sum(statuses.values()),
-        "delivered": statuses.get(Status.DELIVERED, 0),
-        "failed": statuses.get(Status.FAILED, 0),
+        **outcomes,
         **states,
         "is_off": any(each.url and not each.enabled for each in own),
         "is_failing": any(each.url and each.enabled and each.breaker_state.is_open for each in own),

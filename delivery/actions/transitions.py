@@ -89,6 +89,7 @@ def apply(
     visited_at = details.get("made_at") or at
     for stop in _judged(delivery, after, trigger, named):
         delivery.missed_deadline |= stop.deadline_at is not None and stop.deadline_at < visited_at
+    delivery.has_failed_stop |= trigger in (Trigger.FAIL, Trigger.RECALL)
     changed = []
     for stop, status in zip(delivery.ordered_stops, after.orders, strict=True):
         if stop.status != status or stop is named:

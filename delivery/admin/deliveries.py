@@ -104,7 +104,7 @@ class _Change:
     reason: str
 
     @property
-    def text(self) -> SafeString:
+    def text(self) -> str:
         return change(self.transition)
 
 

@@ -10,14 +10,14 @@ from typing import Any
 from django.contrib import admin
 from django.template.defaultfilters import floatformat
 from django.utils.formats import number_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, ngettext
 
 from common.admin_base import pill
 from common.formats import postcode
 from delivery import words
-from delivery.lifecycle import RouteStatus, Status
+from delivery.lifecycle import Status
 from delivery.models import Delivery, Stop, Transition
 from delivery.models.bases import Located
 
@@ -33,10 +33,8 @@ _STATUS_COLOURS: dict[str, str] = {
 @admin.display(description=gettext_lazy("status"))
 def state(delivery: Delivery) -> SafeString:
     """The delivery's status, which names the end of a route too, and that the driver is on the way back."""
-    shown = [pill(delivery.status_name, _STATUS_COLOURS[delivery.status], title=delivery.status)]
-    if delivery.route_status == RouteStatus.RETURNING:
-        shown.append(pill(delivery.route_status_name, title=delivery.route_status))
-    return format_html_join(" ", "{}", ((each,) for each in shown))
+    look = "bad" if delivery.is_partly_failed and not delivery.stops_ahead else _STATUS_COLOURS[delivery.status]
+    return pill(delivery.status_name, look, title=delivery.status)
 
 
 def stop_state(stop: Stop) -> SafeString:
@@ -45,10 +43,9 @@ def stop_state(stop: Stop) -> SafeString:
 
 
 @admin.display(description=gettext_lazy("what"))
-def change(transition: Transition) -> SafeString:
-    """What has happened, where, and the delivery's status since then."""
-    what = words.change(transition.trigger, transition.point, transition.delivery.mode)
-    return format_html("{} → {}", what, words.STATUSES.get(transition.status, transition.status))
+def change(transition: Transition) -> str:
+    """What has happened, and where, as the panel tells it."""
+    return words.change(transition.trigger, transition.point, transition.delivery.mode)
 
 
 # Columns of a `Transition`.

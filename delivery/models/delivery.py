@@ -58,15 +58,19 @@ _ARRIVALS_KEPT = timedelta(minutes=1)
 _ENDING = Case(
     When(cancelled_at__isnull=False, then=Value(Ending.CANCELLED.value)),
     When(route_status=RouteStatus.EXPIRED, then=Value(Ending.EXPIRED.value)),
-    When(status=Status.DELIVERED, then=Value(Ending.DELIVERED.value)),
+    When(status=Status.DELIVERED, has_failed_stop=False, then=Value(Ending.DELIVERED.value)),
     default=Value(Ending.NOT_DELIVERED.value),
     output_field=CharField(),
 )
 _IS_CANCELLED = Q(cancelled_at__isnull=False)
 _PAYS_BEFORE_PICKUP = Q(route_status=RouteStatus.CANCELLED) | Q(fee_before_pickup=True)
-# Of those whose status is FAILED: the ones that were cancelled or that nobody took, and those that a driver failed at.
+# Those that were cancelled or that nobody took, those at one of whose stops a driver has failed while none is open any
+# more, and those that were delivered at every stop.
 CALLED_OFF = Q(status=Status.FAILED) & (_IS_CANCELLED | Q(route_status=RouteStatus.EXPIRED))
-NOT_DELIVERED = Q(status=Status.FAILED, cancelled_at=None) & ~Q(route_status=RouteStatus.EXPIRED)
+NOT_DELIVERED = (Q(status=Status.FAILED) | Q(has_failed_stop=True)) & Q(
+    cancelled_at=None, route_status__in=(RouteStatus.RETURNING, RouteStatus.FINISHED)
+)
+DELIVERED = Q(status=Status.DELIVERED, has_failed_stop=False)
 _REAIS: DecimalField[Any, Any] = DecimalField(max_digits=12, decimal_places=2)
 # Which deliveries owe what, and how many percent of the price that is.
 _CHARGES: dict[Charge, tuple[Q, str, Any]] = {
@@ -104,7 +108,7 @@ _SUMMED = [
     "status", "route_status", "shipping_value", "cancelled_at", "cancel_fee", "driver", "distance_km", "created_at",
     "accepted_at", "driver_amount", "offer_at", "scheduled_for", "pickup_deadline_at", "deadline_at", "mode",
     "retry_fee", "return_fee", "cancel_percent_accepted", "cancel_percent_collected", "retry_percent", "return_percent",
-    "ready_at", "missed_deadline", "fee_before_pickup",
+    "ready_at", "missed_deadline", "fee_before_pickup", "has_failed_stop",
 ]  # fmt: skip  # a list of names
 _MONEY: dict[str, Any] = {"max_digits": 10, "decimal_places": 2}
 _PERCENT: dict[str, Any] = {"max_digits": 5, "decimal_places": 2}
@@ -124,6 +128,7 @@ TRANSITION_FIELDS = [
     "retry_fee",
     "return_fee",
     "missed_deadline",
+    "has_failed_stop",
     "driver_amount",
     "last_sequence",
 ]
@@ -228,7 +233,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         requested = self.filter(created_at__gte=since).order_by().annotate(hour=TruncHour("created_at"))
         return requested.values("hour").annotate(
             requested=Count("pk"),
-            delivered=Count("pk", filter=Q(status=Status.DELIVERED)),
+            delivered=Count("pk", filter=DELIVERED),
             failed=Count("pk", filter=NOT_DELIVERED),
             called_off=Count("pk", filter=CALLED_OFF),
             scheduled=Count("pk", filter=Q(route_status=RouteStatus.SCHEDULED)),
@@ -384,6 +389,8 @@ class Delivery(Identified, Located):
     # Whether the driver's first visit to a stop was after that stop's own deadline, or had not been made by then when
     # the stop was cancelled.
     missed_deadline = models.BooleanField(default=False, db_default=False, editable=False)
+    # Whether a driver has failed at one of its stops for good. The others may have been delivered.
+    has_failed_stop = models.BooleanField(default=False, db_default=False, editable=False)
     # When the route is offered, as far as that is known, and once it is: since when. None: since the request.
     offer_at = models.DateTimeField(_("offered at"), null=True, editable=False)
     offer_expires_at = models.DateTimeField(_("offer expires at"))
@@ -421,6 +428,11 @@ class Delivery(Identified, Located):
             ),
             models.Index(
                 fields=["integrator", "environment", "shipping_value", "id"], name="delivery_of_account_price"
+            ),
+            models.Index(
+                fields=["integrator", "environment", "-created_at", "-id"],
+                name="delivery_failed_of_account",
+                condition=Q(status="FAILED") | Q(has_failed_stop=True),
             ),
             models.Index(fields=["-created_at"], name="delivery_newest"),
             # One for each filter of the admin's list, in the list's order.
@@ -668,8 +680,21 @@ class Delivery(Identified, Located):
 
     @property
     def status_name(self) -> str:
-        """What pages call it."""
-        return words.whole(self.status, self.route_status, self.mode, is_cancelled=self.cancelled_at is not None)
+        """What pages call the status of the whole: with where its goods go, and at how many stops a driver failed."""
+        failed = sum(stop.status == Status.FAILED for stop in self.ordered_stops) if self.has_failed_stop else 0
+        return words.whole(
+            self.status,
+            self.route_status,
+            self.mode,
+            is_cancelled=self.cancelled_at is not None,
+            failed=failed,
+            stops=len(self.ordered_stops) if failed else 0,
+        )
+
+    @property
+    def is_partly_failed(self) -> bool:
+        """Whether a driver has failed at one of its stops, and its status does not tell it."""
+        return self.has_failed_stop and self.status != Status.FAILED
 
     @property
     def route_status_name(self) -> str:

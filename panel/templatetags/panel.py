@@ -19,7 +19,7 @@ from common.accounts import Role
 from common.actors import actor_name
 from common.fields import composed, folded
 from common.http_requests import browser_name
-from delivery import lifecycle, words
+from delivery import words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
@@ -79,9 +79,11 @@ def charge_name(value: str) -> Any:
 
 
 @register.filter
-def ending_name(value: str) -> Any:
-    """How a delivery ended, in the reader's language."""
-    return words.ENDINGS[value]
+def ending_name(delivery: Any) -> str:
+    """How a delivery ended, which is annotated with its `ending`, in the reader's language."""
+    statuses = [stop.status for stop in delivery.ordered_stops]
+    failed = statuses.count(Status.FAILED)
+    return words.ending(delivery.ending, delivery.mode, failed=failed, stops=len(statuses))
 
 
 @register.filter
@@ -123,7 +125,9 @@ def zone_note() -> SafeString | str:
 @register.simple_tag
 def zone_of_frame() -> str:
     """Whose time pages tell that do not say so."""
-    return gettext("Times without another place: %(city)s") % {"city": zones.city(timezone.get_default_timezone())}
+    return gettext("Times of %(city)s unless another place is named") % {
+        "city": zones.city(timezone.get_default_timezone())
+    }
 
 
 @register.simple_tag
@@ -204,19 +208,6 @@ def first_line(place: Delivery | Stop) -> str:
 
 
 @register.filter
-def not_delivered(delivery: Delivery) -> str:
-    """How many drop-offs of a delivery that is still on its way were not delivered; empty if none."""
-    failed = sum(stop.status == Status.FAILED for stop in delivery.ordered_stops)
-    if not failed or delivery.status not in lifecycle.OPEN:
-        return ""
-    if delivery.mode == lifecycle.Mode.REVERSE:
-        text = ngettext("%(failed)s of %(total)s not collected", "%(failed)s of %(total)s not collected", failed)
-        return text % {"failed": failed, "total": len(delivery.ordered_stops)}
-    text = ngettext("%(failed)s of %(total)s not delivered", "%(failed)s of %(total)s not delivered", failed)
-    return text % {"failed": failed, "total": len(delivery.ordered_stops)}
-
-
-@register.filter
 def tel(value: str) -> SafeString | str:
     """A telephone number as a link that calls it, or as it is where the text does not tell one."""
     phone = phones.read(value)
@@ -228,6 +219,14 @@ def badge(value: str, words: str = "") -> SafeString:
     """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
     name, colour = _BADGES.get(value, (value, ""))
     return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words or name)
+
+
+@register.filter
+def state_badge(delivery: Delivery) -> SafeString:
+    """The status of the whole as a badge, whose colour is not that of success where a driver has failed at a stop."""
+    code = delivery.shown_status
+    look = "bad" if delivery.is_partly_failed and not delivery.stops_ahead else _COLOURS[code]
+    return format_html('<span class="badge {}" title="{}">{}</span>', look, code, delivery.status_name)
 
 
 @register.filter

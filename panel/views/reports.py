@@ -27,7 +27,7 @@ from common.replica import may_be_old
 from common.table_files import Column
 from delivery import reports, words
 from delivery.forms import text_of_simulator
-from delivery.lifecycle import Ending
+from delivery.lifecycle import Ending, Status
 from delivery.models import Delivery, Tariff
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
@@ -543,6 +543,10 @@ def _name_of(period: Period) -> str:
     return f"{period.first}-{period.last}"
 
 
+def _ending(row: Row) -> str:
+    return words.ending(row.ending, row.mode, failed=row.statuses.count(Status.FAILED), stops=len(row.statuses))
+
+
 def _columns_of_deliveries() -> list[Column]:
     """Of rows that are `reports.Row`."""
 
@@ -554,7 +558,7 @@ def _columns_of_deliveries() -> list[Column]:
         *((f"{label}: externalId", order(index)) for index, label in enumerate(LABELS)),
         (_("Requested"), attrgetter("requested_at")),
         (pgettext("moment", "Ended"), attrgetter("ended_at")),
-        (pgettext("of a delivery", "Ending"), lambda row: words.ENDINGS[row.ending]),
+        (pgettext("of a delivery", "Ending"), _ending),
         (_("Price"), attrgetter("price")),
         (_("Cancellation fee"), attrgetter("cancel_fee")),
         (_("Amount"), attrgetter("amount")),

@@ -98,6 +98,16 @@ class TestEnd:
 
         assert not is_logged_in(browser)
 
+    def test_comes_an_hour_after_the_last_use_when_the_clock_was_put_back(self, log_in, hours_later):
+        hours_later(3)
+        browser = log_in()
+        hours_later(0)
+        assert is_logged_in(browser)
+
+        hours_later(1)
+
+        assert not is_logged_in(browser)
+
     @pytest.mark.parametrize("headers", [{"Rota-Automatic": "yes"}, {"Accept": "text/event-stream"}])
     def test_is_not_put_off_by_an_open_page(self, log_in, hours_later, headers):
         browser = log_in()

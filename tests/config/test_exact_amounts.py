@@ -41,7 +41,11 @@ REVIEWED = {
     "config/management/commands/bootstrap.py": {  # only compared with 0
         "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
     },
-    "integration/freight.py": {"parameters.max_weight_g / _KILOGRAM"},  # in the text of an error
+    "integration/actions/invoices.py": {"round(order.cost, 2)"},  # a Decimal, compared
+    "integration/freight.py": {
+        "parameters.max_weight_g / _KILOGRAM",  # in the text of an error
+        "weight * _KILOGRAM / volumes", "declared * 100 / volumes",  # Decimals
+    },
     "panel/plots.py": {  # by how much a figure of a report has changed
         "100 * (now - before) / before",
         "round(100 * (now - before) / before if is_share else now - before, 0 if is_share else 1)",

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from common import log_context
-from config.logs import JsonFormatter, LineFormatter, formatter, without_secrets
+from config.logs import BEFORE_SECRETS, JsonFormatter, LineFormatter, formatter, without_secrets
 
 SECRET = "Ab3_-" * 9  # pragma: allowlist secret
 
@@ -110,6 +110,7 @@ class TestRemoved:
             (f"secret whsec_{SECRET}=", "secret whsec_…"),
             (f"Authorization: Bearer {SECRET}", "Authorization: Bearer …"),
             (f"'basic {SECRET}'", "'basic …'"),
+            *((f"GET {prefix}{SECRET}", f"GET {prefix}…") for prefix in BEFORE_SECRETS),
             (f"GET /t/{SECRET}/map failed", "GET /t/… failed"),
             (f"/driver/in/{SECRET}/", "/driver/in/…"),
             (f"/account/password/reset/3/{SECRET}/", "/account/password/reset/…"),

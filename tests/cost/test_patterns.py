@@ -47,8 +47,8 @@ TABLE = {
     ),
     ("config/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
     ("config/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
-    ("config/logs.py", r"(/t/|/driver/in/|/password/reset/)(?!done/)[^\s'\"?#]+"): Bound(
-        _CUT, LOG_TEXT, "/password/reset/a"
+    ("config/logs.py", r"(/t/|/driver/in/|/account/password/reset/|/api/photos/)[^\s'\"?#]+"): Bound(
+        _CUT, LOG_TEXT, "/account/password/reset/a"
     ),
     ("config/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
         "cut to _LONGEST; 64 characters at each place, and a point before each repetition",

@@ -58,7 +58,7 @@ class TestAmount:
         ("route", "ending", "price", "fee"),  # in percent of the price
         [
             ("accept, collect, deliver B, deliver C", "delivered", 100, 0),
-            ("accept, collect, deliver B, fail C, return", "delivered", 100, 0),
+            ("accept, collect, deliver B, fail C, return", "not_delivered", 100, 0),
             ("accept, collect, fail B, fail C, return", "not_delivered", 100, 0),
             ("cancel", "cancelled", 0, 0),
             ("accept, cancel", "cancelled", 0, 30),

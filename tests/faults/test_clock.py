@@ -1,21 +1,27 @@
 """Clocks of machines that jump: nothing is lost, and no offer expires because one clock is wrong."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.conf import settings
+from django.db import connection
+from django.db.models import Max
 from django.utils import timezone
 
+from common import moments
 from common.connections import redis
 from config.env import data_dir
+from config.moments import tables
 from config.monitoring import heartbeats
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
 from tests.faults.calls import Traffic, created, made, new_session, statuses
+from tests.faults.endpoint import Answer
 from tests.faults.report import await_all, figures_of, print_figures
 from tests.faults.waiting import DEADLINE_SECONDS, until
 
 _HOUR = 3600
+_AHEAD = 1200  # for less time than a session of the panel may be idle
 
 
 class Machine:
@@ -36,6 +42,51 @@ class Machine:
         draft = self._file.with_suffix(".new")
         draft.write_text(str(seconds))
         draft.rename(self._file)
+
+
+_CLOCK = """
+CREATE FUNCTION clocks.{name}() RETURNS timestamptz STABLE LANGUAGE sql AS
+'SELECT pg_catalog.{name}() + seconds * interval ''1 s'' FROM clocks.ahead'
+"""
+
+
+class PostgreSQLClock:
+    """PostgreSQL's clock, as connections see it that are opened while its functions stand before PostgreSQL's own."""
+
+    def __init__(self):
+        self._execute(
+            "CREATE SCHEMA clocks",
+            "CREATE TABLE clocks.ahead AS SELECT 0 AS seconds",
+            *(_CLOCK.format(name=name) for name in ("now", "clock_timestamp")),
+            "ALTER DATABASE postgres SET search_path = clocks, pg_catalog, public",
+        )
+
+    def jump(self, seconds):
+        self._execute(f"UPDATE clocks.ahead SET seconds = {seconds}")  # noqa: S608  # a number
+
+    def end(self):
+        self._execute("ALTER DATABASE postgres RESET search_path", "DROP SCHEMA clocks CASCADE")
+
+    def _execute(self, *statements):
+        with connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+
+@pytest.fixture
+def postgresql_clock():
+    clock = PostgreSQLClock()
+    yield clock
+    clock.end()
+
+
+def furthest_ahead():
+    """How far ahead of now the latest moment lies that has passed, of all tables."""
+    latest = datetime.min.replace(tzinfo=UTC)
+    for table in tables():
+        for moment in table.model._default_manager.aggregate(*map(Max, table.passed)).values() if table.passed else ():
+            latest = max(latest, moment or latest)
+    return latest - timezone.now()
 
 
 @pytest.fixture
@@ -93,6 +144,34 @@ def test_the_clock_of_the_machine_of_the_only_worker_jumps_by_an_hour(processes,
         until(lambda: "worker_clock" not in failed_checks(web), what="/readyz says that it is over")
     assert_nothing_was_lost("Clock of the worker's machine an hour ahead and back", traffic, endpoint)
     assert b"PostgreSQL agree again" in worker.log.read_bytes()[logged:]
+
+
+def test_all_clocks_are_ahead_and_put_right(processes, machine, postgresql_clock, callers, endpoint):
+    """No moment stays ahead, and what was refused meanwhile is sent again as soon as ever.
+
+    Fails without the task `config.pull_moments_back`: events wait for 20 minutes.
+    """
+    machine = machine("all")
+    for clock in (machine, postgresql_clock):
+        clock.jump(_AHEAD)
+    for name in ("beat", "worker"):
+        machine.start(name)
+    web = machine.start("web").base
+
+    with Traffic(callers, [web], per_second=10) as traffic:
+        go_on(traffic, endpoint)
+        endpoint.answer = Answer(500)
+        until(lambda: sum(not each.is_accepted for each in list(endpoint.receipts)) >= 6, what="six refusals")
+        were_ahead = furthest_ahead()
+        for clock in (machine, postgresql_clock):
+            clock.jump(0)
+        endpoint.answer = Answer()
+        go_on(traffic, endpoint)
+    pulled = until(lambda: furthest_ahead() < moments.TOLERANCE, what="no moment is ahead")
+
+    assert were_ahead > timedelta(seconds=_AHEAD / 2)
+    assert_nothing_was_lost("All clocks 20 minutes ahead and put right", traffic, endpoint)
+    print_figures("Moments that were ahead", seconds=pulled)
 
 
 def test_the_clock_of_the_machine_of_beat_jumps_by_an_hour(processes, machine):

@@ -13,6 +13,7 @@ from django.utils import timezone
 from common.forgetting import forgetting
 from common.formats import moment
 from delivery.actions import deliveries
+from delivery.geo import service_area
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
 from tests.delivery.tracking.links import text_of
@@ -258,6 +259,15 @@ class TestRequest:
         assert answer.status_code == 422
         assert quoted["key"] not in answer.content.decode()
         assert Delivery.objects.count() == 2
+
+    def test_is_refused_from_a_pickup_point_outside_the_service_area(self, member, url, quoted, settings):
+        settings.SERVICE_AREA = service_area.parse("-23.5600,-46.6600,-23.5500,-46.6400")  # with B, without A
+
+        answer = member.post(url("request"), quoted)
+
+        assert answer.status_code == 422
+        assert "This is outside the area that this service serves: pickup (" in answer.content.decode()
+        assert Delivery.objects.count() == 1
 
     @pytest.mark.parametrize(
         ("changes", "refusal"),

@@ -130,6 +130,12 @@ class TestPreview:
         stop = Delivery.objects.get(token=None).ordered_stops[0]
         assert (stop.external_id, stop.contact_name, stop.contact_phone) == ("0012", "Ana", "+55 11 97777-0001")
 
+    def test_says_where_latitude_and_longitude_are_swapped(self, upload, advance):
+        text = advance(upload("P-1;Ana;;-46.65;-23.56;;"))
+
+        outside = "This place is outside the area that this service serves."
+        assert f"{outside} Latitude and longitude seem to be swapped." in text
+
     def test_of_an_unknown_column_is_refused(self, upload):
         assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
 

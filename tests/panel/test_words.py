@@ -81,7 +81,7 @@ class TestStatusOfTheWhole:
             (Mode.DEFAULT, "cancel", "Cancelled"),
             (Mode.DEFAULT, "accept, collect, fail B, return", "Not delivered"),
             (Mode.REVERSE, "accept, fail B", "Not collected"),
-            (Mode.REVERSE, "accept, collect B, cancel", "Cancelled"),
+            (Mode.REVERSE, "accept, collect B, cancel", "On the way to A, cancelled"),
             (Mode.REVERSE, "accept, collect B, return", "Delivered"),
         ],
     )

@@ -367,7 +367,7 @@ class TestStops:
 
         shown = " ".join(admin_client.get(page(found)).content.decode().split())
 
-        for text in ("Destination A", "Collected at B →", "Delivered at A →"):
+        for text in ("Destination A", "Collected at B</b>", "Delivered at A</b>"):
             assert text in shown
         assert "Collected at A" not in shown
 
