@@ -147,10 +147,9 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
 
 
 def _zone(latitude: float, longitude: float, state: str | None) -> list[str] | None:
-    """Where the clocks of A differ from the installation's: the zone, and whose time it is."""
+    """Where the clocks of A differ from the installation's: the zone, and the city that it is called by."""
     zone = zones.of_place(latitude, longitude, {"state": state})
-    name = zones.name(zone, at=clock.now())
-    return [zone.key, name] if name else None
+    return [zone.key, zones.city(zone)] if zones.name(zone, at=clock.now()) else None
 
 
 def _shown(environment: str, ids: Collection[UUID] | None) -> DeliveryQuerySet:

@@ -125,7 +125,9 @@ def zone_note() -> SafeString | str:
 @register.simple_tag
 def zone_of_frame() -> str:
     """Whose time pages tell that do not say so."""
-    return gettext("Times without another place: %(city)s") % {"city": zones.city(timezone.get_default_timezone())}
+    return gettext("Times of %(city)s unless another place is named") % {
+        "city": zones.city(timezone.get_default_timezone())
+    }
 
 
 @register.simple_tag
