@@ -23,7 +23,7 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 # Without compiled modules, each process takes seconds longer to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth lint security audit format lock postman clean
+.PHONY: run test test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock postman clean
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
@@ -56,6 +56,10 @@ bench-admin: .venv/.ready node_modules/.ready
 # About two minutes: calls of both areas after an import, before PostgreSQL has statistics of the rows.
 bench-import: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks fresh-import
+
+# About a minute: quotes of one seller beside the labels of another one. Fails if their p99 is more than 5 times its own.
+bench-heavy: .venv/.ready node_modules/.ready
+	@$(BIN)/python -W ignore -m benchmarks heavy
 
 # About an hour, and 45 GB of disk space: all calls, periodic tasks and pages with a million deliveries and with few.
 # ARGS="invoices drivers" measures those with such words in their names.

@@ -19,6 +19,7 @@ _RUNS = {
     "api": "api:run",
     "fresh-import": "fresh_import:run",
     "growth": "growth:run",
+    "heavy": "heavy:run",
     "page-updates": "page_updates:run",
     "position-reports": "position_reports:run",
     "arrival-times": "arrival_times:run",

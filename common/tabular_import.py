@@ -42,6 +42,7 @@ from common import clock, csv_files, kept_uploads, table_files
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import Cell, UnreadableFile, comparable, in_every_language
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.measures import NUMBER, rise, shown, with_value
 from common.row_history import Difference
@@ -385,6 +386,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
         """An import changes and adds rows. The library asks for no permission by itself."""
         return self.has_change_permission(request) and self.has_add_permission(request)
 
+    @heavy
     def export_view(self, request: HttpRequest) -> StreamingHttpResponse:
         """The table as it is, in the form in which it can be imported."""
         if not self.has_view_permission(request):
@@ -419,6 +421,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
             raise e
         form.add_error("import_file", str(e))
 
+    @heavy
     def import_action(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """The upload and its preview."""
         response = super().import_action(request, **kwargs)
@@ -436,6 +439,7 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
     def _kept_for(self, request: HttpRequest) -> dict[str, Any]:
         return {"owner": f"user {request.user.pk}", "kind": self.opts.label_lower, "at": clock.now()}
 
+    @heavy
     @method_decorator(require_POST)
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """Import the file if that does what its preview showed. Otherwise show the preview of now."""

@@ -53,8 +53,25 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return _answer(
             request, problems.server_error, answers.server_error, lambda _request: render(None, "500.html", status=500)
         )
+    return away(request)
+
+
+def away(request: HttpRequest) -> HttpResponse:
+    """503: something that the call needs ended meanwhile."""
     response = _answer(
         request, problems.unavailable, answers.unavailable, lambda _request: render(None, "away.html", status=503)
+    )
+    response["Retry-After"] = "5"  # seconds
+    return response
+
+
+def heavy_call_running(request: HttpRequest) -> HttpResponse:
+    """429: the caller has a heavy call under way, or too many wait."""
+    response = _answer(
+        request,
+        problems.busy,  # area A declares no heavy call
+        answers.heavy_call_running,
+        lambda request: render(request, "heavy_call.html", status=429),
     )
     response["Retry-After"] = "5"  # seconds
     return response

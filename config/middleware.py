@@ -86,11 +86,13 @@ def _caller(request: HttpRequest) -> str:
 
 
 class LimitMiddleware(MiddlewareMixin):
-    """Refuse requests whose body `config.rsgi` did not read, or of which `config.limits` has removed a part."""
+    """Refuse requests that `config.rsgi` did not pass on whole, or of which `config.limits` has removed a part."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if reason := request.META.get(limits.UNREAD_BODY):
             return errors.late_body(request) if reason == "late" else errors.busy(request)
+        if outcome := request.META.get(limits.HEAVY_CALL):
+            return errors.heavy_call_running(request) if outcome == "running" else errors.away(request)
         limit: limits.TooLong | None = request.META.get(limits.TOO_LONG)
         return errors.too_long(request, limit) if limit else None
 

@@ -31,8 +31,9 @@ from django.utils.module_loading import import_string
 from common import clock, metrics
 from common.connections import raise_file_limit
 from common.page_updates import STREAM
+from config import heavy_calls
 from config.database import for_web_process
-from config.limits import UNREAD_BODY, LimitedHandler
+from config.limits import HEAVY_CALL, UNREAD_BODY, LimitedHandler
 from config.monitoring import error_reports, tracing
 from config.monitoring.requests import WAITED
 from config.page_streams import Answer, PageStreams
@@ -155,6 +156,14 @@ class Application:
             body.is_cut = True
             environ[UNREAD_BODY] = str(error)  # LimitMiddleware answers
         environ["CONTENT_LENGTH"] = str(len(body.content))
+        lane = heavy_calls.lane
+        if (
+            lane
+            and UNREAD_BODY not in environ
+            and lane.takes(environ)
+            and await _is_answered(lane, environ, protocol, body)
+        ):
+            return
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()
         answered: asyncio.Future[Answer | None] = self._loop.create_future()
@@ -250,18 +259,39 @@ class Application:
         return None
 
 
+async def _is_answered(
+    lane: "heavy_calls.Lane", environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body"
+) -> bool:
+    """Have a heavy call answered by its process. Otherwise the environ says why, if a thread is to refuse it."""
+    try:
+        answer = await lane.ask(environ, bytes(body.content))
+    except heavy_calls.Refused:
+        environ[HEAVY_CALL] = "running"
+    except heavy_calls.Lost:
+        environ[HEAVY_CALL] = "lost"
+    except heavy_calls.Away:
+        _log.warning("There is no process for heavy calls; a thread answers %s", environ["PATH_INFO"])
+    else:
+        cut = [("connection", "close")] if body.is_cut else []
+        protocol.response_bytes(answer.status, [*answer.headers, *cut], answer.body)
+        return True
+    return False
+
+
 for database in settings.DATABASES.values():
     for_web_process(database)
 django.setup(set_prefix=False)
-application = Application(
-    LimitedHandler(),
-    threads=_THREADS,
+HANDLER = LimitedHandler()
+BACKGROUND: list[Callable[[], None]] = [
+    clock.compare_until_exit,
     # By its name, because Django must be set up first.
-    background=[
-        clock.compare_until_exit,
-        import_string("config.refused_calls.write_counts_until_exit"),
-        *([metrics.add_until_exit] if settings.METRICS_TOKEN else []),
-    ],
+    import_string("config.refused_calls.write_counts_until_exit"),
+    *([metrics.add_until_exit] if settings.METRICS_TOKEN else []),
+]
+application = Application(
+    HANDLER,
+    threads=_THREADS,
+    background=BACKGROUND,
     streams=PageStreams(settings.REDIS_URL),
 )
 

@@ -5,11 +5,14 @@ import sys
 
 from granian.cli import entrypoint
 
-import config.rsgi  # noqa: F401  # loads it
-from config import preload
+import config.rsgi
+from config import heavy_calls, preload
 
 if __name__ == "__main__":
     if sys.platform == "linux":  # elsewhere libraries of the system may not be forked
         multiprocessing.set_start_method("fork")  # which is not the default from Python 3.14 on
     preload.load()
+    if sys.platform == "linux":
+        heavy_calls.lane = heavy_calls.Lane()
+        heavy_calls.lane.start(config.rsgi.HANDLER, config.rsgi.BACKGROUND)
     entrypoint()  # type: ignore[no-untyped-call]  # granian has no type for it

@@ -226,6 +226,8 @@ class ApiSchema(AutoSchema):
             yield from _JSON_BODY if "application/json" in self.map_parsers() else ()
         if self._has_query:
             yield from (self.view.invalid_query, "unknown_key")
+        if hasattr(self._endpoint, "heavy_query"):
+            yield "heavy_call_running"
         yield from map(_code, self._errors)
 
     def _refusals(self) -> Schema:

@@ -28,6 +28,7 @@ from common.accounts import Environment
 from common.actors import actor
 from common.admin_base import ModelAdmin
 from common.csv_files import UnreadableFile, comparable, in_every_language
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.measures import shown, with_value
 from common.tabular_import import ChoiceWidget, FormFieldWidget
@@ -260,6 +261,7 @@ class MovementFiles(ModelAdmin):
         columns: list[table_files.Column] = [(column.heading, itemgetter(column.name)) for column in COLUMNS]
         return table_files.response(request, "events-template", columns=columns, rows=[example])
 
+    @heavy
     def movements_view(self, request: HttpRequest) -> HttpResponse:
         """The upload; its preview; the recording."""
         if not self.has_change_permission(request):

@@ -198,6 +198,15 @@ def busy(_request: HttpRequest) -> HttpResponse:
     return failure(message, status=503, code="busy")
 
 
+def heavy_call_running(_request: HttpRequest) -> HttpResponse:
+    """The caller has a heavy call under way, or too many wait for their turn."""
+    message = (
+        "Outra chamada pesada desta chave ainda está sendo respondida; nada foi alterado. Faça uma por vez e tente "
+        "novamente depois dos segundos de Retry-After."
+    )
+    return failure(message, status=429, code="heavy_call_running")
+
+
 def unavailable(request: HttpRequest) -> HttpResponse:
     """The database is away. A call that changes something may have taken effect, as with `server_error`."""
     message = "O serviço está indisponível no momento. Tente novamente depois dos segundos de Retry-After."

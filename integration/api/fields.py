@@ -214,7 +214,7 @@ class WholeNumberField(serializers.Field[int, Any, int, Any]):
     default_error_messages = {
         **_NUMBER,
         "invalid": "Deve ser um número inteiro a partir de {smallest}.",
-        "over_largest": "No máximo {largest}.",
+        "out_of_range": "Deve ser um número inteiro de {smallest} a {largest}.",
     }
 
     def __init__(
@@ -233,9 +233,12 @@ class WholeNumberField(serializers.Field[int, Any, int, Any]):
         if isinstance(data, Decimal) and data.adjusted() <= _MOST_DIGITS and data == data.to_integral_value():
             data = int(data)
         if isinstance(data, bool) or not isinstance(data, int) or data < self._smallest:
-            self.fail("invalid", smallest=self._smallest)
-        if data > _LARGEST_INTEGER:
-            self.fail("too_large")
+            self._fail("invalid")
         if data > self._largest:
-            self.fail("over_largest", largest=self._largest)
+            self._fail("too_large")
         return data
+
+    def _fail(self, key: str) -> NoReturn:
+        """With both limits, if the largest is one that people know."""
+        is_known = self._largest < _LARGEST_INTEGER
+        self.fail("out_of_range" if is_known else key, smallest=self._smallest, largest=self._largest)

@@ -16,6 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
 from common.accounts import Environment
+from common.heavy import heavy, heavy_with
 from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
@@ -338,6 +339,7 @@ class OrderViewSet(SellerViewSet):
         """
         return self.shown(order_id)
 
+    @heavy
     @extend_schema(
         operation_id="get-label",
         parameters=[LabelSerializer],
@@ -607,6 +609,7 @@ class LabelViewSet(SellerViewSet):
 
     changes_nothing = True
 
+    @heavy
     @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
     @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
     def create(self, request: Request) -> HttpResponse:
@@ -672,6 +675,7 @@ class ManifestViewSet(SellerViewSet):
         )
         return self._answer(made, status=201)
 
+    @heavy_with("format=pdf")
     @extend_schema(
         operation_id="get-manifest",
         parameters=[ManifestFormatSerializer],

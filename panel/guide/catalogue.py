@@ -171,6 +171,14 @@ _SHARED = (
         "Wait for the seconds in Retry-After before the next call with it, and spread calls evenly.",
         BOTH,
     ),
+    ErrorCode(
+        "heavy_call_running",
+        429,
+        "Labels, files of manifests and other calls that take much computing time are answered one after the other: "
+        "one of the same token or key is under way, or too many of others wait. Nothing was changed.",
+        "Make these calls one after the other. Wait for the seconds in Retry-After and repeat the call.",
+        (B,),
+    ),
     ErrorCode("header_too_long", 431, "A header is over 8 KiB.", "Shorten it.", BOTH),
     ErrorCode(
         "server_error",

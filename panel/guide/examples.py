@@ -31,7 +31,7 @@ _PROBLEMS = (
 )  # fmt: skip  # a list
 _ANSWERS = (
     answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
-    answers.busy, answers.unavailable,
+    answers.busy, answers.heavy_call_running, answers.unavailable,
 )  # fmt: skip  # a table
 _OPENS_AT = datetime(2026, 11, 30, 8, tzinfo=timezone(timedelta(hours=-3)))
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")

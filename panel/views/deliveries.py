@@ -21,6 +21,7 @@ from common import clock, table_files
 from common.actors import actor, actor_name
 from common.csv_files import Cell
 from common.formats import postcode
+from common.heavy import heavy
 from common.replica import may_be_old
 from common.table_files import Column
 from delivery import lifecycle, models, words
@@ -62,6 +63,7 @@ class Deliveries(AccountView):
 class DeliveriesExport(AccountView):
     """One row for each delivery, with columns for each of its three possible drop-offs."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)

@@ -20,6 +20,7 @@ from common import clock, table_files
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import moment
+from common.heavy import heavy
 from common.replica import may_be_old
 from common.table_files import Column
 from common.webhooks import feed, replays
@@ -117,6 +118,7 @@ def _unrecorded(recorded: int) -> str:
 class EventsExport(EventsView):
     """One row for each event, with its last attempt."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported events of %s", actor(request), self.owner_in_logs)

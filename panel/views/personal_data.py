@@ -15,6 +15,7 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import InvalidPerson, Person, person
 from common import clock
 from common.actors import actor
+from common.heavy import heavy
 from panel.views.base import LoggedInView
 
 _LONGEST = 40
@@ -63,6 +64,7 @@ class PersonalData(LoggedInView, PermissionRequiredMixin):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._page(PersonForm())
 
+    @heavy
     def post(self, request: HttpRequest) -> HttpResponseBase:
         """Show what there is; with `do` forget or export it."""
         form = PersonForm(request.POST)

@@ -22,6 +22,7 @@ from common import clock, table_files
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import money, number
+from common.heavy import heavy
 from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
 from common.table_files import Column
@@ -273,6 +274,7 @@ class _OfAllAccounts(LoggedInView, PermissionRequiredMixin):
 class AllAccounts(_OfAllAccounts):
     """The live deliveries of every account, and the earnings of drivers if they have a share."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
@@ -306,6 +308,7 @@ class AllAccounts(_OfAllAccounts):
 class AllAccountsExport(_OfAllAccounts):
     """One of `TABLES_OF_ALL`."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
@@ -319,6 +322,7 @@ class AllAccountsExport(_OfAllAccounts):
 class Account(AccountView):
     """The deliveries of one account by day, or by month if the period is long."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
@@ -335,6 +339,7 @@ class Account(AccountView):
 class AccountExport(AccountView):
     """One of `TABLES`."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period
@@ -467,6 +472,7 @@ def _counts(line: Line) -> list[int]:
 class Deliveries(AccountView):
     """The deliveries that a report's sums are made of."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         return self._list(request, PeriodForm.of(request.GET))
@@ -490,6 +496,7 @@ class Deliveries(AccountView):
 class DeliveriesExport(Deliveries):
     """One row for each delivery of a report. Their amounts add up to the report's."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)

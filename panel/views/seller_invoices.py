@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from common import clock, formats, table_files
 from common.actors import actor
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.replica import may_be_old
 from common.table_files import Column
@@ -47,6 +48,7 @@ class Invoices(SellerView):
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
         return self.page("panel/seller_invoices.html", in_zone_of=self.seller, **shown)
 
+    @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
         stored = keep_uploaded(request, self)
         if len(stored) != 1:
@@ -134,6 +136,7 @@ def _uploaded(request: HttpRequest) -> bytes:
 class InvoicesExport(SellerView):
     """The list with the same filters."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
         return table_files.response(request, self.file_name("invoices"), columns=_COLUMNS, rows=self._rows())

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgett
 
 from common import clock
 from common.actors import actor
+from common.heavy import heavy
 from common.replica import may_be_old
 from integration import words
 from integration.actions import manifests, tracking
@@ -108,6 +109,7 @@ class _ActingView(SellerView):
 class Labels(_ActingView):
     """The labels of the orders that are ticked, or of the one on whose page it was asked for."""
 
+    @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
         form, chosen = LabelForm(request.POST), self.chosen
         if not form.is_valid() or not chosen:
@@ -176,6 +178,7 @@ class ManifestPage(SellerView):
 class ManifestFile(SellerView):
     """The manifest as PDF, to print and to sign."""
 
+    @heavy
     def get(self, request: HttpRequest, manifest: int) -> HttpResponse:
         rows = Manifest.objects.of(self.seller, self.environment).with_orders()
         return files.manifest(get_object_or_404(rows, pk=manifest))

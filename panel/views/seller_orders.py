@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from common import clock, table_files
 from common.accounts import Environment
 from common.actors import actor
+from common.heavy import heavy
 from common.replica import may_be_old
 from common.table_files import Column
 from integration import words
@@ -68,6 +69,7 @@ class Orders(SellerView):
 class OrdersExport(SellerView):
     """The list with the same filters."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
         return table_files.response(request, self.file_name("orders"), columns=_COLUMNS, rows=self._rows())

@@ -27,6 +27,7 @@ from common.accounts import Environment
 from common.actors import actor
 from common.csv_files import Cell
 from common.formats import money, number
+from common.heavy import heavy
 from common.replica import may_be_old
 from common.table_files import Column
 from delivery.reports import Period
@@ -168,6 +169,7 @@ def _headline(of: Callable[[Period], Iterable[Line]], total: Line, period: Perio
 
 
 class Report(SellerView):
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
@@ -217,6 +219,7 @@ def _charts(lines: Sequence[Line], period: Period) -> list[Chart]:
 class ReportExport(SellerView):
     """The lines of the report, or with `reasons` why orders were not delivered."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest, reasons: bool = False) -> HttpResponseBase:  # of the URL
         period = PeriodForm.of(request.GET).period
@@ -253,6 +256,7 @@ def _of_sellers(period: Period) -> list[Line]:
 class AllSellers(_OfAllSellers):
     """The live orders of every seller, and why they were not delivered."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         form = PeriodForm.of(request.GET)
@@ -282,6 +286,7 @@ class AllSellers(_OfAllSellers):
 class AllSellersExport(_OfAllSellers):
     """One of TABLES_OF_SELLERS, with a line for each seller."""
 
+    @heavy
     @may_be_old
     def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
         period = PeriodForm.of(request.GET).period

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from common import clock, csv_files, table_files
 from common.csv_files import UnreadableFile
+from common.heavy import heavy
 from common.http_requests import is_cut_short
 from panel import hours, uploads
 from panel.delivery_forms import like_pickup
@@ -31,6 +32,7 @@ class Upload(RequestingView):
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show()
 
+    @heavy
     def post(self, request: HttpRequest) -> HttpResponse:
         self.account.check_active()
         sent = request.FILES.get("file")

@@ -35,6 +35,25 @@ class TestUnreadBody:
         assert b"<h1>" in answer.content
 
 
+class TestHeavyCall:
+    """Whose process refused it, or was lost."""
+
+    @pytest.mark.parametrize(
+        ("outcome", "status", "code"), [("running", 429, "heavy_call_running"), ("lost", 503, "unavailable")]
+    )
+    def test_is_told_in_area_b(self, client, outcome, status, code):
+        answer = client.post("/api/integration/labels", {}, **{"rota.heavy_call": outcome})
+
+        assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (status, code, "5")
+
+    @pytest.mark.parametrize(("outcome", "status"), [("running", 429), ("lost", 503)])
+    def test_is_a_page_elsewhere(self, client, db, outcome, status):
+        answer = client.get("/panel/reports/", **{"rota.heavy_call": outcome})
+
+        assert (answer.status_code, answer["Retry-After"]) == (status, "5")
+        assert b"<h1>" in answer.content
+
+
 class TestBrokenForms:
     """The error page itself must not fail on the body that caused it, whatever cookies come along."""
 

@@ -142,6 +142,12 @@ class TestRefusal:
     def test_of_an_invalid_payload_precedes_that_of_an_unknown_company(self, api):
         assert api.post(URL, order_body(company_document="x", service="none")).status_code == 422
 
+    @pytest.mark.parametrize("volumes", [0, 100])
+    def test_of_too_few_or_too_many_volumes_says_how_many_there_may_be(self, api, volumes):
+        response = api.post(URL, order_body(volumes=volumes))
+
+        assert response.json()["errors"] == {"volumes": ["Deve ser um número inteiro de 1 a 99."]}
+
     def test_of_an_invalid_field_names_it(self, api):
         cases: list[tuple[str, Any]] = [
             ("company_document", None), ("orderId", ""), ("orderId", 12.0), ("orderId", True), ("orderId", "a\0b"),

@@ -1,0 +1,62 @@
+"""Calls that take much CPU time. Their views declare it, and `config.heavy_calls` has them answered by a process."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+_METHODS = ("GET", "POST")
+_NAMED = re.compile(r"\(\?P<\w+>")
+_END = re.compile(r"(\\Z|\\z|\$)$")
+
+
+def heavy(endpoint: Endpoint) -> Endpoint:
+    """Declare that this method of a view is heavy. The outermost decorator."""
+    endpoint.heavy_query = ""  # type: ignore[attr-defined]  # functions have attributes
+    return endpoint
+
+
+def heavy_with(query: str) -> Callable[[Endpoint], Endpoint]:
+    """Declare that this method of a view is heavy if the query has this parameter with this value."""
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        endpoint.heavy_query = query  # type: ignore[attr-defined]  # functions have attributes
+        return endpoint
+
+    return declare
+
+
+def expressions() -> dict[str, re.Pattern[str]]:
+    """By each method, what matches the path and query of its heavy calls, `/path?query`. Reads the URL map."""
+    found = list(_declared(get_resolver(), ""))
+    return {
+        method: re.compile("|".join(expression for of, expression in found if of == method), re.DOTALL)
+        for method in _METHODS
+    }
+
+
+def _declared(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
+    """Methods with the expressions of their heavy endpoints."""
+    for entry in resolver.url_patterns:
+        own = _NAMED.sub("(?:", entry.pattern.regex.pattern).removeprefix("^")
+        if isinstance(entry, URLResolver):
+            yield from _declared(entry, prefix + own)
+            continue
+        for method in _METHODS:
+            query = getattr(_method(entry, method), "heavy_query", None)
+            if query is not None:
+                condition = rf"\?(?:.*&)?{re.escape(query)}(?:&.*)?" if query else r"\?.*"
+                yield method, f"/{prefix}{_END.sub('', own)}{condition}"
+
+
+def _method(entry: URLPattern, method: str) -> Any:
+    """What answers this method, or None: a method of a view set, of a view, or a function."""
+    view: Any = entry.callback
+    if (actions := getattr(view, "actions", None)) is not None:
+        return getattr(view.cls, actions.get(method.lower(), ""), None)
+    if (view_class := getattr(view, "view_class", None)) is not None:
+        return getattr(view_class, method.lower(), None)
+    return view
