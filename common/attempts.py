@@ -74,8 +74,9 @@ def prune() -> int:
         return int(cursor.rowcount)
 
 
-# Or began by a clock that was ahead and has been put right.
-_IS_OVER = "(held.expires_at <= now() OR held.expires_at > now() + %(window)s)"
+# Or it began by a clock that was ahead and has been put right. now() is the beginning of the transaction: one that
+# waits for a concurrent one, which began later, must not take the other's window for such a window.
+_IS_OVER = "(held.expires_at <= now() OR held.expires_at > now() + %(window)s + interval '1 minute')"
 _COUNT = """
 INSERT INTO common_attemptcount AS held (key, count, expires_at) VALUES (%(key)s, 1, now() + %(window)s)
 ON CONFLICT (key) DO UPDATE SET

@@ -90,6 +90,13 @@ def composed(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def spellings(text: str) -> list[str]:
+    """The text as it is, composed and decomposed: what is looked for by an index of texts as they were sent."""
+    if text.isascii():
+        return [text]
+    return [*dict.fromkeys((text, composed(text), unicodedata.normalize("NFD", text)))]
+
+
 def composed_column(name: Any) -> Func:
     """A column's text, or that of an expression, as `composed` has it: for indexes of what the look-up reads."""
     return Func(name, template=_COMPOSED, output_field=TextField())

@@ -29,7 +29,7 @@ class MoveForm(forms.Form):
         self.name = name
         self.label = moves.described(name, delivery).label
         self.reasons = [*words.FAILURES.items()] if "code" in moves.MOVES[name].fields else []
-        points = [stop for stop in delivery.stops_ahead if stop.tried_at or not moves.MOVES[name].is_of_tried]
+        points = moves.points(name, delivery)
         fields: dict[str, forms.Field] = {
             **({"driver": driver} if driver else {}),
             "point": forms.ChoiceField(label=_("Point"), choices=[(stop.label, point_name(stop)) for stop in points]),
@@ -45,6 +45,9 @@ class MoveForm(forms.Form):
                 self.fields[field].required = required
         if "point" in self.fields and not moves.MOVES[name].is_at_stop(delivery):
             del self.fields["point"]
+        elif "point" in self.fields and (only := moves.only_point(name, delivery)):
+            self.fields["point"].widget = forms.HiddenInput()  # nothing is to be chosen
+            self.fields["point"].initial = only
 
 
 def driver_label(driver: Driver, *, at: datetime) -> str:

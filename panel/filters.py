@@ -18,7 +18,7 @@ from django.utils.translation import pgettext_lazy
 
 from common import clock
 from common.actors import actor_name
-from common.fields import Folded, any_of, folded
+from common.fields import Folded, any_of, folded, spellings
 from common.formats import moment
 from common.pagination import InvalidCursor, Page, page_in_order, page_matching
 from common.phones import ends_with
@@ -439,7 +439,7 @@ def find_orders(orders: QuerySet[Order], scope: dict[str, Any], text: str) -> Qu
     document = compact_document(text)
     if document and Order.objects.filter(**scope, receiver_document=document).exists():
         return orders.filter(receiver_document=document)
-    contains = has_receiver(text) | Q(code__icontains=text) | Q(tracking_code__icontains=text)
+    contains = has_receiver(text) | Q(code__composed__icontains=text) | Q(tracking_code__composed__icontains=text)
     return _among_newest(orders, "created_at").filter(contains)
 
 
@@ -499,7 +499,9 @@ class InvoiceFilter(_OfSeller):
         found = own.filter(access_key=key).values("pk").order_by()
         found = found.union(
             own.filter(number=text).values("pk").order_by(),
-            InvoiceReference.objects.filter(seller=self._scope["seller"], value=text).values("invoice").order_by(),
+            InvoiceReference.objects.filter(seller=self._scope["seller"], value__in=spellings(text))
+            .values("invoice")
+            .order_by(),
             InvoiceLink.objects.filter(order__in=named.values("order")).values("invoice").order_by(),
         )
         return invoices.filter(any_of("pk", ArraySubquery(found)))

@@ -229,7 +229,11 @@ class Search:
             by_document = Order.objects.filter(**scope, receiver_document=document)
             keys += by_document.values_list("pk", flat=True).order_by("environment", "-pk")[:_LOOKED_FOR]
         whole = list(orders.filter(pk__in=keys).select_related("seller").order_by("environment", "-pk"))
-        contains = has_receiver(self._text) | Q(code__icontains=self._text) | Q(tracking_code__icontains=self._text)
+        contains = (
+            has_receiver(self._text)
+            | Q(code__composed__icontains=self._text)
+            | Q(tracking_code__composed__icontains=self._text)
+        )
         if len(whole) < _LOOKED_FOR:
             known = {order.pk for order in whole}
             recent = orders.filter(contains, any_of("pk", ArraySubquery(newest))).select_related("seller")

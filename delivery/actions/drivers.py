@@ -16,6 +16,7 @@ from common.page_updates import publish_on_commit
 from common.postgresql import prepared
 from delivery import lifecycle, page_updates
 from delivery.errors import (
+    DeliveryError,
     DriverHasOpenRoute,
     DriverNotEligible,
     InvalidPosition,
@@ -199,31 +200,49 @@ def claim_simulated(delivery: Delivery, *, position_at: datetime) -> Driver:
 def claim(driver: Driver, delivery: Delivery, *, at: datetime) -> Driver:
     """The driver, row locked until the transaction ends. Raises DriverNotEligible or DriverHasOpenRoute."""
     locked = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
-    if locked.environment != delivery.environment:
-        raise DriverNotEligible(
+    is_eligible = eligible(delivery, at=at).filter(pk=locked.pk).exists()
+    if not is_eligible:
+        raise _objection(locked, delivery, is_free=_is_free(locked))
+    return locked
+
+
+def _objection(driver: Driver, delivery: Delivery, *, is_free: bool) -> DeliveryError:
+    """Why a driver who is not eligible cannot take the route. `is_free`: whether the driver holds no open route."""
+    if driver.environment != delivery.environment:
+        return DriverNotEligible(
             "A %(theirs)s driver cannot take a %(environment)s delivery.",
-            theirs=locked.environment,
+            theirs=driver.environment,
             environment=delivery.environment,
         )
-    if not locked.active or not locked.on_duty:
-        raise DriverNotEligible("%(driver)s is not on duty.", driver=locked.name)
-    if locked.vehicle_type != delivery.vehicle_type:
-        raise DriverNotEligible(
+    if not driver.active or not driver.on_duty:
+        return DriverNotEligible("%(driver)s is not on duty.", driver=driver.name)
+    if driver.vehicle_type != delivery.vehicle_type:
+        return DriverNotEligible(
             "The route needs a %(needed)s; %(driver)s has a %(vehicle)s.",
             needed=delivery.vehicle_type,
-            driver=locked.name,
-            vehicle=locked.vehicle_type,
+            driver=driver.name,
+            vehicle=driver.vehicle_type,
         )
-    if not _is_free(locked):
-        raise DriverHasOpenRoute("%(driver)s holds another open route and must finish it first.", driver=locked.name)
-    if not eligible(delivery, at=at).filter(pk=locked.pk).exists():
-        raise DriverNotEligible(
-            "%(driver)s is farther than %(km)s km from %(point)s.",
-            driver=locked.name,
-            point=delivery.first_place.label,
-            km=f"{DispatchRules.current().dispatch_radius_km:g}",
-        )
-    return locked
+    if not is_free:
+        return DriverHasOpenRoute("%(driver)s holds another open route and must finish it first.", driver=driver.name)
+    return DriverNotEligible(
+        "%(driver)s is farther than %(km)s km from %(point)s.",
+        driver=driver.name,
+        point=delivery.first_place.label,
+        km=f"{DispatchRules.current().dispatch_radius_km:g}",
+    )
+
+
+def others(delivery: Delivery, *, at: datetime, count: int, search: str = "") -> list[tuple[Driver, DeliveryError]]:
+    """The first `count` drivers, by name, who work in the environment and are not eligible, each with why not."""
+    held = Delivery.objects.filter(driver=OuterRef("pk"), route_status__in=lifecycle.HELD)
+    working = Driver.objects.filter(active=True, environment=delivery.environment).for_account(delivery.integrator_id)
+    found = working.exclude(pk__in=eligible(delivery, at=at).order_by().values("pk")).matching(search)
+    rows = found.annotate(has_route=Exists(held)).order_by("-on_duty", "name", "pk")[:count]
+    return [
+        (row, _objection(row, delivery, is_free=not row.has_route))  # type: ignore[attr-defined]  # annotated
+        for row in rows
+    ]
 
 
 def decline(*, delivery: Delivery, driver: Driver, at: datetime) -> None:

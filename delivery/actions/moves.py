@@ -17,7 +17,7 @@ from delivery.actions import deliveries, drivers
 from delivery.errors import DriverNotFound, InvalidPosition, NoDriverAssigned
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, Trigger
-from delivery.models import Delivery, Driver, Simulation, parse_id
+from delivery.models import Delivery, Driver, Simulation, Stop, parse_id
 
 _LONGEST_POINT = 100  # characters
 
@@ -198,6 +198,20 @@ def allowed(delivery: Delivery) -> list[str]:
 def untried(delivery: Delivery) -> str:
     """Labels of the stops that have not failed yet. A form of `fail` sends them back, see `deliveries.fail_point`."""
     return "".join(stop.label for stop in delivery.ordered_stops if stop.tried_at is None)
+
+
+def points(name: str, delivery: Delivery) -> list[Stop]:
+    """The stops at which the move can be made; none of a move that is not made at a stop."""
+    move = MOVES[name]
+    if not move.is_at_stop(delivery):
+        return []
+    return [stop for stop in delivery.stops_ahead if stop.tried_at is not None or not move.is_of_tried]
+
+
+def only_point(name: str, delivery: Delivery) -> str:
+    """The label of the only stop at which the move can be made; empty where there is a choice, or none."""
+    found = points(name, delivery)
+    return found[0].label if len(found) == 1 else ""
 
 
 def described(name: str, delivery: Delivery) -> Move:

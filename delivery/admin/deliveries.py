@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -31,6 +32,7 @@ from common.admin_base import (
     rendered_in,
     short,
 )
+from common.fields import any_of
 from common.formats import ago, moment, money
 from common.webhook_admin import event_state
 from delivery.actions import drivers, goods, moves, receivers
@@ -158,6 +160,7 @@ class TransitionAdmin(LargeTable, Unchangeable, ModelAdmin):
 
 
 _DRIVERS_PER_PAGE = 20
+_NEWEST = 5_000  # deliveries that are searched for part of a text
 # Names on a delivery's page; the search finds the others.
 _NEAREST_SHOWN = 5
 
@@ -175,7 +178,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     sortable_by = ["created_at"]
     list_select_related = ["integrator", "driver"]
     search_fields = ["stops__external_id"]
-    search_help_text = gettext_lazy("Id or external id, whole")
+    search_help_text = gettext_lazy("Id, order, or part of an order or a name among the newest")
     ordering = ["-created_at"]
     nothing_yet = gettext_lazy("No delivery yet. Integrators request them by the API.")
     action_form = MovesActionForm
@@ -220,12 +223,22 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str
     ) -> tuple[QuerySet[Delivery], bool]:
-        """Exact matches only: both look-ups have an index, a search for part of a text has none."""
+        """A whole deliveryId or externalId by its index; if there is none, part of an externalId or name.
+
+        No index serves parts, so they are looked for among the newest deliveries.
+        """
         term = search_term.strip()
         if not term:
             return queryset, False
-        key = parse_id(term)
-        return (queryset.filter(pk=key) if key else queryset.filter(stops__external_id=term)), True
+        if key := parse_id(term):
+            return queryset.filter(pk=key), False
+        whole = queryset.filter(Stop.refers_to("pk", external_id=term))
+        if whole.exists():
+            return whole, False
+        newest = ArraySubquery(Delivery.objects.order_by("-created_at").values("pk")[:_NEWEST])
+        of_others = Q(integrator__name__icontains=term) | Q(driver__name__icontains=term)
+        of_stops = Stop.of_some_with(newest, text=term)
+        return queryset.filter(any_of("pk", newest), of_others | Q(of_stops)), False
 
     def get_urls(self) -> list[URLPattern]:
         move = self.admin_site.admin_view(require_POST(self.move_view))
@@ -245,7 +258,8 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
     def drivers_view(self, request: HttpRequest) -> HttpResponse:
         """Drivers for `DriverSelect`, 20 to a page, in the JSON of its script.
 
-        `term` is part of a name or phone. With `delivery` they are those eligible for it, else those on duty.
+        `term` is part of a name or phone. With `delivery` they are those eligible for it, and below them others who
+        cannot be chosen, with the reason; else those on duty.
         """
         if not self.has_dispatch_permission(request):
             raise PermissionDenied
@@ -256,9 +270,18 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
             if delivery is None:
                 raise Http404
             found = drivers.eligible(delivery, at=now)
-        matching = found.matching(request.GET.get("term", "").strip()).select_related("latest")
+        term = request.GET.get("term", "").strip()
+        matching = found.matching(term).select_related("latest")
         page = Paginator(matching, _DRIVERS_PER_PAGE).get_page(request.GET.get("page"))
-        results = [{"id": str(driver.pk), "text": driver_label(driver, at=now)} for driver in page]
+        results: list[dict[str, Any]] = [
+            {"id": str(driver.pk), "text": driver_label(driver, at=now)} for driver in page
+        ]
+        if delivery_id and not page.has_next():
+            others = drivers.others(delivery, at=now, count=_DRIVERS_PER_PAGE, search=term)
+            results += [
+                {"id": str(driver.pk), "text": f"{driver.name} · {refusal(why)}", "disabled": True}
+                for driver, why in others
+            ]
         return JsonResponse({"results": results, "pagination": {"more": page.has_next()}})
 
     def change_view(
@@ -323,14 +346,15 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
         """Perform the move and show its result or its refusal as a message."""
         # A list has no form of the row, so that what was known of it is what the confirmation page knew.
         fields = {"untried": agreed(request, delivery.pk), **request.POST.dict()}
+        fields["point"] = fields.get("point") or moves.only_point(name, delivery)
         try:
             moved = moves.perform(name, delivery=delivery, fields=fields, by=actor(request), at=clock.now())
         except DeliveryError as error:
             self.message_user(request, f"{delivery}: {refusal(error)}", messages.ERROR)
             return
-        text = done(name, moved, point=request.POST.get("point", ""))
+        text = done(name, moved, point=fields["point"])
         # Without the driver's name, which the log would keep when the driver is forgotten.
-        self.log_change(request, moved, f"{moves.MOVES[name].label} {request.POST.get('point', '')}".strip())
+        self.log_change(request, moved, f"{moves.MOVES[name].label} {fields['point']}".strip())
         self.message_user(request, text, messages.SUCCESS)
 
 

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from common.accounts import Environment
+from common.fields import composed, spellings
 from integration import nfe
 from integration.errors import (
     InvalidInvoice,
@@ -50,7 +51,7 @@ _ALIKE = """
     SELECT alike.* FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
         SELECT id, seller_id, environment, code, invoice_key, invoice_data, cost, receiver_document
         FROM integration_order
-        WHERE seller_id = %s AND environment = %s AND left(code, %s) = reference.value
+        WHERE seller_id = %s AND environment = %s AND left(NORMALIZE(code, NFC), %s) = reference.value
         LIMIT %s
     ) alike
     ORDER BY alike.code
@@ -439,11 +440,12 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     """The seller's orders that an invoice names in `references`, and those that name its access key."""
     orders = Order.objects.of(invoice.seller_id, invoice.environment)
     named, found = _Named(), {}
-    for order in orders.filter(Q(code__in=references) | Q(invoice_key=invoice.access_key)):
-        if order.code in references:
-            found[order.code] = _NamedOrder(order, LinkReason.REFERENCE)
-        else:
-            found[order.code] = _NamedOrder(order, LinkReason.ACCESS_KEY)
+    spelled = {spelling for value in references for spelling in spellings(value)}
+    # By the orders' codes, composed, as the references below.
+    for order in orders.filter(Q(code__in=spelled) | Q(invoice_key=invoice.access_key)):
+        reason = LinkReason.REFERENCE if order.code in spelled else LinkReason.ACCESS_KEY
+        found[composed(order.code)] = _NamedOrder(order, reason)
+    references = [*dict.fromkeys(map(composed, references))]
     cut = [value for value in references if len(value) == CUT_REFERENCE and value not in found]
     alike = _alike(invoice.seller_id, invoice.environment, cut) if cut else {}
     for value in references:
@@ -452,7 +454,7 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
         meant = order_of_cut_reference(invoice, alike.get(value, []))
         possible = _possible(invoice, alike.get(value, []))
         if meant is not None:
-            found.setdefault(meant.code, _NamedOrder(meant, LinkReason.CUT_REFERENCE))
+            found.setdefault(composed(meant.code), _NamedOrder(meant, LinkReason.CUT_REFERENCE))
         elif possible:
             named.uncertain[value] = possible
         else:
@@ -506,11 +508,11 @@ def _same_value(invoice: Invoice, order: Order) -> bool:
 
 
 def _alike(seller_id: int, environment: str, references: Collection[str]) -> dict[str, list[Order]]:
-    """The orders whose codes begin with each reference, one more than _MOST_ALIKE at most."""
+    """The orders whose codes begin with each reference, both composed, one more than _MOST_ALIKE at most."""
     rows = Order.objects.raw(_ALIKE, [list(references), seller_id, environment, CUT_REFERENCE, _MOST_ALIKE + 1])
     found: dict[str, list[Order]] = {}
     for order in rows:
-        found.setdefault(order.code[:CUT_REFERENCE], []).append(order)
+        found.setdefault(composed(order.code)[:CUT_REFERENCE], []).append(order)
     return found
 
 
@@ -531,9 +533,9 @@ class CutReference:
 
 def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[CutReference]:
     """Which of the stored invoices `among`, which have the beginning of a new order's code, mean that order."""
-    reference = order.code[:CUT_REFERENCE]
+    reference = composed(order.code)[:CUT_REFERENCE]
     alike = _alike(order.seller_id, order.environment, [reference]).get(reference, [])
-    if any(each.code == reference for each in alike):
+    if any(composed(each.code) == reference for each in alike):
         return []
     found = Invoice.objects.of(order.seller_id, order.environment).filter(pk__in=among, is_void=False).defer("raw")
     return [

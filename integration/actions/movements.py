@@ -27,7 +27,7 @@ from integration.errors import (
 )
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, StatusLog
-from integration.models.order import RECEIVERS_PAGES, key_of_token
+from integration.models.order import RECEIVERS_PAGES, compact_sql, key_of_token
 
 MOST_EVENTS = 100  # of a call
 KEPT = timedelta(days=40)  # longer than the moment of an event may be back
@@ -282,11 +282,11 @@ _FIND = """
     FROM unnest(%s::text[], %s::text[]) AS sent (code, seller)
     CROSS JOIN LATERAL (
         (SELECT id, seller_id, TRUE AS is_equal FROM ({orders}) o
-         WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
+         WHERE {of_order} = {of_event}
            AND o.tracking_code = sent.code AND {of_seller} ORDER BY o.tracking_code, o.seller_id LIMIT {most})
         UNION ALL
         (SELECT id, seller_id, FALSE FROM ({orders}) o
-         WHERE UPPER(TRANSLATE(o.tracking_code, ' .-', '')) = UPPER(TRANSLATE(sent.code, ' .-', ''))
+         WHERE {of_order} = {of_event}
            AND o.tracking_code <> sent.code AND {of_seller} ORDER BY o.tracking_code, o.seller_id LIMIT {most})
     ) alike
     JOIN integration_seller seller ON seller.id = alike.seller_id
@@ -396,7 +396,8 @@ def _others(sent: Sequence[_Sent], orders: QuerySet[Order]) -> dict[_Sent, int |
 def _rows(statement: str, columns: Sequence[Sequence[str]], orders: QuerySet[Order], **values: int) -> list[Any]:
     """What a statement about codes that were sent finds among `orders`, which it reads as a subquery."""
     subquery, parameters = orders.order_by().values("id", "tracking_code", "seller_id").query.sql_with_params()
-    text = statement.format(orders=subquery, of_seller=_OF_SELLER, **values)
+    compact = {"of_order": compact_sql("o.tracking_code"), "of_event": compact_sql("sent.code")}
+    text = statement.format(orders=subquery, of_seller=_OF_SELLER, **compact, **values)
     with connection.cursor() as cursor:
         cursor.execute(text, [*map(list, columns), *parameters * statement.count("{orders}")])
         return list(cursor.fetchall())

@@ -16,7 +16,7 @@ from django.utils import timezone
 from common import business_days, wake_up
 from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
-from common.fields import any_of
+from common.fields import any_of, composed, spellings
 from common.postgresql import prepared
 from common.states import region_of
 from common.webhooks.models import ENDPOINT_COLUMNS
@@ -379,9 +379,9 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
         (found,) = _FACTS.all(
             seller=seller.pk,
             environment=environment,
-            code=payload.code,
-            tracking_code=code,
-            cut=payload.code[:CUT_REFERENCE] if len(payload.code) > CUT_REFERENCE else "",  # no reference is empty
+            codes=spellings(payload.code),
+            tracking_codes=spellings(code),
+            cuts=spellings(cut) if (cut := composed(payload.code)[:CUT_REFERENCE]) != composed(payload.code) else [],
             invoice_key=payload.invoice_key,
             state=region.state if region else "",
             region=region.kind.value if region else "",
@@ -464,8 +464,8 @@ def _facts() -> QuerySet[Seller]:
         Seller.objects.filter(pk=seller)
         .only("pk")
         .annotate(
-            has_code=Exists(orders.filter(code=Parameter("code"))),
-            has_tracking_code=Exists(orders.filter(tracking_code=Parameter("tracking_code"))),
+            has_code=Exists(orders.filter(any_of("code", Parameter("codes")))),
+            has_tracking_code=Exists(orders.filter(any_of("tracking_code", Parameter("tracking_codes")))),
             naming=ArraySubquery(_naming(seller, environment).values("texts")),
             beginning=ArraySubquery(_beginning(seller)),
             is_void=Exists(Invoice.objects.of(seller, environment).filter(access_key=key, is_void=True)),
@@ -486,14 +486,14 @@ def _rules() -> QuerySet[CarrierRule]:
 
 def _beginning(seller: Parameter) -> QuerySet[Any]:
     """The newest of the seller's invoices that have the beginning of the order's code as a cut reference."""
-    references = InvoiceReference.objects.filter(seller=seller, value=Parameter("cut"))
+    references = InvoiceReference.objects.filter(any_of("value", Parameter("cuts")), seller=seller)
     # By an expression, so that PostgreSQL does not read references in this sequence until some have the value.
     return references.order_by((F("invoice") + 0).desc()).values("invoice")[:_MOST_BEGINNING]
 
 
 def _naming(seller: Parameter, environment: Parameter) -> QuerySet[Any]:
     """The seller's invoices, but void ones, that name the order or whose access key it names, with their `texts`."""
-    named = InvoiceReference.objects.filter(seller=seller, value=Parameter("code")).order_by()
+    named = InvoiceReference.objects.filter(any_of("value", Parameter("codes")), seller=seller).order_by()
     texts: Func = Func(
         Cast("pk", TextField()),
         "access_key",

@@ -11,10 +11,10 @@ from django.db import connection
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Prefetch, QuerySet
 
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import any_of
+from common.fields import any_of, spellings
 from integration.errors import OrderNotFound
 from integration.models import Invoice, InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
-from integration.models.order import SearchCodeQuerySet
+from integration.models.order import SearchCodeQuerySet, compact_sql
 
 MOST_RESULTS = 10
 
@@ -73,8 +73,11 @@ def _found(seller: Seller, environment: str, codes: Sequence[str], orders: Query
         raise OrderNotFound  # PostgreSQL refuses NUL in a query
     own = orders.filter(seller=seller, environment=environment).order_by()
     # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
-    exact = own.filter(code__in=codes) if len(codes) > 1 else own.filter(code=codes[0])
-    found = {order.code: order for order in exact}
+    wanted = [spelling for code in codes for spelling in spellings(code)]
+    exact = own.filter(code__in=wanted) if len(wanted) > 1 else own.filter(code=wanted[0])
+    by_code = {order.code: order for order in exact}
+    # The code as it was sent comes last, so that it goes before its other spellings.
+    found = {code: by_code[each] for code in codes for each in reversed(spellings(code)) if each in by_code}
     if missing := [code for code in codes if code not in found]:
         keys = _only_alike(seller, environment, missing)
         alike = own.in_bulk(keys.values()) if keys else {}
@@ -85,16 +88,16 @@ def _found(seller: Seller, environment: str, codes: Sequence[str], orders: Query
     return [found[code] for code in codes]
 
 
-_ALIKE = """
+_ALIKE = f"""
     SELECT sent.code, min(alike.order_id)
     FROM unnest(%s::text[]) AS sent (code) CROSS JOIN LATERAL (
         SELECT order_id FROM integration_searchcode
         WHERE seller_id = %s AND environment = %s AND kind = 'order'
-          AND UPPER(TRANSLATE(value, ' .-', '')) = nullif(UPPER(TRANSLATE(sent.code, ' .-', '')), '')
+          AND {compact_sql("value")} = nullif({compact_sql("sent.code")}, '')
         LIMIT 2
     ) alike
     GROUP BY sent.code HAVING count(*) = 1
-"""
+"""  # noqa: S608  # nosec B608  # constants
 
 
 def _only_alike(seller: Seller, environment: str, codes: Sequence[str]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from common import clock
 from common.actors import actor, actor_name
 from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, copyable, short
-from common.fields import any_of
+from common.fields import any_of, spellings
 from common.formats import document, money
 from integration.actions import invoices, tracking
 from integration.admin.sellers import SELLER
@@ -111,7 +111,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         found = Invoice.objects.filter(access_key=invoices.compact_key(term)).values("pk").order_by()
         found = found.union(
             Invoice.objects.filter(number=term).values("pk").order_by(),
-            InvoiceReference.objects.filter(value=term).values("invoice").order_by(),
+            InvoiceReference.objects.filter(value__in=spellings(term)).values("invoice").order_by(),
         )
         return queryset.filter(any_of("pk", ArraySubquery(found))), False
 

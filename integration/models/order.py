@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import link_tokens, zones
 from common.accounts import Environment
-from common.fields import one_of
+from common.fields import composed_column, one_of
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key
 from integration import lifecycle, words
@@ -59,9 +59,17 @@ MOVED = ["status", "promised_on", "delivered_at", "unrecorded_at"]
 _ASSIGNED = ["carrier"]
 
 
+_COMPACT = "UPPER(TRANSLATE(NORMALIZE(%(expressions)s, NFC), ' .-', ''))"
+
+
 def compact_code(code: Any) -> Func:
-    """A code in upper case without spaces, dots and dashes, which people write or leave out."""
-    return Func(code, template="UPPER(TRANSLATE(%(expressions)s, ' .-', ''))", output_field=TextField())
+    """A code, composed, in upper case without spaces, dots and dashes, which people write or leave out."""
+    return Func(code, template=_COMPACT, output_field=TextField())
+
+
+def compact_sql(code: str) -> str:
+    """The same, of a column in a statement that is written in SQL."""
+    return _COMPACT % {"expressions": code}
 
 
 def compact_value(value: Any) -> Func:
@@ -175,7 +183,12 @@ class Order(models.Model):
             models.Index(fields=["seller", "environment", "cost", "id"], name="order_cost"),
             models.Index(fields=["seller", "environment", "receiver_document", "-id"], name="order_receiver"),
             models.Index(fields=["seller", "environment", "invoice_key"], name="order_invoice_key"),
-            models.Index("seller", "environment", Left("code", CUT_REFERENCE), name="order_beginning_of_code"),
+            models.Index(
+                "seller",
+                "environment",
+                Left(composed_column("code"), CUT_REFERENCE),
+                name="order_beginning_of_code",
+            ),
             models.Index(
                 fields=["seller", "environment", "unrecorded_at"],
                 name="order_unrecorded",

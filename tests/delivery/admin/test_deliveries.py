@@ -238,8 +238,8 @@ class TestReasons:
         assert delivery.stops.get(index=0).status == "COLLECTED"
 
     def test_are_for_a_point_that_is_named_by_recipient_and_street(self, dispatcher):
-        stops = [Place(point=PICKUP, address={"street": "Rua Augusta", "number": "500"}, contact_name="Maria")]
-        delivery = DeliveryFactory.create(collected=True, payload=validated_payload(dropoffs=stops))
+        stop = Place(point=PICKUP, address={"street": "Rua Augusta", "number": "500"}, contact_name="Maria")
+        delivery = DeliveryFactory.create(collected=True, payload=validated_payload(dropoffs=[stop, stop]))
 
         assert "B · Maria · Rua Augusta, 500" in dispatcher.get(page(delivery)).content.decode()
         assert "Maria · Rua Augusta, 500" in dispatcher.get(LIST).content.decode()
@@ -414,3 +414,39 @@ def parts(client, delivery):
     content = " ".join(client.get(page(delivery)).content.decode().split())
     found = re.findall(r'<section class="rota-card" id="(\w+)"(.*?)</section>', content)
     return {name: " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split()) for name, text in found}
+
+
+class TestOnlyPoint:
+    def test_is_not_asked_for(self, dispatcher):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
+
+        form = re.search(
+            r'action="[^"]+/move/deliver/".*?</form>', dispatcher.get(page(delivery)).content.decode(), re.DOTALL
+        )
+        assert form is not None
+        assert '<input type="hidden" name="point" value="C"' in form[0]
+        dispatcher.post(LIST, {**chosen("deliver", delivery), "confirmed": "yes"})
+
+        assert [stop.status for stop in Delivery.objects.get(pk=delivery.pk).ordered_stops] == ["FAILED", "DELIVERED"]
+
+    def test_is_asked_for_where_there_are_two(self, dispatcher):
+        delivery = DeliveryFactory.create(collected=True, stops=2)
+
+        dispatcher.post(LIST, {**chosen("deliver", delivery), "confirmed": "yes"})
+
+        assert {stop.status for stop in Delivery.objects.get(pk=delivery.pk).ordered_stops} == {"COLLECTED"}
+
+
+class TestSearch:
+    @pytest.mark.parametrize("text", ["order-1", "RDER-1", "order-3", "nome da lo", "ana b"])
+    def test_finds_part_of_an_order_and_of_names(self, dispatcher, text):
+        driver = DriverFactory.create(name="Ana Boa")
+        found = DeliveryFactory.create(accepted=True, driver=driver)
+        type(found.integrator).objects.filter(pk=found.integrator_id).update(name="Nome da Loja")
+        DeliveryFactory.create(stops=2, payload=validated_payload(dropoffs=[Place(PICKUP, {}, external_id="x")]))
+
+        shown = dispatcher.get(LIST, {"q": text}).content.decode()
+
+        assert page(found) in shown
+        assert dispatcher.get(LIST, {"q": "nothing"}).content.decode().count("/change/") < shown.count("/change/")

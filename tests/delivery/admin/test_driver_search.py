@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from delivery.geo.distance import Point
 from delivery.models import Driver, Environment
 from tests.delivery.drivers import create_many
 from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -46,7 +47,7 @@ class TestTheSearch:
 
         found = dispatcher.get(SEARCH, {"delivery": delivery.pk}).json()["results"]
 
-        assert [result["text"].split(" · ")[0] for result in found] == ["Near", "Far"]
+        assert [result["text"].split(" · ")[0] for result in found] == ["Near", "Far", "By car"]
         assert " · 0.0 km · " in found[0]["text"]
 
     def test_is_refused_without_the_permission_to_dispatch(self, onlooker):
@@ -113,3 +114,30 @@ class TestTheForms:
         delivery = DeliveryFactory.create(token=TokenFactory.create(sandbox=sandbox))
 
         assert text in page(dispatcher, delivery)
+
+
+class TestOthers:
+    def test_are_below_the_eligible_ones_with_the_reason(self, dispatcher):
+        delivery = DeliveryFactory.create()
+        DriverFactory.create(name="Ana", at_point=PICKUP)
+        DriverFactory.create(name="Bia", vehicle_type="CAR")
+        DriverFactory.create(name="Caio", on_duty=False)
+        DriverFactory.create(name="Davi", at_point=Point(-23.0, -46.0))
+        DeliveryFactory.create(accepted=True, driver=DriverFactory.create(name="Eva"))
+        DriverFactory.create(name="Gone", active=False)
+
+        found = dispatcher.get(SEARCH, {"delivery": delivery.pk}).json()["results"]
+
+        assert [(each["text"].split(" · ")[0], each.get("disabled", False)) for each in found] == [
+            ("Ana", False),
+            ("Bia", True),
+            ("Davi", True),
+            ("Eva", True),
+            ("Caio", True),
+        ]
+        assert found[1]["text"] == "Bia · The route needs a MOTORCYCLE; Bia has a CAR."
+        assert [each["text"].split(" · ")[1] for each in found[2:]] == [
+            "Davi is farther than 15 km from A.",
+            "Eva holds another open route and must finish it first.",
+            "Caio is not on duty.",
+        ]
