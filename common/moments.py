@@ -5,11 +5,11 @@ than the one before, retries wait for hours, lists begin with what is past. `pul
 """
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 import pgtrigger
@@ -60,7 +60,8 @@ def pull_back(tables: Collection[Table], *, at: datetime) -> int:
     """
     latest = LatestMoment.objects.first()
     if _falls_due_too_late(tables, at) or (latest is not None and latest.moment > at + TOLERANCE):
-        changed = sum(each(tables, partial(correct, at=at), doing="correct the moments of"))
+        passed = _since(at)
+        changed = sum(each(tables, lambda table: correct(table, at=passed()), doing="correct the moments of"))
         _log.warning("The clocks were put back; moments of %s rows were ahead and are corrected", changed)
         if changed:
             return changed
@@ -73,7 +74,7 @@ def pull_back(tables: Collection[Table], *, at: datetime) -> int:
 def correct(table: Table, *, at: datetime, rows: str = "TRUE") -> int:
     """Correct the moments of a table, of the rows that this SQL selects. Returns how many rows were changed."""
     fields = [*_due(table), *_passed(table)]
-    return _execute(table, _at(_update(table, fields, rows), at)) if fields else 0
+    return _execute(table, _update(table, fields, rows), at) if fields else 0
 
 
 def _falls_due_too_late(tables: Iterable[Table], at: datetime) -> bool:
@@ -147,17 +148,24 @@ def _update(table: Table, fields: Sequence[_Field], rows: str) -> str:
     return f"UPDATE {quote(options.db_table)} SET {changes} WHERE {key} = ANY(ARRAY({wrong}))"  # noqa: S608  # nosec B608  # names and constants
 
 
-def _execute(table: Table, statement: str) -> int:
+def _since(at: datetime) -> Callable[[], datetime]:
+    """A clock that goes on from `at`: what is written while large tables are read is not ahead."""
+    started = time.monotonic()
+    return lambda: at + timedelta(seconds=time.monotonic() - started)
+
+
+def _execute(table: Table, statement: str, at: datetime) -> int:
     """Execute it, in transactions, until it finds nothing more. Returns how many rows were changed.
 
     Without the triggers of the table, which refuse changes of what has happened.
     """
+    now = _since(at)
     triggers = getattr(table.model._meta, "triggers", [])
     uris = [f"{table.model._meta.label}:{trigger.name}" for trigger in triggers]
     changed = 0
     while True:
         with transaction.atomic(), pgtrigger.ignore(*uris) if uris else nullcontext(), connection.cursor() as cursor:
-            cursor.execute(statement)
+            cursor.execute(_at(statement, now()))
             count: int = cursor.rowcount
         changed += count
         if count < _BATCH:

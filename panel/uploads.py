@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -363,7 +363,9 @@ class Work:
         kept = sender if point == sender.get("point") else {key: sender[key] for key in _CONTACT if key in sender}
         data |= {f"a-{name}": value for name, value in kept.items()}
         data |= {key: value for key, value in row.data.items() if key not in _FLAGS and key not in _PLACE}
-        data |= {key: _moment(data[key], is_end=key.endswith("deadline_at")) for key in _WINDOWS if key in data}
+        # By the clocks of the pickup, as the form reads them.
+        today = timezone.localdate(timezone=next((each.zone for each in self.points if str(each.pk) == point), None))
+        data |= {key: _moment(data[key], today, is_end=key.endswith("deadline_at")) for key in _WINDOWS if key in data}
         data |= {key: "on" for key in _FLAGS if comparable(row.data.get(key, "")) in _YES}
         if any(row.data.get(key) for key in _PLACE):
             data["b-position"] = ", ".join(row.data.get(key, "").replace(",", ".") for key in _PLACE)
@@ -377,14 +379,14 @@ class Work:
         )
 
 
-def _moment(text: str, *, is_end: bool) -> str:
+def _moment(text: str, today: date, *, is_end: bool) -> str:
     """A day without a time: until its end, or from the morning on, or from now on if it is today."""
     day = table_files.date_alone(text)
     if day is None:
         return text
     if is_end:
         return f"{day} 23:59"
-    return "" if day == timezone.localdate() else f"{day} {_MORNING}"
+    return "" if day == today else f"{day} {_MORNING}"
 
 
 def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:

@@ -40,9 +40,11 @@ const VALUES: Record<string, Record<string, unknown>> = {
   "create-manifest": ORDERS,
   "add-to-manifest": ORDERS,
   "remove-from-manifest": ORDERS,
+  "link-invoice": { orderId: "{{orderId}}" },
+  "unlink-invoice": { orderId: "{{orderId}}" },
   "sandbox-move-order": { status: "delivery_failed" }, // which its reason is for
 };
-const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", carrierKey: "", deliveryId: "", orderId: "", manifestId: "" };
+const VARIABLES = { baseUrl: "http://127.0.0.1:8000", token: "", apiKey: "", carrierKey: "", deliveryId: "", orderId: "", manifestId: "", accessKey: "" };
 // The converter's own names of variables.
 const CREDENTIALS = {
   "{{bearerToken}}": "{{token}}",

@@ -16,7 +16,7 @@ const SCENARIO = [
   ...["Cancel a delivery", "Create an order"],
   ...["Print the label of an order", "Print the labels of several orders", "Open a manifest", "Read a manifest"],
   ...["Remove orders from an open manifest", "Add orders to an open manifest", "Delete an open manifest", "Open a manifest", "Close a manifest"],
-  "Move a test order to a status",
+  ...["Move a test order to a status", "Upload an invoice (NF-e)", "Link an order to an invoice", "Remove an order from an invoice"],
 ];
 const LAST = "Cancel an order";
 
@@ -36,9 +36,10 @@ for (const { request } of requests.values()) {
   for (const field of request?.body?.formdata ?? []) if (field.type === "file") field.src = invoice;
 }
 
+const [accessKey] = readFileSync(invoice, "utf8").match(/[0-9]{44}/) ?? assert.fail("an access key");
 const options = {
   collection: { ...collection, item: sent.map((name) => requests.get(name) ?? assert.fail(name)) },
-  envVar: Object.entries({ baseUrl, token, apiKey, carrierKey }).map(([key, value]) => ({ key, value })),
+  envVar: Object.entries({ baseUrl, token, apiKey, carrierKey, accessKey }).map(([key, value]) => ({ key, value })),
   timeout: 60_000,
   timeoutRequest: 10_000,
 };

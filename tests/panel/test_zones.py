@@ -155,5 +155,7 @@ def test_pages_of_the_admin_have_the_time_of_the_pickup(admin_client, delivery):
     assert f"from {NOON.astimezone(found.zone):%-d %b} 11:00" in text
 
 
-def test_the_frame_says_whose_time_other_pages_tell(member, url):
-    assert "Times of Brasília unless another place is named" in text_of(member.get(url("overview")))
+def test_the_frames_say_whose_time_other_pages_tell(member, url, admin_client):
+    shown = [member.get(url("overview")), admin_client.get("/admin/", headers={"Accept-Language": "en"})]
+
+    assert ["Times of Brasília unless another place is named" in text_of(page) for page in shown] == [True, True]
