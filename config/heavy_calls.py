@@ -194,12 +194,11 @@ def _serve(
             call = waiting.calls.get(timeout=_LOOK_SECONDS)
         except Empty:
             continue
-        with call.connection, suppress(OSError):  # the web process or its client went away
-            try:
-                answer = _answer(call, wsgi)
-            finally:
-                waiting.remove(call.caller)  # before the caller knows the answer, and makes the next call
-            call.connection.sendall(answer)
+        with call.connection:
+            answer = _answer(call, wsgi)
+            waiting.remove(call.caller)  # before the caller knows the answer, and makes the next call
+            with suppress(OSError):  # the web process or its client went away
+                call.connection.sendall(answer)
     sys.exit(0)
 
 
@@ -207,6 +206,8 @@ def _take(incoming: socket.socket, waiting: _Waiting) -> None:
     """Let calls wait for their turn, or refuse them at once. In a thread."""
     while True:
         caller, descriptors, _flags, _address = socket.recv_fds(incoming, hashlib.sha256().digest_size, 1)
+        if not descriptors:  # this process has as many open files as it may; the caller sees the end of the pair
+            continue
         connection = socket.socket(fileno=descriptors[0])
         if not waiting.add(caller, connection):
             with connection, suppress(OSError):
@@ -214,17 +215,28 @@ def _take(incoming: socket.socket, waiting: _Waiting) -> None:
 
 
 def _answer(call: _Call, wsgi: Callable[..., Any]) -> bytes:
-    """Read the request. Returns what is to be sent. Raises OSError if the other end is gone."""
+    """Read the request. Returns what is to be sent; nothing if the other end is gone, or the call failed."""
     call.connection.settimeout(_HAND_OVER_SECONDS)
     if time.monotonic() > call.until:
         return _REFUSED
-    call.connection.sendall(_TURN)
-    with call.connection.makefile("rb") as stream:
-        lengths = stream.read(_LENGTHS.size)
-        if len(lengths) < _LENGTHS.size:
-            raise ConnectionResetError  # the client went away while the call waited
-        head, body = map(stream.read, _LENGTHS.unpack(lengths))
-    environ = json.loads(head) | {
+    try:
+        call.connection.sendall(_TURN)
+        with call.connection.makefile("rb") as stream:
+            lengths = stream.read(_LENGTHS.size)
+            if len(lengths) < _LENGTHS.size:
+                return b""  # the client went away while the call waited
+            head, body = map(stream.read, _LENGTHS.unpack(lengths))
+    except OSError:
+        return b""
+    try:
+        return _answer_of(wsgi, json.loads(head), body)
+    except Exception:  # noqa: BLE001  # otherwise the process would end, and with it the calls that wait
+        _log.exception("A heavy call failed outside Django")
+        return b""
+
+
+def _answer_of(wsgi: Callable[..., Any], strings: dict[str, str], body: bytes) -> bytes:
+    environ = strings | {
         "wsgi.version": (1, 0),
         "wsgi.errors": sys.stderr,
         "wsgi.input": io.BytesIO(body),

@@ -85,6 +85,8 @@ def wsgi(environ, start_response):
     body = environ["wsgi.input"].read().decode()
     if body == "die":
         os._exit(9)
+    if body == "fail":
+        raise OSError("of the application")
     time.sleep(float(environ["QUERY_STRING"] or 0))
     start_response("201 Created", [("X-Pid", str(os.getpid()))])
     return Body([body.upper().encode()])
@@ -150,6 +152,12 @@ class TestLane:
         lost, next_one = ask(["ana", "die"], ["bia", "b", 0, 2])
 
         assert (lost, next_one[2]) == ("Lost", "B")
+
+    def test_goes_on_after_an_exception(self, ask):
+        before, failed, after = ask(["ana", "a"], ["bia", "fail", 0, 0.3], ["caio", "c", 0, 0.6])
+
+        assert failed == "Lost"
+        assert before[1] == after[1]  # the same process
 
     def test_ends_with_the_web_server(self):
         process = subprocess.Popen(

@@ -7,7 +7,15 @@ from django.utils import timezone
 
 from integration.actions import invoices
 from integration.models import InvoiceChange, InvoiceLink, SearchCode
-from tests.integration.factories import ACCESS_KEY, access_key, create_order, nfe_xml, order_body, send_invoice
+from tests.integration.factories import (
+    ACCESS_KEY,
+    OTHER_COMPANY,
+    access_key,
+    create_order,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
 
 CUT = "ENCOMENDA-72815"
 FIRST, SECOND = f"{CUT}-01", f"{CUT}-02"
@@ -131,7 +139,7 @@ class TestMeans:
 
     def test_no_order_of_another_seller_or_environment(self, seller, other_seller, note):
         create_order(seller, "sandbox", orderId=FIRST)
-        create_order(other_seller, company_document="12ABC34501DE35", orderId=FIRST)
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId=FIRST)
         note(value="150.00")
 
         create_order(seller, "sandbox", orderId=SECOND)

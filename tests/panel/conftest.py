@@ -185,6 +185,7 @@ def world(with_url):
         "environment": Environment.LIVE,
         "delivery": with_url.delivery.pk,
         "delivery_id": with_url.delivery.pk,
+        "goods": with_url.delivery.goods_in_hand.create(driver=device.driver, collected_at=now, reported_at=now).pk,
         "signed": "not-signed",
         "event": with_url.event.pk,
         "number": 1,

@@ -69,10 +69,10 @@ class TestOffers:
         for accept in accepts:
             accept.evaluate("button => { setTimeout(() => button.click()); }")  # returns before the answer
 
-        ana.page.locator(".now, .notice.bad").wait_for()
+        ana.page.locator(".now, .notice.bad:visible").wait_for()
         won, lost = (ana, bia) if ana.page.locator(".now").count() else (bia, ana)
         expect(won.page.locator(".now")).to_be_visible()
-        expect(lost.page.locator(".notice.bad")).to_contain_text("accepted this route already")
+        expect(lost.page.locator(".notice.bad:visible")).to_contain_text("accepted this route already")
         expect(lost.page.locator(".offer")).to_have_count(0)
         delivery.refresh_from_db()
         assert delivery.driver == won.driver

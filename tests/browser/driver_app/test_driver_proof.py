@@ -204,7 +204,7 @@ class TestPin:
         ana.press_in_sheet("Confirm delivery")
 
         expect(ana.page.locator(".pin .problem")).to_contain_text("4")
-        expect(ana.page.locator(".notice.bad")).to_have_count(0)
+        expect(ana.page.locator(".notice.bad:visible")).to_have_count(0)
         expect(ana.page.get_by_label("Who received it?")).to_have_value("Maria")
         expect(ana.page.locator(".photo canvas")).to_have_count(1)
         expect(ana.page.get_by_label("PIN that the receiver tells you")).to_have_value("")
