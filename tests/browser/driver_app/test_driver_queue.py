@@ -250,18 +250,19 @@ class TestWithoutSignal:
     def test_a_move_that_became_impossible_is_explained(self, ana, delivery):
         ana.lose_signal()
         collect(ana)
-        deliveries.cancel(delivery=delivery, reason="Closed", by=BY, at=timezone.now())
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=timezone.now())
 
         ana.find_signal()
 
         notice = ana.page.locator(".notice.bad", has_text="Not accepted")
         expect(notice).to_contain_text("Not accepted: Collected at A")
-        expect(notice).to_contain_text("This route was cancelled.")
+        expect(notice).to_contain_text("This route is not yours any more.")
         notice.get_by_role("button").click()
         expect(notice).to_have_count(0)
         ana.page.reload()
         ana.page.get_by_role("heading", name="Waiting for offers").wait_for()
         assert notice.count() == 0
+        expect(ana.page.locator(".notice.bad", has_text="Bring the goods back to A")).to_have_count(1)
 
     def test_the_moves_of_another_driver_stay_for_their_driver(self, ana, delivery):
         ana.lose_signal()
