@@ -85,6 +85,10 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/rate_limit.py:Limiter.__init__": (
         f"{_THREADS}TestRefusalsOfALimiter::test_are_not_changed_while_the_oldest_is_looked_for",
     ),
+    "common/moments.py:_update": (f"{_DELIVERY}TestCorrectionOfMoments::test_passes_over_rows_that_are_being_changed",),
+    "common/moments.py:pull_back": (
+        "tests/config/test_moments.py::TestPullBack::test_is_one_query_while_the_clocks_go_on",
+    ),
     "common/refused_calls.py:Recorder.__init__": (f"{_THREADS}TestCountOfCallsOverALimit::test_loses_none",),
     "common/refused_calls.py:Recorder._add": (
         "tests/config/test_counts_of_refused_calls.py::TestBounds::test_leave_calls_out_over_the_number_of_an_hour",
