@@ -179,8 +179,7 @@ def _list_action(status: Status) -> Any:
 @admin.register(Order)
 class OrderAdmin(LargeTable, MovementFiles):
     list_display = [
-        column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code",
-        "carrier", COST, "created_at",
+        "identity", STATE, "environment", "recipient", SELLER, "carrier", COST, "created_at"
     ]  # fmt: skip  # a list of names
     list_filter = ["environment", "status", "carrier"]
     list_filter_submit = True  # the filter by seller has a field
@@ -198,6 +197,10 @@ class OrderAdmin(LargeTable, MovementFiles):
     inlines = [StatusLogInline, AssignmentInline, LinkInline, CodeInline]
     actions = [*(_list_action(status) for status in MOVES), "assign"]
     change_form_template = "admin/integration/order/change_form.html"
+
+    @admin.display(description=_("order, tracking code"))
+    def identity(self, order: Order) -> SafeString:
+        return format_html('{} <span class="rota-soft">{}</span>', order.code, order.tracking_code)
 
     @admin.display(description=_("receiver"))
     def recipient(self, order: Order) -> str:

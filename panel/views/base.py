@@ -192,6 +192,7 @@ class EndpointView(LoggedInView):
     steps: Callable[[Any, Any], dict[str, Any]]
     own_forms: Callable[[], dict[str, Any]]
     file_name: Callable[[str], str]
+    place_of: Callable[[Any], Place | None]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.number = kwargs.pop("number", 1)
