@@ -203,11 +203,11 @@ class OrderAdmin(LargeTable, MovementFiles):
         return format_html('{} <span class="rota-soft">{}</span>', order.code, order.tracking_code)
 
     @admin.display(description=_("receiver"))
-    def recipient(self, order: Order) -> str:
+    def recipient(self, order: Order) -> SafeString:
         """The receiver's name and city."""
         address = order.receiver["address"]
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
-        return " · ".join(part for part in (order.receiver_name, city) if part)
+        return format_html('{} <span class="rota-soft">{}</span>', order.receiver_name, city)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
