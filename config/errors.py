@@ -74,6 +74,8 @@ def heavy_call_running(request: HttpRequest) -> HttpResponse:
         lambda request: render(request, "heavy_call.html", status=429),
     )
     response["Retry-After"] = "5"  # seconds
+    if request.method == "GET":
+        response["Refresh"] = "5"  # a page tries again by itself
     return response
 
 

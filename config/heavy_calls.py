@@ -159,10 +159,14 @@ class Lane:
 
 
 def _caller(environ: dict[str, Any]) -> bytes:
-    """Digest of the credentials that a request carries, or of its address."""
+    """Digest of the credentials that a request carries, or of its address.
+
+    What a page asks for by itself counts apart, so that a person can open a report while an upload is worked on.
+    """
     session = rf"(?:^|;)\s*{re.escape(settings.SESSION_COOKIE_NAME)}=([^;]*)"
     cookie = re.search(session, environ.get("HTTP_COOKIE", ""))
-    known = environ.get("HTTP_AUTHORIZATION") or (cookie and cookie[1]) or environ["REMOTE_ADDR"]
+    of_person = cookie and f"{cookie[1]} {'HTTP_HX_REQUEST' in environ}"
+    known = environ.get("HTTP_AUTHORIZATION") or of_person or environ["REMOTE_ADDR"]
     return hashlib.sha256(known.encode(errors="replace")).digest()
 
 

@@ -80,9 +80,14 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
     "common/accounts.py:keeps_an_owner": (f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",),
+    "common/deadlines.py:BoundedCalls.__init__": (f"{_THREADS}TestBoundedCalls::test_are_no_more_than_allowed",),
     "common/metrics.py:SharedCounts.__init__": (f"{_THREADS}TestSharedCounts::test_add_each_count_once",),
     "common/rate_limit.py:Limiter.__init__": (
         f"{_THREADS}TestRefusalsOfALimiter::test_are_not_changed_while_the_oldest_is_looked_for",
+    ),
+    "common/moments.py:_update": (f"{_DELIVERY}TestCorrectionOfMoments::test_passes_over_rows_that_are_being_changed",),
+    "common/moments.py:pull_back": (
+        "tests/config/test_moments.py::TestPullBack::test_is_one_query_while_the_clocks_go_on",
     ),
     "common/refused_calls.py:Recorder.__init__": (f"{_THREADS}TestCountOfCallsOverALimit::test_loses_none",),
     "common/refused_calls.py:Recorder._add": (

@@ -18,6 +18,7 @@ from redis import Redis
 
 from common import metrics, rate_limit, wake_up
 from common.authentication import CALL
+from common.deadlines import BoundedCalls, TooManyCalls
 from common.metrics import SharedCounts
 from common.rate_limit import Limiter, Refusal, Standing
 from common.refused_calls import Recorder
@@ -190,6 +191,25 @@ class TestCountOfCallsOverALimit:
 
         second.result()
         assert recorder._over_limit.total() + sum(written) == (2 if other == "counted" else 1)
+
+
+class TestBoundedCalls:
+    def test_are_no_more_than_allowed(self, lock, second, monkeypatch):
+        class Counts(Counter[Any]):
+            def total(self):
+                total = super().total()
+                second.arrives()
+                return total
+
+        calls = BoundedCalls(most=1, seconds=_ENDS_AFTER)
+        monkeypatch.setattr(calls, "_running", Counts())
+        monkeypatch.setattr(calls, "_counting", lock)
+        second.call = lambda: calls.run(int)
+
+        calls._begin(None)
+
+        with pytest.raises(TooManyCalls):
+            second.result()
 
 
 class TestChecksOfAServer:

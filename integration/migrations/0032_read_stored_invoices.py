@@ -91,7 +91,7 @@ def facts(raw: bytes, key: str) -> tuple[str, bool, str, bool]:
     return protocol, is_return, recipient if len(recipient) in (11, 14) else "", is_void
 
 
-def read_files(_apps: Any, schema_editor: Any) -> None:
+def read_files(apps: Any, schema_editor: Any) -> None:
     connection, last = schema_editor.connection, 0
     while True:
         with connection.cursor() as cursor:
@@ -119,7 +119,7 @@ def read_files(_apps: Any, schema_editor: Any) -> None:
                 cursor.execute(_FORGET_CODES, values)
 
 
-def find_reasons(_apps: Any, schema_editor: Any) -> None:
+def find_reasons(apps: Any, schema_editor: Any) -> None:
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SELECT coalesce(max(id), 0) FROM integration_invoicelink")
         (last,) = cursor.fetchone()

@@ -241,6 +241,9 @@ class UnlinkInvoice(SellerView):
     def post(self, request: HttpRequest, invoice: int) -> HttpResponse:
         self.seller.check_active()
         found = get_object_or_404(self.invoices.defer("raw"), pk=invoice)
+        if not request.POST.get("order"):
+            messages.error(request, _("Choose the order whose link is to be removed."))
+            return redirect(self.url("seller_invoice", found.pk))
         order = _order(self)
         if order is None:
             raise Http404

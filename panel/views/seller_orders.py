@@ -280,6 +280,7 @@ class CancelOrder(SellerView):
 class OrderInvoice(SellerView):
     """The upload of an invoice on the page of an order, which need not name the order."""
 
+    @heavy
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
         found = get_object_or_404(self.orders, pk=order)
         stored = keep_uploaded(request, self, order=found)

@@ -106,6 +106,7 @@ class Advance(Draft):
 
     http_method_names = ["post"]
 
+    @heavy
     def post(self, request: HttpRequest, draft: UUID) -> HttpResponse:
         self.account.check_active()
         self.found(draft)

@@ -124,3 +124,21 @@ def test_j_and_k_move_over_the_rows_of_a_page(dispatcher, shop):
     page.keyboard.press("j")
     assert here("tbody tr") == 1
     assert dispatcher.complaints == []
+
+
+def test_uploads_deliveries_and_goes_on_after_a_refusal(member, shop):
+    rows = ["Order number;Recipient;Street;latitude;longitude", "P-1;Ana;Rua Augusta;-23.552;-46.65"]
+    page = member.go(address(shop, "deliveries/upload/"))
+    refusals = iter(
+        [{"status": 429, "headers": {"Retry-After": "1"}}, {"status": 503, "headers": {"Retry-After": "1"}}]
+    )
+    page.route(
+        "**/advance/", lambda route: route.fulfill(**answer) if (answer := next(refusals, {})) else route.continue_()
+    )
+    page.set_input_files("[name=file]", {"name": "a.csv", "mimeType": "text/csv", "buffer": "\n".join(rows).encode()})
+
+    page.locator("form:has([name=file]) button").click()
+
+    expect(page.locator("#upload")).to_contain_text("The service is busy with other files. This one goes on by itself")
+    expect(page.locator("#upload")).to_contain_text("1 row has a fault")
+    assert next(refusals, None) is None

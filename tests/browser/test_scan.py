@@ -184,7 +184,7 @@ class TestNextPerson:
         page.wait_for_timeout(450)
         page.get_by_role("button", name="Log out").click()
         expect(page.locator("#screen")).to_contain_text("The log-out is completed when")
-        expect(page.locator(".notice.bad")).to_have_count(0)
+        expect(page.locator(".notice.bad:visible")).to_have_count(0)
 
         page.reload()
         expect(page.locator("#screen")).to_contain_text("Scans that were not sent")
@@ -265,7 +265,7 @@ class TestCamera:
         button.click()
         expect(page.locator("#camera")).to_be_visible()
         page.evaluate("() => { track.dispatchEvent(new Event('ended')); }")
-        expect(page.locator(".notice.bad")).to_contain_text("The camera has stopped.")
+        expect(page.locator(".notice.bad:visible")).to_contain_text("The camera has stopped.")
         expect(page.locator("#camera")).to_be_hidden()
 
         button.click()

@@ -53,6 +53,13 @@ class TestHeavyCall:
         assert (answer.status_code, answer["Retry-After"]) == (status, "5")
         assert b"<h1>" in answer.content
 
+    @pytest.mark.parametrize(("method", "refresh"), [("get", "5"), ("post", None)])
+    def test_has_a_page_try_again_by_itself_but_no_form(self, client, db, method, refresh):
+        answer = getattr(client, method)("/panel/reports/", **{"rota.heavy_call": "running"})
+
+        assert answer.get("Refresh") == refresh
+        assert (b"by itself" in answer.content) is bool(refresh)
+
 
 class TestBrokenForms:
     """The error page itself must not fail on the body that caused it, whatever cookies come along."""

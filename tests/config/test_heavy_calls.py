@@ -1,5 +1,6 @@
 """Heavy calls: which ones they are, and the process that answers them, forked as the web server does it."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -7,7 +8,7 @@ import time
 
 import psutil
 import pytest
-from django.urls import get_resolver
+from django.urls import URLResolver, get_resolver
 
 from common import heavy
 from config.env import BASE_DIR
@@ -15,6 +16,25 @@ from tests.access.rights_by_url import ROUTES
 from tests.faults.waiting import until
 
 ACCOUNT = "/panel/accounts/019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50/live/"
+
+# What takes the time: whoever calls one of them is a heavy call, unless it is named below.
+COSTLY = {
+    "common.table_files.response", "common.table_files.read", "common.kept_uploads.claim", "integration.nfe.read_file",
+    "integration.papers.files.labels", "integration.papers.files.manifest", "access.personal_data.export",
+}  # fmt: skip  # a list
+# One invoice takes less than 100 ms, and sellers send several at once. Templates have one row.
+_ONE_ROW = {
+    f"admin/{name}/template/" for name in ("delivery/tariff", "integration/freightrate", "integration/order/movements")
+}
+_ONE_INVOICE = {"panel/sellers/<int:seller>/<environment:environment>/invoices/<int:invoice>/"}
+LIGHT = {
+    "GET": {
+        *_ONE_ROW,
+        *_ONE_INVOICE,
+        "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/template/export/",
+    },
+    "POST": {*_ONE_ROW, *_ONE_INVOICE, "api/integration/invoices/marketplace"},
+}
 
 
 class TestExpressions:
@@ -29,6 +49,11 @@ class TestExpressions:
             ("GET", "/panel/sellers/1/sandbox/manifests/7/file/?"),
             ("POST", "/panel/sellers/1/live/orders/labels/?"),
             ("POST", f"{ACCOUNT}deliveries/upload/?"),
+            ("POST", f"{ACCOUNT}deliveries/upload/019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50/advance/?"),
+            ("GET", f"{ACCOUNT}deliveries/export/?q=a&format=xlsx"),
+            ("POST", "/panel/sellers/1/live/orders/2/invoice/?"),
+            ("POST", "/admin/integration/order/movements/?"),
+            ("POST", "/admin/delivery/tariff/process_import/?"),
             ("GET", f"{ACCOUNT}report/?since=2026-01-01"),
             ("GET", f"{ACCOUNT}endpoints/2/events/export/?"),
             ("POST", "/panel/personal-data/?"),
@@ -56,21 +81,77 @@ class TestExpressions:
     def test_find_no_others(self, method, address):
         assert not heavy.expressions()[method].fullmatch(address)
 
-    def test_find_every_label_report_and_export_of_the_url_map(self):
-        declared = {expression for _method, expression in heavy._declared(get_resolver(), "")}
-        wanted = [route for route in ROUTES if route.rstrip("/").endswith(("/label", "labels", "report", "/export"))]
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    def test_find_every_call_that_makes_or_reads_a_file_or_a_report(self, method):
+        costly = [(route, view) for route, view in _views(get_resolver(), method) if _calls(view) & COSTLY]
 
-        found = {route for route in wanted if any(_parts(route) == _parts(each[1:]) for each in declared)}
-        light = {
-            "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/template/export/",
-        }
-        assert len(found) > 15
-        assert set(wanted) - found == light
+        assert len(costly) > 10
+        assert {route for route, view in costly if not _is_heavy(view)} == LIGHT[method]
+
+    def test_finds_each_of_what_takes_the_time(self):
+        called = {name for method in LIGHT for _route, view in _views(get_resolver(), method) for name in _calls(view)}
+
+        assert called >= COSTLY
+
+    def test_find_every_route_that_is_named_as_one(self):
+        declared = {route for method in LIGHT for route, view in _views(get_resolver(), method) if _is_heavy(view)}
+        named = {route for route in ROUTES if route.rstrip("/").endswith(("label", "labels", "report", "export"))}
+
+        assert len(named & declared) > 15
+        assert named - declared <= LIGHT["GET"]
 
 
-def _parts(route):
-    """The fixed parts of a route or an expression."""
-    return [part for part in route.removesuffix(r"\?.*").replace("\\", "").split("/") if part and part[0] not in "<("]
+def _is_heavy(view):
+    return hasattr(view[0], "heavy_query")
+
+
+def _views(resolver, method, prefix=""):
+    """Each route with the function that answers this method, and its class."""
+    for entry in resolver.url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from _views(entry, method, route)
+        elif (function := heavy._method(entry, method)) is not None:
+            view = entry.callback
+            owner = getattr(view, "view_class", None) or getattr(view, "cls", None) or _admin_of(view)
+            yield route, (function, owner)
+
+
+def _admin_of(view):
+    """The class of the method that the site of the admin has wrapped."""
+    return type(getattr(inspect.unwrap(view), "__self__", None))
+
+
+def _calls(view):
+    """Names of what a function of this project calls, and what that calls. Finds too much rather than too little."""
+    function, owner = view
+    found, left = set(), [inspect.unwrap(function)]
+    while left:
+        called = left.pop()
+        code = getattr(called, "__code__", None)
+        if (
+            code is None
+            or f"{called.__module__}.{called.__qualname__}" in found
+            or called.__module__.startswith("django")
+        ):
+            continue
+        found.add(f"{called.__module__}.{called.__qualname__}")
+        names = _names(code)
+        spaces = [owner, *(called.__globals__.get(name) for name in names)]
+        values = [called.__globals__.get(name) for name in names]
+        values += [getattr(space, name, None) for space in spaces if _is_space(space) for name in names]
+        left += [inspect.unwrap(value) for value in values if callable(value)]
+    return found
+
+
+def _is_space(value):
+    return inspect.ismodule(value) or inspect.isclass(value)
+
+
+def _names(code):
+    """The names that a function uses, and those of functions in it."""
+    inner = (each for each in code.co_consts if inspect.iscode(each))
+    return {*code.co_names, *(name for each in inner for name in _names(each))}
 
 
 SCRIPT = """
@@ -194,3 +275,17 @@ class TestTakes:
         finally:
             lane._calls.close()
             lane._incoming.close()
+
+
+class TestCaller:
+    def test_is_a_key_or_a_session_whose_pages_count_apart(self):
+        from config.heavy_calls import _caller
+
+        person = {"REMOTE_ADDR": "1.2.3.4", "HTTP_COOKIE": "a=b; sessionid=s1"}
+        key = person | {"HTTP_AUTHORIZATION": "Basic x"}
+
+        assert _caller(person) == _caller(person | {"REMOTE_ADDR": "5.6.7.8"})
+        assert _caller(person) != _caller(person | {"HTTP_COOKIE": "sessionid=s2"})
+        assert _caller(person) != _caller(person | {"HTTP_HX_REQUEST": "true"})
+        assert _caller(person | {"HTTP_HX_REQUEST": "true"}) == _caller(person | {"HTTP_HX_REQUEST": "1"})
+        assert _caller(key) == _caller(key | {"HTTP_HX_REQUEST": "true", "HTTP_COOKIE": "sessionid=s2"})

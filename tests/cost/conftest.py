@@ -9,7 +9,7 @@ from integration.actions import manifests, orders
 from integration.lifecycle import Status
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.conftest import seller, tariff
-from tests.integration.factories import create_order, key_of, make_carrier
+from tests.integration.factories import create_order, key_of, make_carrier, nfe_xml, send_invoice
 from tests.panel.conftest import person, shop, with_url, world
 
 __all__ = ["person", "seller", "shop", "tariff", "with_url", "world"]
@@ -53,7 +53,8 @@ def headers_for(token, test_token, seller, tariff):
 def address_of(token, test_token, seller):
     """A path with an id in the place of {}: of a new delivery, in the sandbox of one that was collected.
 
-    In area B of an order, or of a manifest with the order that the examples of bodies name, which exists.
+    In area B of an order, or of a manifest with the order that the examples of bodies name, which exists, or of an
+    invoice.
     """
     new = DeliveryFactory.create(token=token)
     collected = DeliveryFactory.create(token=test_token, collected=True)
@@ -65,6 +66,8 @@ def address_of(token, test_token, seller):
                 tested = create_order(seller, Environment.SANDBOX)
                 orders.move(order=tested, to=Status.COLLECTED, by=BY, at=timezone.now())
                 return path.format(tested.code)
+            if "invoices/{}" in path:
+                return path.format(send_invoice(seller, nfe_xml().encode()).access_key)
             if "manifests/{}" in path:
                 if path.endswith("/orders"):  # which adds the order of the example
                     order = create_order(seller, orderId="A-1002")

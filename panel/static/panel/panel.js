@@ -37,6 +37,17 @@ window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// A form that goes on by itself says that it was refused or not answered, and is sent again after Retry-After.
+{
+  const LATER = 5; // seconds
+  const again = ({ detail: { elt, xhr } }) => {
+    if (!elt.matches("form[data-again]") || ![0, 429, 502, 503, 504].includes(xhr.status)) return;
+    elt.querySelector("[data-why]").textContent = elt.dataset.again;
+    setTimeout(() => htmx.trigger(elt, "again"), 1_000 * (Number(xhr.getResponseHeader("Retry-After")) || LATER));
+  };
+  for (const name of ["responseError", "sendError", "timeout"]) document.addEventListener(`htmx:${name}`, again);
+}
+
 // The page in another language begins at the same heading.
 document.addEventListener("submit", (event) => {
   if (event.target.matches("form.languages")) event.target.elements.next.value += location.hash;

@@ -72,7 +72,8 @@ NOT_FILLED = {
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "delivery.ServiceHours", "delivery.ServiceHoursChange", "pghistory.Context",
     "integration.Simulation", "integration.Manifest",
-    "integration.ManifestEntry", "integration.ReceiverMailStop", "common.KeptUpload", "access.AccessLink",
+    "integration.ManifestEntry", "integration.ReceiverMailStop", "common.KeptUpload", "common.LatestMoment",
+    "access.AccessLink",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",
     "auth.User_user_permissions", "mfa.Authenticator", "usersessions.UserSession",
 }  # fmt: skip  # a list

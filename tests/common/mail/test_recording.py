@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from common.mail import outbox, sending
 from common.mail.models import Message
-from delivery.models import WebhookEndpoint
+from delivery.models import Delivery, WebhookEndpoint
+from tests.factories import PICKUP
 
 FOLDER = django_settings.BASE_DIR / "templates" / "mail"
 TEMPLATES = sorted(path.stem for path in FOLDER.glob("*.txt") if path.stem != "alert_end")
@@ -71,7 +72,7 @@ class TestRendered:
                     "names": outbox.plain(name),
                     "trouble": "Late",
                     "reasons": [("B", "Nobody there")],
-                    "requested_at": now,
+                    "delivery": Delivery(created_at=now, latitude=PICKUP.latitude, longitude=PICKUP.longitude),
                     "link": outbox.link("/y"),
                     "can_answer": True,
                 }

@@ -32,7 +32,7 @@ class Run:
                 stderr=subprocess.STDOUT,
             )
 
-    def wait_for(self, text, seconds=60):
+    def wait_for(self, text, seconds=120):
         end = time.monotonic() + seconds
         while text not in self.log.read_text():
             assert self.process.poll() is None, self.log.read_text()

@@ -16,11 +16,13 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from common import moments
 from common.webhooks import claims, endpoints, queue, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.http_client import Result
 from common.webhooks.replays import Replayed
 from common.webhooks.settlement import settle
+from config.moments import tables
 from delivery.actions import (
     addresses,
     alerts,
@@ -297,6 +299,18 @@ class TestClaimOfADriver:
         )
 
         assert (name_of(refused), accepted.driver) == ("RouteTaken", driver)
+
+
+class TestCorrectionOfMoments:
+    def test_passes_over_rows_that_are_being_changed(self):
+        ahead = DeliveryFactory.create(at=timezone.now() + timedelta(hours=3))
+        table = next(table for table in tables() if table.model is Delivery)
+        correct = partial(moments.correct, table, at=timezone.now())
+
+        _locked, changed = overlap(lambda: transitions.lock(ahead), partial(without_waiting, correct))
+
+        assert changed == 0
+        assert correct() == 1
 
 
 class TestReportOfAMove:
