@@ -274,6 +274,11 @@ class SellerView(LoggedInView):
         return {"seller": self.seller, "environment": self.environment}
 
     @property
+    def list_options(self) -> dict[str, Any]:
+        """What the filters of its lists need, whose moments are typed in the zone of the page."""
+        return {"scope": self.scope, "zone": self.seller.zone}
+
+    @property
     def invoices(self) -> InvoiceQuerySet:
         return Invoice.objects.of(self.seller, self.environment)
 

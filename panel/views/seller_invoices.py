@@ -44,8 +44,7 @@ class Invoices(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        options = {"scope": self.scope, "zone": self.seller.zone}
-        shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], **options)
+        shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], **self.list_options)
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
         return self.page("panel/seller_invoices.html", in_zone_of=self.seller, **shown)
 
@@ -143,8 +142,7 @@ class InvoicesExport(SellerView):
         return table_files.response(request, self.file_name("invoices"), columns=_COLUMNS, rows=self._rows())
 
     def _rows(self) -> Iterator[Invoice]:
-        options = {"scope": self.scope, "zone": self.seller.zone}
-        portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], **options)
+        portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], **self.list_options)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
             yield from found

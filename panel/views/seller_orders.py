@@ -52,7 +52,7 @@ def _links() -> "Prefetch[Any]":
 class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope, zone=self.seller.zone)
+        shown = listed(OrderFilter, request.GET, self.orders, **self.list_options)
         prefetch_related_objects(shown["rows"], "company", "carrier", _links())
         endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
         notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
@@ -75,8 +75,7 @@ class OrdersExport(SellerView):
         return table_files.response(request, self.file_name("orders"), columns=_COLUMNS, rows=self._rows())
 
     def _rows(self) -> Iterator[Order]:
-        options = {"scope": self.scope, "zone": self.seller.zone}
-        for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, **options):
+        for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, **self.list_options):
             prefetch_related_objects(found, "company", "carrier")
             yield from found
 
