@@ -29,7 +29,7 @@ function notices() {
     found.push(part("gone", values, { dismiss: actions.dismissGone }));
   }
   for (const goods of state?.goods ?? []) {
-    found.push(part("goods", { reverse: goods.mode === "REVERSE", shop: goods.shop, address: place(goods), orders: goods.orders }));
+    found.push(part("goods-in-hand", { reverse: goods.mode === "REVERSE", shop: goods.shop, address: place(goods), orders: goods.orders }));
   }
   for (const move of refused()) {
     const values = { move: moveName(move), at: clockTime(move.madeAt), detail: move.refused.detail };

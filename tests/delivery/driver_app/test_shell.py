@@ -28,6 +28,11 @@ class TestShell:
 
         assert ana.get("").content == client.get("/driver/", headers={"accept-language": "en"}).content
 
+    def test_has_each_part_once(self, client):
+        ids = re.findall(r' id="([^"]+)"', client.get("/driver/").content.decode())
+
+        assert [each for each in set(ids) if ids.count(each) > 1] == []
+
     def test_loads_every_module_at_once(self, client):
         page = client.get("/driver/").content.decode()
 
