@@ -351,6 +351,7 @@ class TestOnTime:
         (of_day,) = reports.service_of_dates(of(shop), NOVEMBER).values()
         of_period = reports.service_of_period(of(shop), NOVEMBER)
         (of_account,) = reports.service(reports.live(NOVEMBER), by="integrator").values()
+        assert of_period is not None
         assert [each.delivered for each in (of_day, of_period, of_account)] == [0, 0, 0]
 
     def test_without_deadlines_counts_from_when_the_last_stop_is_ready(self, shop):
