@@ -223,6 +223,11 @@ def is_access_key(text: str) -> bool:
     return text[-1] == str(0 if rest < 2 else 11 - rest)  # noqa: PLR2004  # 10 and 11 have one digit too many
 
 
+def may_accompany_goods(access_key: str) -> bool:
+    """Whether it is the access key of a note that accompanies goods on their way, and its check digit is right."""
+    return is_access_key(access_key) and model_of(access_key) in MODELS
+
+
 def read(raw: bytes, *, access_key: str = "") -> Nfe:
     """The note of a file: that with the access key if it has several. Raises as `read_file`, and without a note."""
     notes = read_file(raw).notes

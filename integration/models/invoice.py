@@ -155,7 +155,8 @@ class Invoice(models.Model):
     @property
     def is_printable(self) -> bool:
         """Whether its key may stand on a label: of goods on their way, and neither void nor rejected."""
-        return not (self.is_void or self.is_return or self.is_rejected)
+        is_out = self.is_void or self.is_return or self.is_rejected
+        return not is_out and nfe.may_accompany_goods(self.access_key)
 
     @property
     def value_of_orders(self) -> Decimal | None:

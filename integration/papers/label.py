@@ -124,14 +124,17 @@ def _deadline(order: Order) -> str:
 def _invoice_key(order: Order) -> str:
     """That of a linked note: of a valid one, then of the one that the order names, then of the newest.
 
-    Without one, what the order names, unless that is known not to be printed. Reads `names_unprintable`, see
+    Without one, what the order names, unless that is known not to be printed, or is the key of another model than notes
+    of goods have, or has a wrong check digit. Reads `names_unprintable`, see
     `tracking.with_labels`.
     """
     printable = [link.invoice for link in order.invoice_links.all() if link.invoice.is_printable]
     if printable:
         valid, own = InvoiceStatus.VALID, order.invoice_key
         return max(printable, key=lambda note: (note.status == valid, note.access_key == own, note.pk)).access_key
-    return "" if order.names_unprintable else clean(order.invoice_key)  # type: ignore[attr-defined]  # annotated
+    key = order.invoice_key
+    is_wrong = nfe.ACCESS_KEY.fullmatch(key) is not None and not nfe.may_accompany_goods(key)
+    return "" if is_wrong or order.names_unprintable else clean(key)  # type: ignore[attr-defined]  # annotated
 
 
 def kilograms(weight: Decimal) -> str:

@@ -16,7 +16,7 @@ from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, s
 from tests.overlapping import overlap
 
 HOUR = timedelta(hours=1)
-KEY = "35261112ABC34501DE35550010000001231000000017"  # pragma: allowlist secret  # of an invoice
+KEY = "35261112ABC34501DE35550010000001231000000018"  # pragma: allowlist secret  # of an invoice
 INVOICES = (None, {"key": KEY})
 
 

@@ -11,6 +11,7 @@ import pytest
 import zxingcpp
 from django.utils import timezone
 
+from integration import nfe
 from integration.actions import orders, tracking
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status
@@ -33,7 +34,7 @@ from tests.integration.factories import (
 )
 from tests.integration.papers.codes import DOTS_PER_INCH, codes_in, fields_of, pages_of, texts_of
 
-ALPHANUMERIC_KEY = "35261112ABC34501DE35550010000001231000000017"
+ALPHANUMERIC_KEY = "35261112ABC34501DE35550010000001231000000018"
 OTHER_KEY = "352611A1B2C3D4E5F635550010000001231000000017"  # pragma: allowlist secret  # an access key
 LINK = f"https://rota.example/t/o/1000001.{'aBcDeFgHiJ' * 4}kLm"  # longer than a token
 LONG = "Comércio de Equipamentos Anticonstitucionalíssimos " * 5
@@ -95,6 +96,11 @@ def invoiced(key):
 def receiver(**address):
     sent = order_body()["receiver"]
     return {**sent, "address": {**sent["address"], **address}}
+
+
+def of_model(model):
+    start = f"{ACCESS_KEY[:20]}{model}{ACCESS_KEY[22:-1]}"
+    return next(key for key in (f"{start}{digit}" for digit in range(10)) if nfe.is_access_key(key))
 
 
 class TestContent:
@@ -182,6 +188,11 @@ class TestContent:
             (ACCESS_KEY, [{}, {"key": access_key(2)}], ACCESS_KEY),
             (None, [{}, {"key": access_key(2), "ide": "<finNFe>4</finNFe>"}], ACCESS_KEY),
             (ACCESS_KEY, [{"ide": "<tpNF>0</tpNF>"}], ""),
+            (f"{ACCESS_KEY[:-1]}8", [], ""),  # its check digit is wrong
+            (None, [{"key": f"{ACCESS_KEY[:-1]}8"}], ""),
+            (of_model("65"), [], ""),
+            (None, [{"key": of_model("65")}], ""),
+            (of_model("99"), [], of_model("99")),
         ],
     )
     def test_has_the_key_of_the_note_that_accompanies_the_goods(self, seller, names, notes, key):
