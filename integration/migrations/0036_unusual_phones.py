@@ -19,7 +19,7 @@ _INDEXES = {
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0034_composed_codes")]
+    dependencies = [("integration", "0035_invoice_reference_alike")]
     operations = [
         operation
         for name, (model, text, is_unusual) in _INDEXES.items()
