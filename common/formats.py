@@ -66,6 +66,11 @@ def moment_in(value: datetime | None, place: zones.Place) -> str:
     return f"{text} ({name})" if name else text
 
 
+def named_moment(value: datetime) -> str:
+    """As `moment`, with whose time it is, for texts that are read without their page: refusals and messages."""
+    return f"{moment(value)} ({zones.called()})"
+
+
 def day_and_month(value: date_type) -> str:
     """A day of this year or the last: `22 Nov`, `22/11`."""
     return date(value, pgettext("format of a day without its year", "j M"))

@@ -2,14 +2,26 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
-from common import csv_files, workbooks
+from common import csv_files, workbooks, zones
 from common.csv_files import Cell, Row, UnreadableFile
+
+
+@dataclass(frozen=True)
+class OfMoments:
+    """The heading of a column of moments. In a workbook, which people read away from the page, it names their zone."""
+
+    text: Any
+
+    def __str__(self) -> str:
+        return f"{self.text} ({zones.called()})"
+
 
 # A heading, and what gives the cell of a row.
 Column = tuple[Any, Callable[[Any], Cell]]
@@ -32,8 +44,11 @@ def response(
     A row that is a text is a note.
     """
     cells = ([row] if isinstance(row, str) else [get(row) for _heading, get in columns] for row in rows)
-    write = workbooks.response if request.GET.get("format") == "xlsx" else csv_files.response
-    return write(name, header=[heading for heading, _get in columns], rows=cells, most=most)
+    headings = [heading for heading, _get in columns]
+    if request.GET.get("format") == "xlsx":
+        return workbooks.response(name, header=headings, rows=cells, most=most)
+    plain = [heading.text if isinstance(heading, OfMoments) else heading for heading in headings]
+    return csv_files.response(name, header=plain, rows=cells, most=most)
 
 
 def read(raw: bytes, *, most: int = csv_files.MOST_BYTES) -> list[Row]:

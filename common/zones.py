@@ -93,7 +93,17 @@ def name(zone: tzinfo, *, at: datetime) -> str:
     """Whose time it is, such as `Manaus time`; empty where the clocks of the installation show the same at `at`."""
     if at.astimezone(zone).utcoffset() == at.astimezone(timezone.get_default_timezone()).utcoffset():
         return ""
-    return _("%(city)s time") % {"city": city(zone)}
+    return called(zone)
+
+
+def called(zone: tzinfo | None = None) -> str:
+    """Whose time it is, such as `Manaus time`, for what is read without a frame that says so. None: the active zone."""
+    return _("%(city)s time") % {"city": city(zone or timezone.get_current_timezone())}
+
+
+def by_clocks() -> str:
+    """In which zone a moment without an offset is read, for who types one: the active one."""
+    return _("By the clocks of %(zone)s.") % {"zone": city(timezone.get_current_timezone())}
 
 
 def city(zone: tzinfo) -> str:

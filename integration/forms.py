@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -38,8 +37,7 @@ class ReportForm(forms.Form):
     def __init__(self, *args: Any, targets: Sequence[Status], needs_code: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.targets, self.needs_code = targets, needs_code
-        there = {"city": zones.city(timezone.get_current_timezone())}
-        self.fields["happened_at"].help_text = gettext("Empty: now. By the clocks of %(city)s.") % there
+        self.fields["happened_at"].help_text = f"{gettext('Empty: now.')} {zones.by_clocks()}"
         if not set(targets) & set(lifecycle.WITH_REASON):
             del self.fields["code"], self.fields["reason"]
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
 from common.errors import DomainError
-from common.formats import moment
+from common.formats import named_moment
 from integration import lifecycle
 from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused, UnknownTrackingCode
 from integration.lifecycle import Reason, Status
@@ -79,7 +79,7 @@ def refusal(error: DomainError) -> str:
     if isinstance(error, MoveRefused):
         return _move_refused(str(values["current"]), str(values["target"]))
     if "last" in values:
-        values["last"] = moment(datetime.fromisoformat(str(values["last"])))
+        values["last"] = named_moment(datetime.fromisoformat(str(values["last"])))
     name = error.fault if isinstance(error, (InvalidStatusReport, UnknownTrackingCode)) else error.code
     text = str(_REFUSALS[name]) % values
     if isinstance(error, AmbiguousTrackingCode) and error.has_more:

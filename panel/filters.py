@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, ClassVar
 
 import django_filters
@@ -13,10 +13,11 @@ from django.db.models import DateTimeField, F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import Contains
 from django.http import QueryDict
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from common import clock
+from common import clock, zones
 from common.actors import actor_name
 from common.fields import Folded, any_of, folded, spellings
 from common.formats import moment
@@ -130,8 +131,10 @@ class PeriodFilter(ListFilter):
     since = django_filters.DateTimeFilter(label=_("From"), widget=MOMENT_INPUT, method="filter_since")
     until = django_filters.DateTimeFilter(label=_("Until"), widget=MOMENT_INPUT, method="filter_until")
 
-    def __init__(self, data: QueryDict, **options: Any) -> None:
+    def __init__(self, data: QueryDict, *, zone: tzinfo | None = None, **options: Any) -> None:
+        """`zone`: that of the page, in which moments are typed. None: that of the installation."""
         data = data.copy()
+        self._zone = zone
         if data.get("period") in PERIODS:  # what a browser still sends of another choice
             data["since"] = data["until"] = ""
         elif data.get("since") or data.get("until"):
@@ -139,6 +142,20 @@ class PeriodFilter(ListFilter):
         super().__init__(data, **options)
         for name in ("period", "since", "until", "sort"):  # the fields of the subclass come first
             self.filters[name] = self.filters.pop(name)
+
+    @property
+    def form(self) -> Any:
+        """The form, whose moments have been read by the clocks that it names."""
+        form = super().form
+        with timezone.override(self._zone):
+            form.fields["since"].help_text = form.fields["until"].help_text = zones.by_clocks()
+            form.errors  # noqa: B018  # reads it, once
+        return form
+
+    @property
+    def used(self) -> "list[UsedFilter]":
+        with timezone.override(self._zone):
+            return super().used
 
     def filter_period(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         """Rows since the beginning of the period; `range` leaves that to the two other filters."""

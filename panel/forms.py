@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock
+from common import clock, zones
 from common.accounts import Role, validate_name
 from common.formats import moment
 from common.mail import outbox
@@ -199,6 +199,7 @@ class RangeForm(forms.Form):
         self.fields["period"] = forms.ChoiceField(
             required=False, widget=forms.RadioSelect, choices=[*choices, *CHOICES]
         )
+        self.fields["since"].help_text = self.fields["until"].help_text = zones.by_clocks()
 
     def clean(self) -> None:
         cleaned, now = super().clean() or self.cleaned_data, clock.now()

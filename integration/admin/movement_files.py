@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy
 from import_export.widgets import Widget
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from common import clock, csv_files, kept_uploads, table_files
+from common import clock, csv_files, kept_uploads, table_files, zones
 from common.accounts import Environment
 from common.actors import actor
 from common.admin_base import ModelAdmin
@@ -59,7 +59,8 @@ class _MomentWidget(Widget):
         try:
             return _MOMENT.clean(value)
         except forms.ValidationError as error:
-            raise ValueError(with_value(value, _("write it as 28/11/2026 14:30 or 2026-11-28 14:30"))) from error
+            accepted = _("write it as 28/11/2026 14:30 or 2026-11-28 14:30, %(zone)s") % {"zone": zones.called()}
+            raise ValueError(with_value(value, accepted)) from error
 
 
 _MOMENT = forms.DateTimeField(

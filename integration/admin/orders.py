@@ -179,8 +179,7 @@ def _list_action(status: Status) -> Any:
 @admin.register(Order)
 class OrderAdmin(LargeTable, MovementFiles):
     list_display = [
-        column("code", _("order"), str, is_long=True), STATE, "environment", "recipient", SELLER, "tracking_code",
-        "carrier", COST, "created_at",
+        "identity", STATE, "environment", "recipient", SELLER, "carrier", COST, "created_at"
     ]  # fmt: skip  # a list of names
     list_filter = ["environment", "status", "carrier"]
     list_filter_submit = True  # the filter by seller has a field
@@ -199,12 +198,16 @@ class OrderAdmin(LargeTable, MovementFiles):
     actions = [*(_list_action(status) for status in MOVES), "assign"]
     change_form_template = "admin/integration/order/change_form.html"
 
+    @admin.display(description=_("order, tracking code"))
+    def identity(self, order: Order) -> SafeString:
+        return format_html('{} <span class="rota-soft">{}</span>', order.code, order.tracking_code)
+
     @admin.display(description=_("receiver"))
-    def recipient(self, order: Order) -> str:
+    def recipient(self, order: Order) -> SafeString:
         """The receiver's name and city."""
         address = order.receiver["address"]
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
-        return " · ".join(part for part in (order.receiver_name, city) if part)
+        return format_html('{} <span class="rota-soft">{}</span>', order.receiver_name, city)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -115,11 +115,23 @@ def error_name(value: str) -> Any:
 
 
 @register.simple_tag
+def whose_time() -> str:
+    """Whose time a part of a page tells, where the frame that says so may be out of sight."""
+    return zones.called()
+
+
+@register.simple_tag
 def zone_note() -> SafeString | str:
     """Whose time a page or a card tells, where that is not the installation's."""
     name = zones.name(timezone.get_current_timezone(), at=clock.now())
     text = gettext("Times: %(zone)s") % {"zone": name}
     return format_html('<p class="soft small no-print">{}</p>', text) if name else ""
+
+
+@register.simple_tag
+def by_clocks() -> str:
+    """In which zone moments are read that are typed."""
+    return zones.by_clocks()
 
 
 @register.simple_tag

@@ -192,6 +192,7 @@ class EndpointView(LoggedInView):
     steps: Callable[[Any, Any], dict[str, Any]]
     own_forms: Callable[[], dict[str, Any]]
     file_name: Callable[[str], str]
+    place_of: Callable[[Any], Place | None]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         self.number = kwargs.pop("number", 1)
@@ -271,6 +272,11 @@ class SellerView(LoggedInView):
     def scope(self) -> dict[str, Any]:
         """The condition of all rows that its lists show."""
         return {"seller": self.seller, "environment": self.environment}
+
+    @property
+    def list_options(self) -> dict[str, Any]:
+        """What the filters of its lists need, whose moments are typed in the zone of the page."""
+        return {"scope": self.scope, "zone": self.seller.zone}
 
     @property
     def invoices(self) -> InvoiceQuerySet:

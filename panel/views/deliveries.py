@@ -23,7 +23,7 @@ from common.csv_files import Cell
 from common.formats import postcode
 from common.heavy import heavy
 from common.replica import may_be_old
-from common.table_files import Column
+from common.table_files import Column, OfMoments
 from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError
@@ -81,13 +81,13 @@ def _columns() -> list[Column]:
     return [
         ("deliveryId", attrgetter("pk")),
         (_("Status"), attrgetter("status_name")),
-        (_("Requested"), attrgetter("created_at")),
-        (_("Closed"), attrgetter("closed_at")),
+        (OfMoments(_("Requested")), attrgetter("created_at")),
+        (OfMoments(_("Closed")), attrgetter("closed_at")),
         (_("Vehicle"), models.Delivery.get_vehicle_type_display),
         (_("Driver"), lambda delivery: delivery.driver.name if delivery.driver else ""),
         (_("Price"), attrgetter("shipping_value")),
         ("km", attrgetter("distance_km")),
-        (_("Cancelled"), attrgetter("cancelled_at")),
+        (OfMoments(_("Cancelled")), attrgetter("cancelled_at")),
         (_("Cancellation reason"), attrgetter("cancel_reason")),
         (_("Cancellation fee"), attrgetter("cancel_fee")),
         *_columns_of_place("A", lambda delivery: delivery),

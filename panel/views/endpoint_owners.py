@@ -8,6 +8,7 @@ from django.utils.functional import cached_property
 from common import clock
 from common.page_updates import stream
 from common.webhooks import endpoints
+from common.zones import Place
 from delivery.models import Integrator
 from delivery.models import WebhookEndpoint as EndpointOfAccount
 from integration.models import Seller
@@ -56,6 +57,11 @@ class OfAccount(AccountView):
     def subject_code(self, event: Any) -> Any:
         return event.delivery_id
 
+    def place_of(self, event: Any) -> Place | None:
+        """Whose time the page of an event tells: that of the page of its subject."""
+        delivery: Place | None = event.delivery
+        return delivery
+
     def steps(self, endpoint: Any, attempt: Any) -> dict[str, Any]:
         """The steps of the set-up, which a test changes."""
         return steps_context(self.account, endpoint, attempt, at=clock.now())
@@ -96,6 +102,10 @@ class OfSeller(SellerView):
 
     def subject_code(self, event: Any) -> Any:
         return event.order and event.order.code
+
+    def place_of(self, event: Any) -> Place | None:
+        company: Place | None = event.order and event.order.company
+        return company
 
     def steps(self, _endpoint: Any, _attempt: Any) -> dict[str, Any]:
         return {}

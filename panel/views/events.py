@@ -19,10 +19,10 @@ from django.utils.translation import ngettext
 from common import clock, table_files
 from common.actors import actor
 from common.csv_files import Cell
-from common.formats import moment
+from common.formats import named_moment
 from common.heavy import heavy
 from common.replica import may_be_old
-from common.table_files import Column
+from common.table_files import Column, OfMoments
 from common.webhooks import feed, replays
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import FAILING, STATE_NAMES, Attempt, EventState
@@ -131,10 +131,10 @@ class EventsExport(EventsView):
             ("webhook-sequence", attrgetter("sequence")),
             (self.subject_column, self.subject_code),
             (_("State"), lambda event: STATE_NAMES[event.shown_state]),
-            (_("Made"), attrgetter("created_at")),
-            (_("Received"), attrgetter("sent_at")),
+            (OfMoments(_("Made")), attrgetter("created_at")),
+            (OfMoments(_("Received")), attrgetter("sent_at")),
             (_("Attempts"), attrgetter("attempts_made")),
-            (_("Last attempt"), _of_last_attempt("at")),
+            (OfMoments(_("Last attempt")), _of_last_attempt("at")),
             (_("Last answer"), _of_last_attempt("status_code")),
             ("ms", _of_last_attempt("milliseconds")),
             (_("Error"), _of_last_attempt("error")),
@@ -159,6 +159,7 @@ class Event(EventsView):
         blocked_by = self._blocking(found)
         return self.page(
             "panel/event.html",
+            in_zone_of=self.place_of(found),
             event=found,
             runs=_runs(found.attempts.all()),
             blocked_by=blocked_by,
@@ -247,7 +248,7 @@ class ResendingView(EventsView):
             text = _(
                 "Your endpoint asked for a pause until %(until)s (Retry-After). Nothing is sent to it before that."
             )
-            messages.warning(self.request, text % {"until": moment(until)})
+            messages.warning(self.request, text % {"until": named_moment(until)})
         return replayed
 
 

@@ -25,7 +25,7 @@ from common.formats import money, number
 from common.heavy import heavy
 from common.pagination import InvalidCursor, Page
 from common.replica import may_be_old
-from common.table_files import Column
+from common.table_files import Column, OfMoments
 from delivery import reports, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import Ending, Status
@@ -563,8 +563,8 @@ def _columns_of_deliveries() -> list[Column]:
     return [
         ("deliveryId", attrgetter("delivery")),
         *((f"{label}: externalId", order(index)) for index, label in enumerate(LABELS)),
-        (_("Requested"), attrgetter("requested_at")),
-        (pgettext("moment", "Ended"), attrgetter("ended_at")),
+        (OfMoments(_("Requested")), attrgetter("requested_at")),
+        (OfMoments(pgettext("moment", "Ended")), attrgetter("ended_at")),
         (pgettext("of a delivery", "Ending"), _ending),
         (_("Price"), attrgetter("price")),
         (_("Cancellation fee"), attrgetter("cancel_fee")),

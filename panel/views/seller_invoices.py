@@ -17,7 +17,7 @@ from common.actors import actor
 from common.heavy import heavy
 from common.http_requests import is_cut_short
 from common.replica import may_be_old
-from common.table_files import Column
+from common.table_files import Column, OfMoments
 from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import Doubt, DoubtCode
@@ -44,7 +44,7 @@ class Invoices(SellerView):
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], scope=self.scope)
+        shown = listed(InvoiceFilter, request.GET, self.invoices, without=["raw"], **self.list_options)
         prefetch_related_objects(shown["rows"], "references", "links__order__invoice_links")
         return self.page("panel/seller_invoices.html", in_zone_of=self.seller, **shown)
 
@@ -142,7 +142,7 @@ class InvoicesExport(SellerView):
         return table_files.response(request, self.file_name("invoices"), columns=_COLUMNS, rows=self._rows())
 
     def _rows(self) -> Iterator[Invoice]:
-        portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], scope=self.scope)
+        portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], **self.list_options)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
             yield from found
@@ -154,8 +154,8 @@ _COLUMNS: list[Column] = [
     (gettext_lazy("series"), attrgetter("series")),
     (gettext_lazy("issuer"), attrgetter("issuer_document")),
     (gettext_lazy("value"), attrgetter("value")),
-    (gettext_lazy("issued at"), attrgetter("issued_at")),
-    (gettext_lazy("received at"), attrgetter("received_at")),
+    (OfMoments(gettext_lazy("issued at")), attrgetter("issued_at")),
+    (OfMoments(gettext_lazy("received at")), attrgetter("received_at")),
     (gettext_lazy("order references"), lambda invoice: " ".join(each.value for each in invoice.references.all())),
     (gettext_lazy("linked orders"), lambda invoice: " ".join(link.order.code for link in invoice.links.all())),
 ]

@@ -21,7 +21,7 @@ from common.accounts import Environment
 from common.actors import actor
 from common.heavy import heavy
 from common.replica import may_be_old
-from common.table_files import Column
+from common.table_files import Column, OfMoments
 from integration import words
 from integration.actions import orders
 from integration.actions.orders import Report
@@ -52,7 +52,7 @@ def _links() -> "Prefetch[Any]":
 class Orders(SellerView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
-        shown = listed(OrderFilter, request.GET, self.orders, scope=self.scope)
+        shown = listed(OrderFilter, request.GET, self.orders, **self.list_options)
         prefetch_related_objects(shown["rows"], "company", "carrier", _links())
         endpoints = list(WebhookEndpoint.objects.of(self.seller.pk, self.environment))
         notices = attention.of_webhooks(endpoints, at=clock.now()) if endpoints else []
@@ -75,7 +75,7 @@ class OrdersExport(SellerView):
         return table_files.response(request, self.file_name("orders"), columns=_COLUMNS, rows=self._rows())
 
     def _rows(self) -> Iterator[Order]:
-        for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, scope=self.scope):
+        for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, **self.list_options):
             prefetch_related_objects(found, "company", "carrier")
             yield from found
 
@@ -96,11 +96,11 @@ _COLUMNS: list[Column] = [
     (gettext_lazy("city"), _of_address("city")),
     (gettext_lazy("state"), _of_address("state")),
     (gettext_lazy("invoice key"), attrgetter("invoice_key")),
-    (gettext_lazy("created at"), attrgetter("created_at")),
+    (OfMoments(gettext_lazy("created at")), attrgetter("created_at")),
     (gettext_lazy("freight"), attrgetter("freight_reais")),
     (gettext_lazy("deadline (business days)"), attrgetter("freight_days")),
     (gettext_lazy("promised for"), attrgetter("promised_on")),
-    (gettext_lazy("delivered at"), attrgetter("delivered_at")),
+    (OfMoments(gettext_lazy("delivered at")), attrgetter("delivered_at")),
     (gettext_lazy("carrier"), lambda order: order.carrier and order.carrier.name),
     (gettext_lazy("volumes"), attrgetter("volumes")),
 ]

@@ -8,17 +8,22 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
+from common.table_files import read
+from delivery.actions import deliveries
 from delivery.errors import Closed
-from delivery.models import Delivery, PickupPoint
+from delivery.models import Delivery, PickupPoint, WebhookEvent
 from delivery.refusals import refusal
 from delivery.windows import Window
+from integration import words
 from integration.actions import manifests
+from integration.errors import InvalidStatusReport
 from panel import board
 from panel.delivery_forms import DeliveryForm
 from tests.delivery.tracking.links import text_of
-from tests.factories import BY, TariffFactory
-from tests.integration.factories import create_order
+from tests.factories import BY, DeliveryFactory, TariffFactory
+from tests.integration.factories import create_order, nfe_xml, send_invoice
 from tests.integration.papers.codes import texts_of
+from tests.panel.conftest import table
 from tests.panel.seller_pages import url as seller_url
 from tests.zones import AT_NOON, IN_EACH_ZONE, MANAUS, NOON, RIO_BRANCO, delivery_in
 
@@ -65,6 +70,48 @@ class TestPages:
         assert row["zone"] == ["America/Manaus", "Manaus"]
         assert re.search(r"from \d+ \w+ 11:00", card)
         assert "(Manaus time)" in card
+
+    def test_of_the_last_hour_on_the_board_name_the_zone_of_its_clock(self, admin_client):
+        assert "(horário de Brasília)" in text_of(
+            admin_client.get("/panel/board/", headers={"Accept-Language": "pt-br"})
+        )
+
+    def test_of_an_event_have_the_time_of_its_delivery(self, member, url, delivery):
+        found = delivery(MANAUS)
+        event = WebhookEvent.objects.filter(delivery=found).latest("created_at")
+
+        text = text_of(member.get(url("event", event.pk)))
+
+        assert "Times: Manaus time" in text
+        assert f"{event.created_at.astimezone(found.zone):%H:%M:%S}" in text
+
+
+class TestWorkbooks:
+    @pytest.fixture
+    def pages(self, shop, url, seller):
+        create_order(seller)
+        send_invoice(seller, nfe_xml().encode())
+        ended = DeliveryFactory.create(token=shop.token)
+        deliveries.cancel(delivery=ended, reason="-", by=BY, at=timezone.now())
+        reports = url("report_deliveries_export")
+        of_seller = [seller_url(name, seller) for name in ("seller_orders_export", "seller_invoices_export")]
+        return [url("deliveries_export"), url("events_export"), reports, *of_seller]
+
+    def test_name_the_zone_of_each_column_of_moments(self, member, pages):
+        for page in pages:
+            heading, row, *_others = read(b"".join(member.get(page, {"format": "xlsx"})))
+            moments = {
+                name
+                for name, cell in zip(heading.cells, row.cells, strict=False)
+                if re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", cell)
+            }
+
+            assert moments, page
+            assert {name for name in moments if not name.endswith(" (Brasília time)")} == set()
+
+    def test_of_programs_have_headings_without_it(self, member, pages):
+        for page in pages:
+            assert "Brasília time" not in b"".join(member.get(page)).decode()
 
 
 class TestTypedMoments:
@@ -140,10 +187,29 @@ class TestSellersPages:
 
         assert order.status_log.latest("pk").happened_at == ago
 
+    def test_read_those_of_a_filter_in_it_and_say_so(self, member, seller, order):
+        made = timezone.localtime(order.created_at, RIO_BRANCO.zone)
+        query = {"since": f"{made - timedelta(minutes=2):%Y-%m-%dT%H:%M}"}
+        query["until"] = f"{made + timedelta(minutes=2):%Y-%m-%dT%H:%M}"
+
+        page = member.get(seller_url("seller_orders", seller), query)
+        file = table(member.get(seller_url("seller_orders_export", seller), query))
+
+        assert order.code in text_of(page)
+        assert text_of(page).count("By the clocks of Rio Branco.") == 2
+        assert [row["orderId"] for row in file] == [order.code]
+
     def test_of_paper_name_the_zone(self, member, seller, manifest):
         (text,) = texts_of(member.get(seller_url("seller_manifest_file", seller, manifest.pk)).content)
 
         assert re.search(rf"{self.there()}:\d\d \(horário de Rio Branco\)", text)
+
+
+def test_a_refused_event_of_an_order_says_whose_time_it_tells():
+    last = timezone.now().replace(microsecond=0)
+    error = InvalidStatusReport("moment_before_the_last", "occurredAt", last=last.isoformat())
+
+    assert f"{timezone.localtime(last):%H:%M:%S} (Brasília time)." in words.refusal(error)
 
 
 def test_pages_of_the_admin_have_the_time_of_the_pickup(admin_client, delivery):

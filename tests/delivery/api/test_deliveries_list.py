@@ -193,7 +193,7 @@ def test_every_query_uses_an_index(api):
     day = {"createdFrom": "2026-07-15T11:55:00", "createdTo": "2026-07-15T11:55:09"}
     for query, index in [
         ({}, "delivery_of_account"),
-        ({"status": "FAILED"}, "delivery_of_account_status"),
+        ({"status": "COLLECTED"}, "delivery_of_account_status"),
         ({"externalId": "id-77"}, "stop_external_id"),
         (day, "delivery_of_account"),
     ]:

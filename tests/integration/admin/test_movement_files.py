@@ -109,7 +109,7 @@ class TestFile:
 
         page = text_of(preview)
         for fault in (
-            "Linha 3, ocorrido em: 'ontem': escreva como 28/11/2026 14:30 ou 2026-11-28 14:30",
+            "Linha 3, ocorrido em: 'ontem': escreva como 28/11/2026 14:30 ou 2026-11-28 14:30, horário de Brasília",
             "Linha 4, status: 'cancelled' não é nenhum de:",
             "Linha 5, código de rastreio: Este campo é obrigatório",
             "Linha 7, status: De “Entregue” um pedido não passa a “Em trânsito”",
