@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -408,10 +409,11 @@ class TestApplication:
 async def _send(caller):
     """The answers to a heavy call with a body."""
     sent = []
-    application = Application(_upper, threads=1, streams=SimpleNamespace(), caller_of=lambda _environ: caller)
+    streams: Any = None  # no answer is one
+    application = Application(_upper, threads=1, streams=streams, caller_of=lambda _environ: caller)
     application._loop = asyncio.get_running_loop()
     threading.Thread(target=application._serve, daemon=True).start()
-    protocol = SimpleNamespace(response_bytes=lambda status, _headers, content: sent.append((status, content)))
+    protocol: Any = SimpleNamespace(response_bytes=lambda status, _headers, content: sent.append((status, content)))
     body = _Body(bytearray(b"body"))
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/api/integration/labels", "QUERY_STRING": ""}
     await application._respond(environ, protocol, body)
