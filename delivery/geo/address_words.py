@@ -18,9 +18,21 @@ _NO_NUMBER = re.compile(
     r"|(?<!\w)(?:sn|s\.\s?n\.?)(?=\s?(?:,|$))",
     re.IGNORECASE,
 )
-_BEHIND = r"(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b"
-_BEHIND_NUMBER = re.compile(rf"(\d[a-z]?)\s?[-\u2013]?\s?{_BEHIND}.*", re.IGNORECASE)
-_ONLY_BEHIND = re.compile(rf"{_BEHIND}\.?(?:\s?\d.*)?$", re.IGNORECASE)
+# `500 apto 12`, `500 - 2º andar`; and what is behind a door in most places, but names a street in Brasília: `bloco 2`.
+_DOOR = (
+    r"(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|sala|sl|loja|lj|casa|andar|fundos|torre|box)\b"
+)
+_PART = r"(?:bloco|bl|conjunto|conj|cj|quadra|qd|lote|lt)\b\.?(?=\s?\d|\s[a-z]\b)"
+_SECTOR = re.compile(r"(?:S[A-Z]{1,4}\s)?(?:S[A-Z]{1,4}|Q[A-Z]{0,3}|E[QP][A-Z]{1,3})\s?\d")
+_BEHIND_NUMBER = {
+    False: re.compile(rf"(\d[a-z]?)\s?[-\u2013]?\s?(?:{_DOOR}|{_PART}).*", re.IGNORECASE),
+    True: re.compile(rf"(\d[a-z]?|\b[a-z])\s?[-\u2013]?\s?{_DOOR}.*", re.IGNORECASE),
+}
+_ONLY_BEHIND = {
+    False: re.compile(rf"(?:{_DOOR}\.?(?:\s?\d.*)?|{_PART}.*)$", re.IGNORECASE),
+    True: re.compile(rf"{_DOOR}\.?(?:\s?\d.*)?$", re.IGNORECASE),
+}
+_DASHES = " -\u2013\u2014."
 
 
 def house_number(text: str) -> str:
@@ -39,9 +51,17 @@ def house_number(text: str) -> str:
 
 def known_words(text: str) -> str:
     """A street, or a whole address in one line, without what says that there is no number or which door it is."""
-    first, *others = _NO_NUMBER.sub("", one_line(text)).split(",")
-    parts = [first, *(part for part in others if not _ONLY_BEHIND.match(part.strip()))]
-    return ", ".join(filter(None, (one_line(_BEHIND_NUMBER.sub(r"\1", part)) for part in parts)))
+    line = one_line(text)
+    # In Brasília `SQN 410 Bloco B` is what a map knows.
+    is_sector = _SECTOR.match(line) is not None
+    only, behind = _ONLY_BEHIND[is_sector], _BEHIND_NUMBER[is_sector]
+    street, *rests = _NO_NUMBER.split(line)
+    for rest in rests:
+        beginning, comma, others = rest.partition(",")
+        street += comma + others if only.match(beginning.strip(_DASHES)) else rest
+    first, *parts = street.split(",")
+    parts = [first, *(part for part in parts if not only.match(part.strip(_DASHES)))]
+    return ", ".join(filter(None, (one_line(behind.sub(r"\1", part)) for part in parts)))
 
 
 def one_line(text: str) -> str:

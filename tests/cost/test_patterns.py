@@ -106,11 +106,37 @@ TABLE = {
     ): Bound(_ADDRESS, 400, "s / numero"),
     (
         "delivery/geo/address_words.py",
-        r"(\d[a-z]?)\s?[-\u2013]?\s?(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b.*",
-    ): Bound(_ADDRESS, 400, "500a - apto 12"),
+        r"(?:S[A-Z]{1,4}\s)?(?:S[A-Z]{1,4}|Q[A-Z]{0,3}|E[QP][A-Z]{1,3})\s?\d",
+    ): Bound(COUNTED, LINEAR, "SHIS QI 5"),
     (
         "delivery/geo/address_words.py",
-        r"(?:apartamento|apto|apt|ap|sala|loja|casa|andar|fundos|torre|box)\b\.?(?:\s?\d.*)?$",
+        (
+            r"(\d[a-z]?)\s?[-\u2013]?\s?(?:(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|"
+            r"sala|sl|loja|lj|casa|andar|fundos|torre|box)\b|(?:bloco|bl|conjunto|conj|cj|quadra|qd|lote|lt)"
+            r"\b\.?(?=\s?\d|\s[a-z]\b)).*"
+        ),
+    ): Bound(_ADDRESS, 400, "500a - bl. 2 apto 12"),
+    (
+        "delivery/geo/address_words.py",
+        (
+            r"(\d[a-z]?|\b[a-z])\s?[-\u2013]?\s?(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|ap"
+            r"t|ap|sala|sl|loja|lj|casa|andar|fundos|torre|box)\b.*"
+        ),
+    ): Bound(_ADDRESS, 400, "b - apto 2"),
+    (
+        "delivery/geo/address_words.py",
+        (
+            r"(?:(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|sala|sl|loja|lj|casa|andar"
+            r"|fundos|torre|box)\b\.?(?:\s?\d.*)?|(?:bloco|bl|conjunto|conj|cj|quadra|qd|lote|lt)\b\.?(?=\s?"
+            r"\d|\s[a-z]\b).*)$"
+        ),
+    ): Bound(_ADDRESS, 400, "lote 12 b"),
+    (
+        "delivery/geo/address_words.py",
+        (
+            r"(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|sala|sl|loja|lj|casa|andar|fu"
+            r"ndos|torre|box)\b\.?(?:\s?\d.*)?$"
+        ),
     ): Bound(_ADDRESS, 400, "apto. 12 b"),
     ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
