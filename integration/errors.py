@@ -292,7 +292,7 @@ class TooManyLabels(IntegrationError):
     meaning = "The orders have more volumes than a file of labels may have."
     remedy = (
         "Ask for the labels of fewer orders at a time. One order alone has too many only if it is older than the key "
-        "volumes, when each unit of its items was one: cancel it and create it again with volumes."
+        "volumes, when each unit of its items was one: cancel it and create it with volumes under another orderId."
     )
 
 

@@ -31,6 +31,7 @@ from delivery.models.driver import DriverQuerySet
 from integration import words
 from integration.actions.invoices import compact_key
 from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, compact_document
+from integration.models.order import compact_code, compact_value
 from panel.templatetags.panel import status_name
 
 _SEARCH = forms.TextInput({"type": "search"})
@@ -517,6 +518,10 @@ class InvoiceFilter(_OfSeller):
         found = found.union(
             own.filter(number=text).values("pk").order_by(),
             InvoiceReference.objects.filter(seller=self._scope["seller"], value__in=spellings(text))
+            .values("invoice")
+            .order_by(),
+            InvoiceReference.objects.alias(compact=compact_code("value"))
+            .filter(seller=self._scope["seller"], compact=compact_value(Value(text)))
             .values("invoice")
             .order_by(),
             InvoiceLink.objects.filter(order__in=named.values("order")).values("invoice").order_by(),

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 
 from common.accounts import Environment
 from common.fields import composed, spellings
@@ -38,7 +38,7 @@ from integration.models import (
     SearchCode,
     Seller,
 )
-from integration.models.order import CUT_REFERENCE
+from integration.models.order import CUT_REFERENCE, compact_code, only_alike
 from integration.nfe import Nfe, NfeFile
 
 _DAY = timedelta(hours=24)
@@ -437,7 +437,10 @@ class _Named:
 
 
 def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
-    """The seller's orders that an invoice names in `references`, and those that name its access key."""
+    """The seller's orders that an invoice names in `references`, and those that name its access key.
+
+    A reference that is no order's code names the only one that is alike (`compact_code`), unless it may be a cut one.
+    """
     orders = Order.objects.of(invoice.seller_id, invoice.environment)
     named, found = _Named(), {}
     spelled = {spelling for value in references for spelling in spellings(value)}
@@ -446,10 +449,16 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
         reason = LinkReason.REFERENCE if order.code in spelled else LinkReason.ACCESS_KEY
         found[composed(order.code)] = _NamedOrder(order, reason)
     references = [*dict.fromkeys(map(composed, references))]
-    cut = [value for value in references if len(value) == CUT_REFERENCE and value not in found]
+    missing = [value for value in references if value not in found]
+    cut = [value for value in missing if len(value) == CUT_REFERENCE]
     alike = _alike(invoice.seller_id, invoice.environment, cut) if cut else {}
-    for value in references:
-        if value in found:
+    whole = [value for value in missing if value not in alike]
+    keys = only_alike(invoice.seller_id, invoice.environment, whole) if whole else {}
+    by_key = orders.in_bulk(keys.values()) if keys else {}
+    for value in missing:
+        if value in keys:
+            order = by_key[keys[value]]
+            found.setdefault(composed(order.code), _NamedOrder(order, LinkReason.REFERENCE))
             continue
         meant = order_of_cut_reference(invoice, alike.get(value, []))
         possible = _possible(invoice, alike.get(value, []))
@@ -541,6 +550,17 @@ def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[Cu
     return [
         CutReference(invoice, alike) for invoice in found if order_of_cut_reference(invoice, [*alike, order]) is order
     ]
+
+
+def unlink_alike(order: Order, *, named_by: Iterable[Invoice], by: str, at: datetime) -> None:
+    """Unlink the orders that are only alike to a new one from the invoices that name the new one exactly."""
+    for invoice in named_by:
+        own = InvoiceReference.objects.filter(invoice=invoice, value__composed=OuterRef("order__code"))
+        links = invoice.links.alias(compact=compact_code("order__code")).filter(
+            ~Exists(own), reason=LinkReason.REFERENCE, compact=compact_code(Value(order.code))
+        )
+        others = [*links.exclude(order=order).values_list("pk", flat=True)]
+        _unlink(invoice, invoice.links.filter(pk__in=others), reason=LinkReason.OTHER_ORDER, by=by, at=at)
 
 
 def doubts_of_order(order: Order, *, linked: Iterable[Invoice], is_void: bool) -> list[Doubt]:

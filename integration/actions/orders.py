@@ -9,14 +9,14 @@ from typing import Any, NotRequired, TypedDict
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import Exists, F, Func, Q, QuerySet, Subquery, TextField
-from django.db.models.functions import Cast
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery, TextField
+from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
 from common import business_days, wake_up
 from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
-from common.fields import any_of, composed, spellings
+from common.fields import any_of, composed, composed_column, spellings
 from common.postgresql import prepared
 from common.states import region_of
 from common.webhooks.models import ENDPOINT_COLUMNS
@@ -51,7 +51,7 @@ from integration.models import (
     compact_document,
     is_document,
 )
-from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON, MOVED
+from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON, MOVED, compact_code, compact_value
 from integration.simulation.steps import ACTOR
 from integration.webhooks import outbox
 
@@ -280,6 +280,8 @@ def create(
         )
         insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned, *told)
         invoices.link([(invoice, order, _reason(invoice, order)) for invoice in naming], by=by, at=at)
+        if facts.has_alike:
+            invoices.unlink_alike(order, named_by=naming, by=by, at=at)
         for each in meaning:
             each.link(order, is_linked=each.invoice.access_key in keys, by=by, at=at)
         on_doubts(invoices.doubts_of_order(order, linked=named, is_void=facts.is_void))
@@ -379,6 +381,7 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
         (found,) = _FACTS.all(
             seller=seller.pk,
             environment=environment,
+            code=payload.code,
             codes=spellings(payload.code),
             tracking_codes=spellings(code),
             cuts=spellings(cut) if (cut := composed(payload.code)[:CUT_REFERENCE]) != composed(payload.code) else [],
@@ -465,6 +468,7 @@ def _facts() -> QuerySet[Seller]:
         .only("pk")
         .annotate(
             has_code=Exists(orders.filter(any_of("code", Parameter("codes")))),
+            has_alike=Exists(_alike(seller, environment)),
             has_tracking_code=Exists(orders.filter(any_of("tracking_code", Parameter("tracking_codes")))),
             naming=ArraySubquery(_naming(seller, environment).values("texts")),
             beginning=ArraySubquery(_beginning(seller)),
@@ -491,6 +495,26 @@ def _beginning(seller: Parameter) -> QuerySet[Any]:
     return references.order_by((F("invoice") + 0).desc()).values("invoice")[:_MOST_BEGINNING]
 
 
+def _alike(seller: Parameter, environment: Parameter) -> QuerySet[SearchCode]:
+    """Those of the seller's orders that are alike to the order's code."""
+    codes = SearchCode.objects.filter(seller=seller, environment=environment, kind=SearchCode.Kind.ORDER)
+    return codes.alike(Parameter("code")).order_by()
+
+
+def _naming_alike(seller: Parameter, environment: Parameter) -> QuerySet[InvoiceReference]:
+    """The references that are alike to the order's code, and to no other's; of one that may be cut, none.
+
+    As `invoices.receive` finds the order of such a reference.
+    """
+    orders = Order.objects.of(seller, environment).alias(beginning=Left(composed_column("code"), CUT_REFERENCE))
+    references = InvoiceReference.objects.filter(seller=seller).alias(compact=compact_code("value"))
+    return references.filter(
+        ~Exists(_alike(seller, environment)),
+        ~Exists(orders.filter(beginning=composed_column(OuterRef("value")))),
+        compact=compact_value(Parameter("code")),
+    ).order_by()
+
+
 def _naming(seller: Parameter, environment: Parameter) -> QuerySet[Any]:
     """The seller's invoices, but void ones, that name the order or whose access key it names, with their `texts`."""
     named = InvoiceReference.objects.filter(any_of("value", Parameter("codes")), seller=seller).order_by()
@@ -503,6 +527,7 @@ def _naming(seller: Parameter, environment: Parameter) -> QuerySet[Any]:
     )
     found = Invoice.objects.filter(
         any_of("pk", ArraySubquery(named.values("invoice")))
+        | any_of("pk", ArraySubquery(_naming_alike(seller, environment).values("invoice")))
         | Q(seller=seller, access_key=Parameter("invoice_key")),  # no invoice has an empty access key
         environment=environment,
         is_void=False,

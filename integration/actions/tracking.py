@@ -7,14 +7,13 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
-from django.db import connection
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Prefetch, QuerySet
 
 from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of, spellings
 from integration.errors import OrderNotFound
 from integration.models import Invoice, InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
-from integration.models.order import SearchCodeQuerySet, compact_sql
+from integration.models.order import SearchCodeQuerySet, only_alike
 
 MOST_RESULTS = 10
 
@@ -79,32 +78,13 @@ def _found(seller: Seller, environment: str, codes: Sequence[str], orders: Query
     # The code as it was sent comes last, so that it goes before its other spellings.
     found = {code: by_code[each] for code in codes for each in reversed(spellings(code)) if each in by_code}
     if missing := [code for code in codes if code not in found]:
-        keys = _only_alike(seller, environment, missing)
+        keys = only_alike(seller.pk, environment, missing)
         alike = own.in_bulk(keys.values()) if keys else {}
         found |= {code: alike[key] for code, key in keys.items()}
     missing = [code for code in codes if code not in found]
     if missing:
         raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing[0]}'")
     return [found[code] for code in codes]
-
-
-_ALIKE = f"""
-    SELECT sent.code, min(alike.order_id)
-    FROM unnest(%s::text[]) AS sent (code) CROSS JOIN LATERAL (
-        SELECT order_id FROM integration_searchcode
-        WHERE seller_id = %s AND environment = %s AND kind = 'order'
-          AND {compact_sql("value")} = nullif({compact_sql("sent.code")}, '')
-        LIMIT 2
-    ) alike
-    GROUP BY sent.code HAVING count(*) = 1
-"""  # noqa: S608  # nosec B608  # constants
-
-
-def _only_alike(seller: Seller, environment: str, codes: Sequence[str]) -> dict[str, int]:
-    """By code, the key of the order whose `orderId` is alike (`compact_code`), where there is one only."""
-    with connection.cursor() as cursor:
-        cursor.execute(_ALIKE, [[*codes], seller.pk, environment])
-        return dict(cursor.fetchall())
 
 
 def with_labels(orders: QuerySet[Order]) -> QuerySet[Order]:

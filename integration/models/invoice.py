@@ -12,7 +12,7 @@ from common.fields import one_of
 from common.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from common.formats import short_id
 from integration import nfe
-from integration.models.order import LONGEST_CODE, Order
+from integration.models.order import LONGEST_CODE, Order, compact_code
 from integration.models.seller import Seller, environment_field
 
 # Of the invoice before and after the change; one of them is NULL when it is written or deleted.
@@ -197,7 +197,10 @@ class InvoiceReference(models.Model):
         verbose_name_plural = _("order references")
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["invoice", "value"], name="one_reference_per_invoice")]
-        indexes = [models.Index(fields=["seller", "value"], name="invoice_reference_value")]
+        indexes = [
+            models.Index(fields=["seller", "value"], name="invoice_reference_value"),
+            models.Index("seller", compact_code("value"), name="invoice_reference_alike"),
+        ]
 
     def __str__(self) -> str:
         return self.value

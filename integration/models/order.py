@@ -1,4 +1,4 @@
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import repeat
@@ -9,7 +9,7 @@ import pgtrigger
 from django.conf import settings
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import models
+from django.db import connection, models
 from django.db.models import F, Func, Q, TextField, Value
 from django.db.models.functions import Cast, Left, NullIf
 from django.utils import timezone
@@ -92,6 +92,25 @@ def key_of_token(token: str) -> int | None:
         return int(_signer.unsign(token))
     except signing.BadSignature:
         return None
+
+
+_ONLY_ALIKE = f"""
+    SELECT sent.code, min(alike.order_id)
+    FROM unnest(%s::text[]) AS sent (code) CROSS JOIN LATERAL (
+        SELECT order_id FROM integration_searchcode
+        WHERE seller_id = %s AND environment = %s AND kind = 'order'
+          AND {compact_sql("value")} = nullif({compact_sql("sent.code")}, '')
+        LIMIT 2
+    ) alike
+    GROUP BY sent.code HAVING count(*) = 1
+"""  # noqa: S608  # nosec B608  # constants
+
+
+def only_alike(seller_id: int, environment: str, codes: Collection[str]) -> dict[str, int]:
+    """By code, the key of the seller's order whose `orderId` is alike (`compact_code`), where there is one only."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ONLY_ALIKE, [[*codes], seller_id, environment])
+        return dict(cursor.fetchall())
 
 
 class OrderQuerySet(models.QuerySet["Order"]):

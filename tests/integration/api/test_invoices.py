@@ -455,6 +455,44 @@ class TestLinks:
 
         assert linked(send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode())) == [LONG[:15]]
 
+    @pytest.mark.parametrize("reference", ["enc-12czypx", "ENC12CZYP.X", "ENC 12CZYP.x"])
+    def test_the_only_order_that_is_alike(self, seller, reference, whichever_first):
+        whichever_first(
+            lambda: create_order(seller, orderId="ENC 12CZYP.x"),
+            lambda: send_invoice(seller, nfe_xml(items=(reference,)).encode()),
+        )
+
+        assert linked() == ["ENC 12CZYP.x"]
+
+    def test_none_of_two_orders_that_are_alike(self, seller):
+        for code in ("1-23", "12-3"):
+            create_order(seller, orderId=code)
+
+        assert linked(send_invoice(seller, nfe_xml(items=("123",)).encode())) == []
+
+    def test_the_exact_order_rather_than_one_that_is_alike_whichever_comes_first(self, seller):
+        create_order(seller, orderId="1-23")
+        invoice = send_invoice(seller, nfe_xml(items=("12-3",)).encode())
+        assert linked(invoice) == ["1-23"]
+
+        create_order(seller, orderId="123")
+        assert linked(invoice) == ["1-23"]
+        create_order(seller, orderId="12-3")
+        assert linked(invoice) == ["12-3"]
+        assert linked(send_invoice(seller, nfe_xml(items=("12-3", "1-23"), key=access_key(2)).encode())) == [
+            "1-23", "12-3",
+        ]  # fmt: skip  # a list of codes
+
+    def test_no_order_that_is_alike_to_a_reference_that_may_be_cut(self, seller, whichever_first):
+        create_order(seller, orderId=LONG)
+
+        whichever_first(
+            lambda: create_order(seller, orderId=LONG[:15].lower()),
+            lambda: send_invoice(seller, nfe_xml(items=(LONG[:15],)).encode()),
+        )
+
+        assert linked() == []
+
     @pytest.mark.parametrize("key", [f"NFe{ACCESS_KEY}", f" nfe{ACCESS_KEY} ", " ".join(ACCESS_KEY)])
     def test_an_order_that_writes_the_key_in_another_form(self, seller, key):
         create_order(seller, invoice={"key": key})
