@@ -25,7 +25,7 @@ _YEARS = range(1969, 2200)
 T = TypeVar("T")
 # The name is that of docs/monitoring.md.
 _UNREADABLE = Counter(
-    "rota_unreadable_items", "Items of devices' reports that could not be read", ["list"], registry=REGISTRY
+    "rota_unreadable_items", "Items and fields of devices' reports that could not be read", ["list"], registry=REGISTRY
 )
 
 
@@ -51,8 +51,13 @@ def read_body(request: HttpRequest) -> dict[str, Any]:
 
 
 def clock_error(body: Mapping[str, Any], *, at: datetime) -> timedelta:
-    """How much the device's clock is behind: to be added to its moments. From `sentAt`. Raises InvalidReport."""
-    return at - moment(body, "sentAt")
+    """How much the device's clock is behind: to be added to its moments. From `sentAt`.
+
+    Without it, or where it cannot be read, nothing is known of the clock, so it is taken to be right. Whoever uses a
+    moment keeps it from lying ahead of now.
+    """
+    sent_at = readable(body, "sentAt", moment) if "sentAt" in body else None
+    return timedelta(0) if sent_at is None else at - sent_at
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,18 @@ def _item(item: Any, name: str, read: Callable[[dict[str, Any]], T]) -> T | Unre
         sent = fields.get("id")
         is_text = isinstance(sent, str) and len(sent) <= _LENGTH_OF_ID and not UNSTORABLE.search(sent)
         return Unreadable(sent if is_text else None, error)
+
+
+def readable(item: Mapping[str, Any], name: str, read: Callable[[Mapping[str, Any], str], T]) -> T | None:
+    """The field as `read` returns it; None where it cannot be read, which is counted.
+
+    For what a report can do without: its other fields are used.
+    """
+    try:
+        return read(item, name)
+    except InvalidReport:
+        _UNREADABLE.labels(name).inc()
+        return None
 
 
 def wrong(name: str) -> InvalidReport:

@@ -38,7 +38,7 @@ from common.fields import any_of
 from common.pagination import Page, page_in_order
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
-from delivery.models.delivery import ENDED, OFFERED_AT, ON_TIME, OWED, PERCENTS, DeliveryQuerySet
+from delivery.models.delivery import DELIVERED, ENDED, OFFERED_AT, ON_TIME, OWED, PERCENTS, DeliveryQuerySet
 from delivery.pricing import Charge
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -347,7 +347,6 @@ class Service:
 def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
     """That of deliveries that have ended, by the values of a column or an annotation. Without the untaken ones."""
     waited = ExpressionWrapper(F("accepted_at") - OFFERED_AT, DurationField())
-    delivered = Q(status=Status.DELIVERED)
     rows = (
         deliveries.filter(driver__isnull=False)
         .with_due()
@@ -355,8 +354,8 @@ def service(deliveries: DeliveryQuerySet, *, by: str) -> dict[Any, Service]:
         .values_list(by)
         .annotate(
             taken=Count("pk"),
-            delivered=Count("pk", filter=delivered),
-            on_time=Count("pk", filter=delivered & ON_TIME),
+            delivered=Count("pk", filter=DELIVERED),
+            on_time=Count("pk", filter=DELIVERED & ON_TIME),
             median=_Median(waited),
         )
     )

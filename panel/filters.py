@@ -521,7 +521,7 @@ class InvoiceFilter(_OfSeller):
             .values("invoice")
             .order_by(),
             InvoiceReference.objects.alias(compact=compact_code("value"))
-            .filter(seller=self._scope["seller"], compact=compact_value(text))
+            .filter(seller=self._scope["seller"], compact=compact_value(Value(text)))
             .values("invoice")
             .order_by(),
             InvoiceLink.objects.filter(order__in=named.values("order")).values("invoice").order_by(),

@@ -19,7 +19,7 @@ from common.idempotency import KeyedEndpoint
 from common.simulation import rows as simulation_rows
 from common.webhooks import recording
 from delivery import lifecycle, task_names, windows, words
-from delivery.actions import drivers, quotes, receivers, transitions
+from delivery.actions import drivers, goods, quotes, receivers, transitions
 from delivery.errors import (
     AlreadyFinished,
     AttemptRecorded,
@@ -273,7 +273,14 @@ def collect(*, delivery: Delivery, point: str = "", by: str, at: datetime, made_
     """
     locked = transitions.lock(delivery)
     if locked.mode == Mode.REVERSE:
-        return _collect_at(locked, point, by=by, at=at, made_at=made_at)
+        collected = _collect_at(locked, point, by=by, at=at, made_at=made_at)
+    else:
+        collected = _collect(locked, point, by=by, at=at, made_at=made_at)
+    goods.hand_over(delivery=collected, by=by, at=at)
+    return collected
+
+
+def _collect(locked: Delivery, point: str, *, by: str, at: datetime, made_at: datetime | None) -> Delivery:
     if point not in ("", "A"):
         raise StopNotFound("The goods of this route are collected at A only; name no point.")
     after = lifecycle.move(locked.state, Trigger.COLLECT)

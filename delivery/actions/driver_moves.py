@@ -119,14 +119,12 @@ def _report_goods(driver: Driver, delivery: Delivery, report: Report, move: Driv
     """Unlike other moves it was made before the latest change of the route, of which the phone did not know."""
     began_at = delivery.accepted_at or delivery.created_at
     move.made_at = max(min(report.made_at, move.received_at), began_at)
-    goods.report(
-        delivery=delivery,
-        driver=driver,
-        point=report.point,
-        by=f"driver {driver.name}",
-        at=move.received_at,
-        made_at=move.made_at,
-    )
+    at, made_at = move.received_at, move.made_at
+    if not goods.may_open_again(delivery=delivery, driver=driver, made_at=made_at):
+        goods.report(delivery=delivery, driver=driver, at=at, made_at=made_at)
+        return
+    by = f"driver {driver.name}"
+    deliveries.open_again(delivery=delivery, point=report.point, by=by, at=at, made_at=made_at)
 
 
 def _untried(delivery: Delivery, report: Report) -> str:

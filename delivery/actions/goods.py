@@ -6,9 +6,8 @@ from django.db import transaction
 
 from common.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates
-from delivery.actions import deliveries
 from delivery.errors import GoodsInDriversHand
-from delivery.lifecycle import Mode, RouteStatus
+from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import Delivery, Driver, GoodsInHand
 from delivery.webhooks import outbox
 
@@ -31,16 +30,12 @@ def are_out(*, delivery: Delivery, driver: Driver, point: str) -> bool:
     return delivery.route_status == RouteStatus.CANCELLED and delivery.forgotten_at is None
 
 
-def report(*, delivery: Delivery, driver: Driver, point: str, by: str, at: datetime, made_at: datetime) -> None:
-    """Open the route again, so that the driver brings the goods back, or else let dispatchers see that they are out.
+def report(*, delivery: Delivery, driver: Driver, at: datetime, made_at: datetime) -> None:
+    """Let dispatchers see that the goods are out. Raises GoodsInDriversHand, which tells the driver what to do.
 
-    For goods that `are_out`, with the rows of the delivery and the driver locked. The route is opened again after a
-    collection before the cancellation, unless the driver holds another one or could not be given this one any more.
-    Raises GoodsInDriversHand, which tells the driver what to do, and StopNotFound.
+    For goods that `are_out` of a route that may not be opened again, with the rows of the delivery and the driver
+    locked.
     """
-    if _can_be_opened_again(delivery, driver, made_at=made_at):
-        deliveries.open_again(delivery=delivery, point=point, by=by, at=at, made_at=made_at)
-        return
     _row, is_new = GoodsInHand.objects.get_or_create(
         delivery=delivery, driver=driver, defaults={"collected_at": made_at, "reported_at": at}
     )
@@ -51,13 +46,32 @@ def report(*, delivery: Delivery, driver: Driver, point: str, by: str, at: datet
     raise GoodsInDriversHand("This route is not yours any more. Bring the goods back to A.")
 
 
-def _can_be_opened_again(delivery: Delivery, driver: Driver, *, made_at: datetime) -> bool:
+def may_open_again(*, delivery: Delivery, driver: Driver, made_at: datetime) -> bool:
+    """Whether the driver can bring goods that `are_out` back on the route itself, having collected them at `made_at`.
+
+    After a collection before the cancellation, unless the driver holds another route or could not be given this one any
+    more.
+    """
     if delivery.driver_id != driver.pk or delivery.cancelled_at is None:
         return False
     if delivery.route_status == RouteStatus.RETURNING:
         return True
     is_fit = driver.active and driver.fits(delivery) and driver.vehicle_type == delivery.vehicle_type
     return made_at < delivery.cancelled_at and is_fit and not Delivery.objects.held_by(driver).exists()
+
+
+def hand_over(*, delivery: Delivery, by: str, at: datetime) -> None:
+    """Record, after a collection, that goods which drivers were to bring back are with who has collected all of them.
+
+    With the row of the delivery locked. In mode REVERSE nothing says of which stops the goods are, so none may be left.
+    """
+    if any(stop.status != Status.COLLECTED for stop in delivery.ordered_stops):
+        return
+    out = list(GoodsInHand.objects.out().filter(delivery=delivery).select_related("driver"))
+    if out:
+        GoodsInHand.objects.filter(pk__in=[goods.pk for goods in out], back_at=None).update(back_at=at, back_by=by)
+    for goods in out:
+        _announce(delivery, goods.driver)
 
 
 @transaction.atomic

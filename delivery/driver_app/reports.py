@@ -1,6 +1,7 @@
 """Reads what phones report. Lengths and numbers are checked before anything is done with them."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,12 +9,12 @@ from uuid import UUID
 
 from common.device_reports import (
     MOST_AT_ONCE,
-    InvalidReport,
     Unreadable,
     clock_error,
     identifier,
     items,
     moment,
+    readable,
     text,
     wrong,
 )
@@ -68,7 +69,7 @@ class Photo:
 
 def photo(query: dict[str, Any], *, at: datetime) -> Photo:
     """The photo that the query of an upload describes, with or without `sentAt`. Raises InvalidReport."""
-    behind = clock_error(query, at=at) if "sentAt" in query else timedelta(0)
+    behind = clock_error(query, at=at)
     return Photo(
         identifier(query, "id"),
         identifier(query, "deliveryId"),
@@ -107,37 +108,36 @@ def _flag(item: dict[str, Any], name: str) -> bool:
 
 
 def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:
+    """Without those that cannot be read. Where a photo is needed and none is left, the delivery is refused for that."""
     values = item.get("photos") or []
     if not isinstance(values, list) or len(values) > MOST_PHOTOS:
         raise wrong("photos")
-    return tuple(identifier({"photos": value}, "photos") for value in values)
+    found = [readable({"photos": value}, "photos", identifier) for value in values]
+    return tuple(each for each in found if each is not None)
 
 
 def _position(item: dict[str, Any], behind: timedelta, at: datetime) -> Reported:
-    accuracy = item.get("accuracy")
     told, heard_at = _told(item)
+    accuracy = None if item.get("accuracy") is None else readable(item, "accuracy", _number)
     return Reported(
         point=Point(_number(item, "latitude"), _number(item, "longitude")),
         at=_fixed_at(told, heard_at, behind, at),
-        accuracy_m=None if accuracy is None else abs(_number(item, "accuracy")),
+        accuracy_m=None if accuracy is None else abs(accuracy),
         told_at=told,
     )
 
 
 def _told(item: dict[str, Any]) -> tuple[datetime, datetime]:
-    """The position's own moment, and when the page heard of it. One stands for the other where that is missing.
+    """The position's own moment, and when the page heard of it. One stands for the other where that cannot be read.
 
     A receiver of satellites can tell a date that there cannot be. A page of the version before does not say when it
     heard.
     """
-    if "heardAt" not in item:
+    heard_at = readable(item, "heardAt", moment) if "heardAt" in item else None
+    if heard_at is None:
         told = moment(item, "at")
         return told, told
-    heard_at = moment(item, "heardAt")
-    try:
-        return moment(item, "at"), heard_at
-    except InvalidReport:
-        return heard_at, heard_at
+    return readable(item, "at", moment) or heard_at, heard_at
 
 
 def _fixed_at(told: datetime, heard_at: datetime, behind: timedelta, at: datetime) -> datetime:
@@ -153,7 +153,7 @@ def _fixed_at(told: datetime, heard_at: datetime, behind: timedelta, at: datetim
     return heard - max(min(ages, default=timedelta(0)), timedelta(0))
 
 
-def _number(item: dict[str, Any], name: str) -> float:
+def _number(item: Mapping[str, Any], name: str) -> float:
     value = item.get(name)
     try:
         number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

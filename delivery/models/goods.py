@@ -10,7 +10,7 @@ from delivery.models.driver import Driver
 
 class GoodsInHandQuerySet(models.QuerySet["GoodsInHand"]):
     def out(self) -> "GoodsInHandQuerySet":
-        """Those that no dispatcher has recorded as back, the oldest first."""
+        """Those that are not recorded as back, the oldest first."""
         return self.filter(back_at=None).order_by("reported_at", "pk")
 
     def of_driver(self, driver: UUID) -> "GoodsInHandQuerySet":
@@ -18,10 +18,12 @@ class GoodsInHandQuerySet(models.QuerySet["GoodsInHand"]):
 
 
 class GoodsInHand(models.Model):
-    """That a driver has goods of a route which this driver does not hold any more, until a dispatcher says otherwise.
+    """That a driver has goods of a route which this driver does not hold any more, until they are back.
 
     The driver had collected them before the phone knew that the route was cancelled or given to another driver. A route
     that was cancelled is opened again instead where that is possible, see `delivery.actions.driver_moves`.
+
+    They are back when a dispatcher says so, or when somebody has collected all goods of the route.
     """
 
     delivery = models.ForeignKey(

@@ -340,6 +340,20 @@ class TestOnTime:
 
         assert self.judged(shop) == (1, 0)
 
+    @pytest.mark.parametrize("windows", [[Window(), Window()], [Window(None, BY_B), Window(None, BY_C)]])
+    def test_is_no_delivery_of_which_a_part_failed(self, shop, windows):
+        self.made(shop, windows, ("deliver", "B", NOON), ("fail", "C", NOON), ("return", "", NOON + MINUTE))
+
+        (served,) = reports.service_of_drivers(of(shop), NOVEMBER)
+        assert (served.taken, served.delivered, served.on_time) == (1, 0, 0)
+        assert (served.percent_on_time, november(shop).counts[Ending.DELIVERED]) == (None, 0)
+        # Of all accounts, of a period and of its days: one rule for all.
+        (of_day,) = reports.service_of_dates(of(shop), NOVEMBER).values()
+        of_period = reports.service_of_period(of(shop), NOVEMBER)
+        (of_account,) = reports.service(reports.live(NOVEMBER), by="integrator").values()
+        assert of_period is not None
+        assert [each.delivered for each in (of_day, of_period, of_account)] == [0, 0, 0]
+
     def test_without_deadlines_counts_from_when_the_last_stop_is_ready(self, shop):
         ready = NOON + 110 * MINUTE
         delivery = scheduled(

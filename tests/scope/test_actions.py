@@ -49,6 +49,8 @@ NOT_CALLED = {
         (
             "delivery.actions.deliveries.charge",
             "delivery.actions.deliveries.open_again",
+            "delivery.actions.goods.hand_over",
+            "delivery.actions.goods.may_open_again",
             "delivery.actions.goods.report",
         ),
         "of a cancelled route; tests/delivery/actions/test_goods.py",

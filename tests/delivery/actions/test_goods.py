@@ -253,6 +253,42 @@ class TestGoodsInHand:
         assert collected(accepted, driver).refusal == "not_your_route"
         assert not GoodsInHand.objects.exists()
 
+    def test_are_with_the_next_driver_who_collects_after_the_report(self, accepted, driver):
+        deliveries.reassign(delivery=accepted, driver=DriverFactory.create(), by=BY, at=LOST)
+        collected(accepted, driver)
+        other = GoodsInHand.objects.create(
+            delivery=DeliveryFactory.create(), driver=driver, collected_at=NOW, reported_at=NOW
+        )
+
+        deliveries.collect(delivery=accepted, by="driver Bea", at=NOW)
+
+        row = GoodsInHand.objects.get(delivery=accepted)
+        assert (row.back_at, row.back_by) == (NOW, "driver Bea")
+        assert [each["deliveryId"] for each in on_phone(driver)["goods"]] == [str(other.delivery_id)]
+        assert broken() == []
+
+    def test_of_mode_reverse_are_with_the_next_driver_who_collects_all(self, driver):
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2, mode=Mode.REVERSE)
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=LOST)
+        collected(delivery, driver, point="B")
+
+        out = []
+        for point in "CB":
+            deliveries.collect(delivery=delivery, point=point, by=BY, at=NOW)
+            out.append(GoodsInHand.objects.out().count())
+
+        assert out == [1, 0]
+
+    def test_of_mode_reverse_are_out_where_the_next_driver_finds_nothing(self, driver):
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2, mode=Mode.REVERSE)
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=LOST)
+        collected(delivery, driver, point="B")
+
+        deliveries.fail_point(delivery=delivery, point="B", reason="Nothing there", by=BY, at=NOW)
+        deliveries.collect(delivery=delivery, point="C", by=BY, at=NOW)
+
+        assert GoodsInHand.objects.out().count() == 1
+
     def test_are_not_of_who_never_held_the_route(self, accepted):
         cancel(accepted)
 

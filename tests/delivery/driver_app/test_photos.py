@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from common import attempts
+from common.metrics import REGISTRY
 from delivery.driver_app.work import AT_ONCE, REFUSED
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options
@@ -22,6 +23,10 @@ def delivery(ana):
 
 def report(phone, delivery, trigger="deliver", **proof):
     return phone.post("moves/", {"sentAt": now(), "moves": [move(delivery, trigger, point="B", **proof)]})
+
+
+def unreadable_photos():
+    return REGISTRY.get_sample_value("rota_unreadable_items_total", {"list": "photos"}) or 0
 
 
 class TestUpload:
@@ -101,6 +106,20 @@ class TestMovesWithProof:
         assert StopProof.objects.get().received_by == "Célia"
         assert StopProof.objects.get().pin_confirmed_at is not None
 
+    @pytest.mark.parametrize("unreadable", ["x", "", None, 5, {}])
+    def test_leave_out_a_photo_whose_id_cannot_be_read(self, ana, delivery, unreadable):
+        upload = uuid4()
+        ana.upload(photo(), delivery, upload=upload)
+        before = unreadable_photos()
+
+        alone, beside = (
+            report(ana, delivery, photos=photos, pin=pin_of(delivery)).json()["outcomes"][0]
+            for photos in ([unreadable], [unreadable, str(upload)])
+        )
+
+        assert (alone["code"], beside["done"]) == ("photo_required", True)
+        assert unreadable_photos() - before == 2
+
     def test_are_refused_with_a_wrong_pin_in_the_phones_language(self, delivery, ana):
         upload = uuid4()
         ana.upload(photo(), delivery, upload=upload)
@@ -125,7 +144,7 @@ class TestMovesWithProof:
     @pytest.mark.parametrize(
         ("name", "values"),
         [
-            ("photos", ["x", [1], ["x"], [str(uuid4())] * 11]),
+            ("photos", ["x", {"1": 1}, [str(uuid4())] * 11]),
             ("pin", [1234, "1" * 11]),
             ("receivedBy", ["x" * 121, ["x"], "\0", "\udfff"]),
         ],

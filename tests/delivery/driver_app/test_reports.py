@@ -89,10 +89,25 @@ class TestMoves:
 
         assert (refused["id"], refused["code"], made["done"]) == (None, "invalid_report", True)
 
-    def test_need_a_moment_and_a_list(self, ana):
-        bodies: list[Any] = [{}, {"moves": []}, {"sentAt": "x", "moves": []}, {"moves": 5}]
+    def test_need_a_list(self, ana):
+        bodies: list[Any] = [{}, {"sentAt": now(), "moves": None}, {"sentAt": now(), "moves": 5}]
 
-        assert [ana.post("moves/", body).status_code for body in bodies] == [422] * 4
+        assert [ana.post("moves/", body).status_code for body in bodies] == [422] * 3
+
+    @pytest.mark.parametrize("clock", [{}, {"sentAt": "x"}, {"sentAt": None}, {"sentAt": "9999-12-31T23:59:59Z"}])
+    def test_that_were_sent_nobody_knows_when_have_the_moments_of_the_phone_but_none_ahead(self, ana, clock):
+        hour_ago = timezone.now() - timedelta(hours=1)
+        delivery = DeliveryFactory.create(accepted=True, driver=ana.driver, at=hour_ago, stops=1)
+        earlier, ahead = (timezone.now() + timedelta(minutes=minutes) for minutes in (-10, 10))
+        made = [move(delivery, madeAt=earlier.isoformat())]
+        made.append(move(delivery, "deliver", point="B", madeAt=ahead.isoformat()))
+
+        outcomes = ana.post("moves/", {**clock, "moves": made}).json()["outcomes"]
+
+        assert [outcome["done"] for outcome in outcomes] == [True, True]
+        first, second = Transition.objects.order_by("-id")[:2][::-1]
+        assert (first.made_at, second.made_at) == (earlier, None)
+        assert second.at <= timezone.now()
 
     def test_are_fifty_at_most(self, ana, delivery):
         assert ana.post("moves/", sent(moves=[move(delivery)] * 51)).status_code == 422
@@ -140,11 +155,9 @@ class TestPositions:
         [
             ("latitude", ["1", True]),
             ("longitude", [None, 10**400]),
-            ("accuracy", ["near", -(10**400)]),
             ("at", ["", 1, "+058871-03-20T10:00:00.000Z"]),
-            ("heardAt", ["", None]),
         ],
-        ids=["latitude", "longitude", "accuracy", "at", "heardAt"],
+        ids=["latitude", "longitude", "at"],
     )
     def test_of_another_form_are_dropped_and_counted_by_themselves(self, ana, name, values):
         for value in values:
@@ -154,6 +167,35 @@ class TestPositions:
 
             assert answer == {"kept": 1, "dropped": {"impossible": 2}}, value
         assert DriverDevice.objects.get().dropped_positions == 2 * len(values)
+
+    @pytest.mark.parametrize("changes", [{"heardAt": ""}, {"heardAt": None}, {"heardAt": 5}])
+    def test_without_a_readable_moment_of_hearing_have_their_own(self, changes):
+        at = timezone.now()
+        body = {"sentAt": at.isoformat(), "positions": [position(at=at.isoformat(), **changes)]}
+
+        (found,) = reports.positions(body, at=at)
+
+        assert (found.at, found.told_at, found.point) == (at, at, PICKUP)
+
+    @pytest.mark.parametrize("accuracy", ["near", -(10**400), [], None])
+    def test_without_a_readable_accuracy_are_kept(self, ana, accuracy):
+        DriverPosition.objects.all().delete()
+        ana.driver.latest.delete()
+
+        answer = ana.post("positions/", sent(positions=[position(accuracy=accuracy)])).json()
+
+        assert answer == {"kept": 1, "dropped": {}}
+        assert DriverPosition.objects.get().accuracy_m is None
+
+    @pytest.mark.parametrize("clock", [{}, {"sentAt": "x"}, {"sentAt": None}])
+    def test_that_were_sent_nobody_knows_when_have_the_moments_of_the_phone(self, clock):
+        at = timezone.now()
+        moments = [at - timedelta(minutes=1), at + timedelta(minutes=1)]
+        sent_ = [position(at=each.isoformat(), heardAt=each.isoformat()) for each in moments]
+
+        found = reports.positions({**clock, "positions": sent_}, at=at)
+
+        assert [each.at for each in found] == [moments[0], at]
 
     @pytest.mark.parametrize("told", ["2007-04-15T00:00:00Z", "1970-01-01T00:00:00Z", "+058871-03-20T10:00:00Z", None])
     def test_of_a_receiver_with_a_wrong_date_are_from_when_the_page_heard_of_them(self, told):
@@ -260,13 +302,13 @@ class TestAnyCall:
 
 
 class TestPhoto:
-    @pytest.mark.parametrize(("sent", "ago"), [(True, timedelta(minutes=10)), (False, timedelta(minutes=70))])
-    def test_was_taken_by_the_services_clock(self, sent, ago):
-        """The phone's clock is an hour behind. An older page does not say when it sends."""
+    @pytest.mark.parametrize(("sent", "minutes"), [(True, 10), (False, 70), ("x", 70)])
+    def test_was_taken_by_the_services_clock(self, sent, minutes):
+        """The phone's clock is an hour behind. Nothing readable says when it was sent: see `clock_error`."""
         at = timezone.now()
         phones = at - timedelta(hours=1)
         query = {"id": str(uuid4()), "deliveryId": str(uuid4()), "point": "B"}
         query |= {"takenAt": (phones - timedelta(minutes=10)).isoformat()}
-        query |= {"sentAt": phones.isoformat()} if sent else {}
+        query |= {"sentAt": phones.isoformat() if sent is True else sent} if sent else {}
 
-        assert reports.photo(query, at=at).taken_at == at - ago
+        assert reports.photo(query, at=at).taken_at == at - timedelta(minutes=minutes)
