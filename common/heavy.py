@@ -6,6 +6,9 @@ from typing import Any, TypeVar
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
+# Of a request whose call may be heavy for that reason.
+LARGE_BODY_BYTES = 200 * 1024
+
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 _METHODS = ("GET", "POST")
@@ -29,25 +32,36 @@ def heavy_with(query: str) -> Callable[[Endpoint], Endpoint]:
     return declare
 
 
-def expressions() -> dict[str, re.Pattern[str]]:
-    """By each method, what matches the path and query of its heavy calls, `/path?query`. Reads the URL map."""
-    found = list(_declared(get_resolver(), ""))
+def heavy_if_large(endpoint: Endpoint) -> Endpoint:
+    """Declare that this method of a view is heavy if the body of the request is over LARGE_BODY_BYTES."""
+    endpoint.heavy_query = ""  # type: ignore[attr-defined]  # functions have attributes
+    endpoint.heavy_if_large = True  # type: ignore[attr-defined]
+    return endpoint
+
+
+def expressions(*, large: bool = False) -> dict[str, re.Pattern[str]]:
+    """By each method, what matches the path and query of its heavy calls, `/path?query`. Reads the URL map.
+
+    `large`: of requests whose body is over LARGE_BODY_BYTES.
+    """
+    found = list(_declared(get_resolver(), "", large))
     return {
         method: re.compile("|".join(expression for of, expression in found if of == method), re.DOTALL)
         for method in _METHODS
     }
 
 
-def _declared(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
+def _declared(resolver: URLResolver, prefix: str, large: bool) -> Iterator[tuple[str, str]]:
     """Methods with the expressions of their heavy endpoints."""
     for entry in resolver.url_patterns:
         own = _NAMED.sub("(?:", entry.pattern.regex.pattern).removeprefix("^")
         if isinstance(entry, URLResolver):
-            yield from _declared(entry, prefix + own)
+            yield from _declared(entry, prefix + own, large)
             continue
         for method in _METHODS:
-            query = getattr(_method(entry, method), "heavy_query", None)
-            if query is not None:
+            endpoint = _method(entry, method)
+            query = getattr(endpoint, "heavy_query", None)
+            if query is not None and (large or not hasattr(endpoint, "heavy_if_large")):
                 condition = rf"\?(?:.*&)?{re.escape(query)}(?:&.*)?" if query else r"\?.*"
                 yield method, f"/{prefix}{_END.sub('', own)}{condition}"
 

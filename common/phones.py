@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from string import digits
 from typing import Any, NamedTuple, TypeVar
 
-from django.db.models import CharField, F, Func, Q, QuerySet, Value
+from django.db.models import CharField, F, Func, Index, Q, QuerySet, Value
 from django.db.models.fields.json import KT
 from django.db.models.functions import Right
-from django.db.models.lookups import EndsWith
+from django.db.models.lookups import Contains, EndsWith
 
 _COUNTRY = "55"
 _LANDLINE, _LONGEST_NATIONAL = 10, 11  # digits of a landline's and of a mobile phone's number with its area code
@@ -24,6 +25,13 @@ _COMPANIES = ("3003", "4003", "4004", "4020")  # one number in the whole country
 _GROUP = re.compile(r"\+?[0-9]+")
 _SEPARATORS = frozenset("/,|")
 _LONGEST_AREA_CODE = 3  # with its zero
+_LOCAL = (8, 9)  # digits of a number without its area code
+_MOST_GROUPS = 15  # of one number: of one digit each
+# Not one number with or without its country, zero and area code: what only `nationals` reads.
+_UNUSUAL = (
+    r"^(?![+0(). -]*(5[(). -]*5[(). -]*)?[1-9][(). -]*[1-9][(). -]*"
+    r"([2-9]|9[(). -]*[0-9])[(). -]*([0-9][(). -]*){7}$).{10,}"
+)
 _BLANKS = frozenset(("Zs", "Pd"))  # categories of Unicode: blanks and dashes
 # What a spreadsheet makes of a long number. Its last digits are lost.
 _ROUNDED = re.compile(r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}")
@@ -131,8 +139,43 @@ def _national(written: str) -> str:
     return number if (is_mobile or is_landline) and "0" not in number[:2] else ""
 
 
+def nationals(text: str) -> set[str]:
+    """Every Brazilian number with its area code in a text, as `_national` has it.
+
+    A number behind another one may leave the area code to it, and an extension may follow with a blank only.
+    """
+    found: list[str] = []
+    for groups in _numbers(text):
+        written = "".join(groups)
+        if found and len(written) in _LOCAL:
+            written = found[-1][:2] + written
+        if whole := _national(written):
+            found.append(whole)
+        elif not written.startswith("+") or written.startswith(f"+{_COUNTRY}"):
+            found += _in_a_row(groups)
+    return set(found)
+
+
+def _in_a_row(groups: list[str]) -> Iterator[str]:
+    """The numbers of Brazil among groups of digits that are not one number together."""
+    start = 0
+    while start < len(groups):
+        ends = range(start + 1, min(len(groups), start + _MOST_GROUPS) + 1)
+        numbers = ((_national("".join(groups[start:end])), end) for end in ends)
+        number, end = next((each for each in numbers if each[0]), ("", start + 1))
+        if number:
+            yield number
+        start = end
+
+
 def national(text: str) -> str:
-    """The digits of a Brazilian number with its area code, without `+55`, `0055` and the `0` of long distance calls."""
+    """The digits of a Brazilian number with its area code, without `+55`, `0055` and the `0` of long distance calls.
+
+    Of a text with several numbers or none of Brazil, all digits.
+    """
+    found = nationals(text)
+    if len(found) == 1:
+        return found.pop()
     number = _digits_of(text).lstrip("0")
     return number.removeprefix(_COUNTRY) if len(number) > _LONGEST_NATIONAL else number
 
@@ -140,11 +183,6 @@ def national(text: str) -> str:
 def is_whole(text: str) -> bool:
     """Whether a text is a number with its area code. Without one it would be the number of several people."""
     return FEWEST_DIGITS <= len(national(text)) <= _LONGEST_NATIONAL
-
-
-def key(text: str) -> str:
-    """The value of `phone_key` for a column that holds this number."""
-    return _digits_of(text)[-_KEY_DIGITS:]
 
 
 def _digits_of(text: str) -> str:
@@ -156,8 +194,18 @@ def phone_key(column: str) -> Any:
     return Right(_digits(column), _KEY_DIGITS)
 
 
+def unusual_phones(column: str, *, name: str) -> Index:
+    """The index of the numbers in a text column, or in a key of a JSON column, that are written in an unusual way."""
+    return Index(_text(column), name=name, condition=_is_unusual(column))
+
+
 def with_phone(rows: Rows, column: str, phone: str) -> Rows:
-    """The rows whose column holds this number. The column needs an index of `phone_key`."""
+    """The rows whose column holds this number, alone or among others.
+
+    The column needs an index of `phone_key` and `unusual_phones`. What is written in an unusual way is read here: a
+    person's number is written in few ways, in however many rows.
+    """
+    number = national(phone)
     national_digits: Func = Func(
         Func(_digits(column), Value("0"), function="ltrim", output_field=CharField()),
         Value(rf"^{_COUNTRY}(\d{{{FEWEST_DIGITS},}})$"),
@@ -165,8 +213,21 @@ def with_phone(rows: Rows, column: str, phone: str) -> Rows:
         function="regexp_replace",
         output_field=CharField(),
     )
-    found: Rows = rows.alias(phone_end=phone_key(column), phone_digits=national_digits)
-    return found.filter(phone_end=key(phone), phone_digits=national(phone))
+    all_digits = Func(
+        Func(_text(column), template="NORMALIZE(%(expressions)s, NFKC)", output_field=CharField()),
+        Value("[^0-9]"),
+        Value(""),
+        Value("g"),
+        function="regexp_replace",
+        output_field=CharField(),
+    )
+    with_texts = rows.alias(phone_end=phone_key(column), phone_digits=national_digits, phone_text=_text(column))
+    usual = Q(phone_end=number[-_KEY_DIGITS:], phone_digits=number)
+    candidates = with_texts.filter(_is_unusual(column), Contains(all_digits, number[-_KEY_DIGITS:]))
+    texts = candidates.order_by().annotate(written=_text(column)).values_list("written", flat=True).distinct()
+    read_here = [text for text in texts if number in nationals(text)]
+    found: Rows = with_texts.filter(usual | (_is_unusual(column) & Q(phone_text__in=read_here)))
+    return found
 
 
 def ends_with(column: str, text: str) -> Q:
@@ -180,6 +241,13 @@ def ends_with(column: str, text: str) -> Q:
     return Q(EndsWith(_digits(column), end if len(end) <= _KEY_DIGITS else national(text)))
 
 
+def _is_unusual(column: str) -> Q:
+    return Q((f"{column}__regex", _UNUSUAL))
+
+
+def _text(column: str) -> Any:
+    return KT(column) if "__" in column else F(column)
+
+
 def _digits(column: str) -> Func:
-    text: Any = KT(column) if "__" in column else F(column)
-    return Func(text, Value(r"\D"), Value(""), Value("g"), function="regexp_replace", output_field=CharField())
+    return Func(_text(column), Value(r"\D"), Value(""), Value("g"), function="regexp_replace", output_field=CharField())

@@ -1,8 +1,8 @@
 """A process of the web server that answers heavy calls (`common.heavy`), one after the other.
 
 In a thread of a web process such a call would take the interpreter from all other calls. Here it takes none of their
-threads, and the lowest priority of the processor. A caller has one call under way; others are refused, and so are those
-of everybody while `MOST_WAITING` wait.
+threads, and the lowest priority of the processor. A caller (`config.heavy_callers`) has one call under way; others are
+refused, and so are those of everybody while `MOST_WAITING` wait.
 
 The process is forked before the web processes and forked again when it ends. They share a socket, through which each
 call hands over one end of a pair of its own: `W` there means that it is the call's turn, `R` that it is refused. Then
@@ -15,7 +15,6 @@ import io
 import json
 import logging
 import os
-import re
 import signal
 import socket
 import struct
@@ -27,8 +26,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, NoReturn
-
-from django.conf import settings
 
 from common import heavy
 
@@ -95,7 +92,7 @@ class Lane:
     """The end of the web processes."""
 
     def __init__(self) -> None:
-        self._expressions = heavy.expressions()
+        self._expressions = {large: heavy.expressions(large=large) for large in (False, True)}
         self._calls, self._incoming = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._calls.setblocking(False)
 
@@ -112,15 +109,16 @@ class Lane:
         _keep(parent, lambda own: _serve(own, self._incoming, wsgi, background))
 
     def takes(self, environ: dict[str, Any]) -> bool:
-        """Whether this is a heavy call."""
+        """Whether this is a heavy call. CONTENT_LENGTH is that of the body as it was read."""
         method = environ["REQUEST_METHOD"]
-        expression = self._expressions.get("GET" if method == "HEAD" else method)
+        large = int(environ.get("CONTENT_LENGTH") or 0) > heavy.LARGE_BODY_BYTES
+        expression = self._expressions[large].get("GET" if method == "HEAD" else method)
         address = f"{environ['PATH_INFO']}?{environ['QUERY_STRING']}"
         return expression is not None and len(address) < _LONGEST_URL and expression.fullmatch(address) is not None
 
-    async def ask(self, environ: dict[str, Any], body: bytes) -> Answer:
+    async def ask(self, caller: bytes, environ: dict[str, Any], body: bytes) -> Answer:
         """The process's answer. Raises Refused, Lost or Away."""
-        reader, writer = await self._hand_over(_caller(environ))
+        reader, writer = await self._hand_over(caller)
         turn = b""
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(WAIT_SECONDS + _HAND_OVER_SECONDS):
@@ -156,18 +154,6 @@ class Lane:
         finally:
             theirs.close()
         return await asyncio.open_connection(sock=ours)
-
-
-def _caller(environ: dict[str, Any]) -> bytes:
-    """Digest of the credentials that a request carries, or of its address.
-
-    What a page asks for by itself counts apart, so that a person can open a report while an upload is worked on.
-    """
-    session = rf"(?:^|;)\s*{re.escape(settings.SESSION_COOKIE_NAME)}=([^;]*)"
-    cookie = re.search(session, environ.get("HTTP_COOKIE", ""))
-    of_person = cookie and f"{cookie[1]} {'HTTP_HX_REQUEST' in environ}"
-    known = environ.get("HTTP_AUTHORIZATION") or of_person or environ["REMOTE_ADDR"]
-    return hashlib.sha256(known.encode(errors="replace")).digest()
 
 
 def _keep(parent: int, serve: Callable[[int], NoReturn]) -> NoReturn:

@@ -83,9 +83,16 @@ class _Incomplete(Exception):
 class _Job(NamedTuple):
     environ: dict[str, Any]
     protocol: "HTTPProtocol"
-    answered: "asyncio.Future[Answer | None]"
+    answered: "asyncio.Future[Answer | _Caller | None]"
     body: "_Body"
     read_at: float  # when the whole request was there, on the clock of `perf_counter`
+    heavy: bool  # to be answered only if nobody is known to be its caller
+
+
+class _Caller(NamedTuple):
+    """Of a heavy call. A thread has not answered it."""
+
+    digest: bytes
 
 
 @dataclass
@@ -101,7 +108,7 @@ class Application:
     """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time.
 
     `background`: each runs in a further thread of each worker process until the process ends. `streams`: sends the
-    answers that are to be streams.
+    answers that are to be streams. `caller_of`: a digest of the caller of a heavy call, if it is known.
     """
 
     def __init__(
@@ -112,13 +119,15 @@ class Application:
         limits: Limits | None = None,
         background: Iterable[Callable[[], None]] = (),
         streams: PageStreams,
+        caller_of: Callable[[dict[str, Any]], bytes | None] = lambda _environ: None,
     ) -> None:
+        self._caller_of = caller_of
         self._wsgi, self._threads, self._limits = wsgi, threads, limits or Limits()
         self._background, self._streams = background, streams
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._large_bytes = 0
-        # Requests that have an answer, and those whose answer is to be a stream.
-        self._answered: deque[tuple[asyncio.Future[Answer | None], Answer | None]] = deque()
+        # Requests that a thread has done with, and what the loop has to do about them.
+        self._answered: deque[tuple[asyncio.Future[Answer | _Caller | None], Answer | _Caller | None]] = deque()
         self._timer: asyncio.TimerHandle | None = None
         self._unanswered = 0
 
@@ -156,23 +165,28 @@ class Application:
             body.is_cut = True
             environ[UNREAD_BODY] = str(error)  # LimitMiddleware answers
         environ["CONTENT_LENGTH"] = str(len(body.content))
-        lane = heavy_calls.lane
-        if (
-            lane
-            and UNREAD_BODY not in environ
-            and lane.takes(environ)
-            and await _is_answered(lane, environ, protocol, body)
-        ):
-            return
         environ["wsgi.input"] = io.BytesIO(body.content)  # copies it
         body.content.clear()
-        answered: asyncio.Future[Answer | None] = self._loop.create_future()
-        self._jobs.put(_Job(environ, protocol, answered, body, time.perf_counter()))
+        lane = heavy_calls.lane
+        heavy = lane is not None and UNREAD_BODY not in environ and lane.takes(environ)
+        left = await self._have_answered(environ, protocol, body, heavy=heavy)
+        if lane and isinstance(left, _Caller):
+            if await _is_answered(lane, left.digest, environ, protocol, body):
+                return
+            left = await self._have_answered(environ, protocol, body, heavy=False)
+        if isinstance(left, Answer):
+            await self._streams.send(left, protocol)
+
+    async def _have_answered(
+        self, environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body", *, heavy: bool
+    ) -> Answer | _Caller | None:
+        """Have a thread answer. Returns what the thread leaves to the loop: a stream, or a heavy call."""
+        answered: asyncio.Future[Answer | _Caller | None] = self._loop.create_future()
+        self._jobs.put(_Job(environ, protocol, answered, body, time.perf_counter(), heavy))
         self._unanswered += 1
         if self._timer is None:
             self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
-        if to_stream := await answered:
-            await self._streams.send(to_stream, protocol)
+        return await answered
 
     def _end_answered(self) -> None:
         """Let the coroutines of answered requests end, again and again while there are requests.
@@ -181,10 +195,10 @@ class Application:
         than the loop spends on a request otherwise.
         """
         while self._answered:
-            answered, to_stream = self._answered.popleft()
+            answered, left = self._answered.popleft()
             self._unanswered -= 1
             if not answered.done():
-                answered.set_result(to_stream)
+                answered.set_result(left)
         self._timer = self._loop.call_later(_END_SECONDS, self._end_answered) if self._unanswered else None
 
     async def _read(self, body: "_Body", environ: dict[str, Any], protocol: "HTTPProtocol") -> None:
@@ -227,18 +241,20 @@ class Application:
         while True:
             job = self._jobs.get()
             WAITED.observe(time.perf_counter() - job.read_at)
-            to_stream = None
+            left: Answer | _Caller | None = None
             try:
-                to_stream = self._answer(job)
+                left = self._answer(job)
             except Exception:  # noqa: BLE001  # otherwise the thread would end and not be replaced
                 # Django answers its own errors, so this is a defect of this module or of granian.
                 _log.exception("%s %s failed outside Django", job.environ["REQUEST_METHOD"], job.environ["PATH_INFO"])
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
-            self._answered.append((job.answered, to_stream))
+            self._answered.append((job.answered, left))
 
-    def _answer(self, job: _Job) -> Answer | None:
-        """Send the answer, or return it if it is to be a stream."""
+    def _answer(self, job: _Job) -> Answer | _Caller | None:
+        """Send the answer, or return it if it is to be a stream. Returns the caller of a heavy call instead."""
+        if job.heavy and (caller := self._caller_of(job.environ)):
+            return _Caller(caller)
         head: list[Any] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], _exc_info: object = None) -> None:
@@ -260,11 +276,11 @@ class Application:
 
 
 async def _is_answered(
-    lane: "heavy_calls.Lane", environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body"
+    lane: "heavy_calls.Lane", caller: bytes, environ: dict[str, Any], protocol: "HTTPProtocol", body: "_Body"
 ) -> bool:
     """Have a heavy call answered by its process. Otherwise the environ says why, if a thread is to refuse it."""
     try:
-        answer = await lane.ask(environ, bytes(body.content))
+        answer = await lane.ask(caller, environ, environ["wsgi.input"].getvalue())
     except heavy_calls.Refused:
         environ[HEAVY_CALL] = "running"
     except heavy_calls.Lost:
@@ -293,6 +309,7 @@ application = Application(
     threads=_THREADS,
     background=BACKGROUND,
     streams=PageStreams(settings.REDIS_URL),
+    caller_of=import_string("config.heavy_callers.caller_of"),
 )
 
 

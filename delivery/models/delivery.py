@@ -39,7 +39,7 @@ from common.compiled_queries import CompiledQuery, Parameter, loaded, row_of
 from common.fields import new_id, one_of
 from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
-from common.phones import phone_key
+from common.phones import phone_key, unusual_phones
 from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status, Trigger
 from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, on_earth, quoted
@@ -457,6 +457,7 @@ class Delivery(Identified, Located):
                 fields=["driver", "closed_at"], name="delivery_ended_of_driver", condition=Q(closed_at__isnull=False)
             ),
             models.Index(phone_key("contact_phone"), name="delivery_phone", condition=~Q(contact_phone="")),
+            unusual_phones("contact_phone", name="delivery_unusual_phone"),
             models.Index(
                 fields=["offer_expires_at"], name="delivery_offered", condition=_route_in(RouteStatus.AVAILABLE)
             ),

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from common import credentials
 from common.fields import CiphertextField, Folded, any_of, composed, composed_column, folded, one_of
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
-from common.phones import ends_with, phone_key
+from common.phones import ends_with, phone_key, unusual_phones
 from common.postgresql import prepared
 from delivery import lifecycle, words
 from delivery.lifecycle import FailureCode, Mode, OnFailure, Status
@@ -127,6 +127,7 @@ class Stop(Located):
                 condition=Q(external_id_digest__isnull=False),
             ),
             models.Index(phone_key("contact_phone"), name="stop_phone", condition=~Q(contact_phone="")),
+            unusual_phones("contact_phone", name="stop_unusual_phone"),
         ]
         triggers = [
             pgtrigger.ReadOnly(

@@ -43,7 +43,7 @@ class KeyAuthentication(LimitedAuthentication):
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, ApiKey | CarrierKey]:
         header = get_authorization_header(request)
-        clear_text = _key_in(header)
+        clear_text = key_in(header)
         if not clear_text:
             raise KeyMissing(_other_credential(header))
         self.check_lately_refused(request, clear_text)
@@ -68,7 +68,7 @@ class CarrierKeyAuthentication(KeyAuthentication):
     of_other_kind = SellerKeySent
 
 
-def _key_in(header: bytes) -> str:
+def key_in(header: bytes) -> str:
     """The key in an Authorization header, or an empty string.
 
     Accepts `Basic <key>` as specified, and the base64 form of RFC 7617, with the key as user name or as password, which

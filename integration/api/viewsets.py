@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from common import clock, pagination
 from common.accounts import Environment
-from common.heavy import heavy, heavy_with
+from common.heavy import heavy, heavy_if_large, heavy_with
 from common.idempotency import KeyedEndpoint
 from common.json_body import Json
 from common.openapi import NOT_BLANK, Answer, raises
@@ -557,6 +557,7 @@ class InvoiceViewSet(SellerViewSet):
         found = self._invoices.filter(access_key=invoices.compact_key(access_key)).defer("raw")
         return Response(bodies.invoice_shown(found.annotate(**_ORDER_CODES).get()))
 
+    @heavy_if_large
     @extend_schema(
         operation_id="upload-invoice",
         request={
@@ -581,6 +582,9 @@ class InvoiceViewSet(SellerViewSet):
 
         Stores the XML and links the orders that it names. Of a stored access key, what is new in the file counts: an
         authorisation, a cancellation, a further order. The file of a cancellation makes its invoice void.
+
+        Send files over 200 KiB one after the other: while one of the key is worked on, another is 429
+        `heavy_call_running`. Smaller ones may be sent at the same time.
         """
         try:
             files = request.FILES.getlist("nfe")

@@ -19,7 +19,7 @@ from common import link_tokens, zones
 from common.accounts import Environment
 from common.fields import composed_column, one_of
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
-from common.phones import phone_key
+from common.phones import phone_key, unusual_phones
 from integration import lifecycle, words
 from integration.freight import Package, Price, package_of
 from integration.lifecycle import Reason, Status
@@ -224,6 +224,8 @@ class Order(models.Model):
             models.Index(
                 phone_key("receiver__cellphone"), name="order_cellphone", condition=Q(receiver__has_key="cellphone")
             ),
+            unusual_phones("receiver__phone", name="order_unusual_phone"),
+            unusual_phones("receiver__cellphone", name="order_unusual_cellphone"),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN]),

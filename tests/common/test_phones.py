@@ -58,6 +58,37 @@ class TestRead:
         assert phone.chat in ("", f"https://wa.me/{number}")
 
 
+# However a number is written in a row, a person's request finds it.
+UNUSUAL = [
+    ("+55 (0) 11 96333-4444", ["11963334444"]),
+    ("0 15 11 96444-5555", ["11964445555"]),
+    ("11 96555-6666 ramal 12", ["11965556666"]),
+    ("11 96555-6666 12", ["11965556666"]),
+    ("(11) 3333-0000 r. 5", ["1133330000"]),
+    ("11 96666-7777 / 11 3333-0000", ["11966667777", "1133330000"]),
+    ("11 96666-7777 11 3333-0000", ["11966667777", "1133330000"]),
+    ("11 96666-7777 / 96666-8888", ["11966667777", "11966668888"]),
+    ("Ana \uff11\uff11 96888\u20119999", ["11968889999"]),
+]
+
+
+class TestNationals:
+    @pytest.mark.parametrize(("text", "numbers"), UNUSUAL)
+    def test_are_all_numbers_in_a_text(self, text, numbers):
+        assert phones.nationals(text) == set(numbers)
+
+    @pytest.mark.parametrize("text", ["", "+1 212 555 0100", "97777-0001", "0800 722 1234", "1" * 255])
+    def test_are_none_of_other_countries_and_without_an_area_code(self, text):
+        assert phones.nationals(text) == set()
+
+    @given(st.text(alphabet=[*"0123456789+()-./, "], max_size=60))
+    def test_contain_the_number_that_is_called(self, text):
+        call = phones.read(text).call
+
+        if call.startswith("tel:+55") and len(call) in (17, 18):
+            assert call.removeprefix("tel:+55") in phones.nationals(text)
+
+
 class TestDoubtful:
     @pytest.mark.parametrize(
         "text", ["", "abc", "1234567", "5,51198E+12", "5.5e12", "+1234567890123456", "12345678901234"]

@@ -1,19 +1,32 @@
 """Heavy calls: which ones they are, and the process that answers them, forked as the web server does it."""
 
+import asyncio
+import base64
 import inspect
 import json
 import subprocess
 import sys
+import threading
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
+from django.conf import settings
+from django.db import OperationalError
 from django.urls import URLResolver, get_resolver
 
-from common import heavy
+from common import clock, credentials, heavy
+from config import heavy_callers, heavy_calls
 from config.env import BASE_DIR
+from config.heavy_callers import caller_of
+from config.rsgi import Application, _Body
+from integration.models import ApiKey
 from tests.access.rights_by_url import ROUTES
+from tests.config.echo_server import Response
 from tests.faults.waiting import until
+from tests.integration.factories import SellerFactory, key_of
 
 ACCOUNT = "/panel/accounts/019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50/live/"
 
@@ -33,7 +46,7 @@ LIGHT = {
         *_ONE_INVOICE,
         "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/template/export/",
     },
-    "POST": {*_ONE_ROW, *_ONE_INVOICE, "api/integration/invoices/marketplace"},
+    "POST": {*_ONE_ROW, *_ONE_INVOICE},
 }
 
 
@@ -80,6 +93,17 @@ class TestExpressions:
     )
     def test_find_no_others(self, method, address):
         assert not heavy.expressions()[method].fullmatch(address)
+
+    @pytest.mark.parametrize("path", ["marketplace", *settings.INVOICE_PATHS])
+    def test_find_invoices_that_are_large(self, path):
+        address = f"/api/integration/invoices/{path}?"
+
+        assert heavy.expressions(large=True)["POST"].fullmatch(address)
+        assert not heavy.expressions()["POST"].fullmatch(address)
+
+    def test_find_no_other_calls_that_are_large(self):
+        assert not heavy.expressions(large=True)["POST"].fullmatch("/api/integration/orders?")
+        assert heavy.expressions(large=True)["POST"].fullmatch("/api/integration/labels?")
 
     @pytest.mark.parametrize("method", ["GET", "POST"])
     def test_find_every_call_that_makes_or_reads_a_file_or_a_report(self, method):
@@ -155,7 +179,7 @@ def _names(code):
 
 
 SCRIPT = """
-import asyncio, json, os, sys, time
+import asyncio, hashlib, json, os, sys, time
 import django
 django.setup()
 from config.heavy_calls import Lane, Lost, Refused
@@ -174,9 +198,9 @@ def wsgi(environ, start_response):
 
 async def ask(caller, body="", seconds=0, after=0):
     await asyncio.sleep(after)
-    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/", "QUERY_STRING": str(seconds), "REMOTE_ADDR": caller}
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": "/", "QUERY_STRING": str(seconds)}
     try:
-        answer = await lane.ask(environ, body.encode())
+        answer = await lane.ask(hashlib.sha256(caller.encode()).digest(), environ, body.encode())
     except (Refused, Lost) as outcome:
         return type(outcome).__name__
     return [answer.status, dict(answer.headers), answer.body.decode(), os.getpid()]
@@ -272,20 +296,130 @@ class TestTakes:
             assert lane.takes(environ) is takes
             assert not lane.takes(environ | {"QUERY_STRING": "x" * 100_000})
             assert time.perf_counter() - started < 0.5
+            invoice = environ | {"REQUEST_METHOD": "POST", "PATH_INFO": "/api/integration/invoices/marketplace"}
+            assert not lane.takes(invoice | {"CONTENT_LENGTH": "204800"})
+            assert lane.takes(invoice | {"CONTENT_LENGTH": "204801"})
         finally:
             lane._calls.close()
             lane._incoming.close()
 
 
+@pytest.mark.django_db
 class TestCaller:
-    def test_is_a_key_or_a_session_whose_pages_count_apart(self):
-        from config.heavy_calls import _caller
+    @pytest.fixture(autouse=True)
+    def _keep_connection(self, monkeypatch):
+        """That of the test's transaction."""
+        monkeypatch.setattr(heavy_callers, "close_old_connections", lambda: None)
 
-        person = {"REMOTE_ADDR": "1.2.3.4", "HTTP_COOKIE": "a=b; sessionid=s1"}
-        key = person | {"HTTP_AUTHORIZATION": "Basic x"}
+    @pytest.fixture
+    def seller(self):
+        return SellerFactory.create()
 
-        assert _caller(person) == _caller(person | {"REMOTE_ADDR": "5.6.7.8"})
-        assert _caller(person) != _caller(person | {"HTTP_COOKIE": "sessionid=s2"})
-        assert _caller(person) != _caller(person | {"HTTP_HX_REQUEST": "true"})
-        assert _caller(person | {"HTTP_HX_REQUEST": "true"}) == _caller(person | {"HTTP_HX_REQUEST": "1"})
-        assert _caller(key) == _caller(key | {"HTTP_HX_REQUEST": "true", "HTTP_COOKIE": "sessionid=s2"})
+    PAGE, CALL = {"PATH_INFO": "/panel/reports/"}, {"PATH_INFO": "/api/integration/labels"}
+
+    def of_key(self, header, **more):
+        return caller_of(self.CALL | {"HTTP_AUTHORIZATION": header} | more)
+
+    def of_session(self, cookie, **more):
+        return caller_of(self.PAGE | {"HTTP_COOKIE": f"a=b; sessionid={cookie}"} | more)
+
+    def test_is_a_key_however_it_is_written(self, seller):
+        key, other = key_of(seller), key_of(seller)
+        texts = [f"Basic {key}", f"basic {key}", f"BASIC {key}", f"Basic    {key}", f" Basic {key}  "]
+        texts += [f"Basic {base64.b64encode(text.encode()).decode()}" for text in (f"{key}:", f"x:{key}", f"{key}:x")]
+
+        assert self.of_key(texts[0])
+        assert len({self.of_key(text) for text in texts}) == 1
+        assert self.of_key(texts[0]) != self.of_key(f"Basic {other}")
+
+    def test_is_not_the_session_of_a_call_nor_the_header_of_a_page(self, seller, client, django_user_model):
+        client.force_login(django_user_model.objects.create(username="ana"))
+        session = client.session.session_key
+        key = f"Basic {key_of(seller)}"
+
+        assert self.of_key(key, HTTP_COOKIE=f"sessionid={session}") == self.of_key(key)
+        assert self.of_key("Basic x", HTTP_COOKIE=f"sessionid={session}") is None
+        assert self.of_session(session, HTTP_AUTHORIZATION="x") == self.of_session(session)
+        assert self.of_session("x" * 32, HTTP_AUTHORIZATION=key) is None
+
+    def test_is_a_person_whose_pages_count_apart(self, client, django_user_model):
+        sessions = []
+        for name in ("ana", "ana", "bia"):
+            client.cookies.clear()
+            client.force_login(django_user_model.objects.get_or_create(username=name)[0])
+            sessions.append(client.session.session_key)
+        ana, again, bia = sessions
+
+        assert len(set(sessions)) == 3
+        assert self.of_session(ana) == self.of_session(again) != self.of_session(bia)
+        assert self.of_session(ana) != self.of_session(ana, HTTP_HX_REQUEST="true")
+        assert self.of_session(ana, HTTP_HX_REQUEST="true") == self.of_session(ana, HTTP_HX_REQUEST="1")
+
+    def test_is_unknown_without_valid_credentials(self, seller, client):
+        revoked = key_of(seller)
+        seller.keys.all()[0].revoke(by="x", at=clock.now())
+        client.get("/accounts/login/")
+        anonymous = client.session
+        anonymous["a"] = 1
+        anonymous.save()
+
+        assert {
+            self.of_key(f"Basic {revoked}"), self.of_key(f"Basic {credentials.random_token('rota_key_')}"),
+            self.of_key("Basic \xff"), self.of_key("\xff"), self.of_key(f"Basic {'x' * 100_000}"), caller_of(self.CALL),
+            self.of_session(anonymous.session_key), self.of_session("\xff"), self.of_session("x" * 100_000),
+            caller_of(self.PAGE),
+        } == {None}  # fmt: skip  # one kind of value
+
+    def test_is_unknown_without_postgresql(self, seller, monkeypatch):
+        def fail(_text):
+            raise OperationalError
+
+        header = f"Basic {key_of(seller)}"
+        assert self.of_key(header)
+        monkeypatch.setattr(ApiKey, "find", fail)
+
+        assert self.of_key(header) is None
+
+
+class TestApplication:
+    """A heavy call of the web server: who answers it."""
+
+    @pytest.fixture
+    def answered(self, monkeypatch):
+        async def ask(_lane, caller, _environ, body):
+            asked.append((caller, body))
+            raise heavy_calls.Away
+
+        asked: list[tuple[bytes, bytes]] = []
+        lane = heavy_calls.Lane()
+        monkeypatch.setattr(heavy_calls, "lane", lane)
+        monkeypatch.setattr(heavy_calls.Lane, "ask", ask)
+        yield asked
+        lane._calls.close()
+        lane._incoming.close()
+
+    @pytest.mark.parametrize(("caller", "asked"), [(b"ana", [(b"ana", b"body")]), (None, [])])
+    def test_is_the_process_if_the_caller_is_known(self, answered, caller, asked):
+        sent = asyncio.run(_send(caller))
+
+        assert answered == asked
+        assert sent == [(200, b"BODY")]  # by a thread: the process is away
+
+
+async def _send(caller):
+    """The answers to a heavy call with a body."""
+    sent = []
+    streams: Any = None  # no answer is one
+    application = Application(_upper, threads=1, streams=streams, caller_of=lambda _environ: caller)
+    application._loop = asyncio.get_running_loop()
+    threading.Thread(target=application._serve, daemon=True).start()
+    protocol: Any = SimpleNamespace(response_bytes=lambda status, _headers, content: sent.append((status, content)))
+    body = _Body(bytearray(b"body"))
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/api/integration/labels", "QUERY_STRING": ""}
+    await application._respond(environ, protocol, body)
+    return sent
+
+
+def _upper(environ, start_response):
+    start_response("200 OK", [])
+    return Response(environ["wsgi.input"].read().upper())

@@ -243,6 +243,11 @@ def report(carriers: Any) -> None:
 def send_invoice(orders: Any, xml: bytes) -> None:
     assert orders.upload_invoice(("nfe.xml", xml)).message == "Nota fiscal salva com sucesso"
     assert refusal(orders.upload_invoice, ("nfe.xml", b"<x/>")) == "invalid_invoice"
+    (invoice,) = orders.list_invoices(limit=1).data
+    order_id = str(uuid4())
+    orders.create_order(order(order_id))
+    assert order_id in orders.link_invoice(invoice.key, rota.SellerLinkRequest(orderId=order_id)).data.orders
+    assert order_id not in orders.unlink_invoice(invoice.key, rota.SellerUnlinkRequest(orderId=order_id)).data.orders
     assert orders.list_invoices(linked=False, limit=1).success
 
 

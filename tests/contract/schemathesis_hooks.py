@@ -38,6 +38,7 @@ CLOSE, ADD, REMOVE = (
     f"POST /api/integration/manifests/{{manifestId}}/{name}" for name in ("close", "orders", "remove")
 )
 MOVE_ORDER = "POST /api/integration/sandbox/orders/{orderId}/{status}"
+LINK, UNLINK = (f"POST /api/integration/invoices/{{accessKey}}/{name}" for name in ("link", "unlink"))
 SET_WEBHOOKS = ("PUT /api/sandbox/webhook", "PUT /api/integration/sandbox/webhook")
 EVENTS, MOST_EVENTS = "POST /api/integration/carrier/events", 100
 INVOICE, FIND_INVOICES = "POST /api/integration/invoices/marketplace", "GET /api/integration/invoices"
@@ -95,8 +96,9 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has orders of labels and manifests": (
         404,
         "order_not_found",
-        (LABEL, LABELS, OPEN, ADD, REMOVE, MOVE_ORDER),
+        (LABEL, LABELS, OPEN, ADD, REMOVE, MOVE_ORDER, LINK, UNLINK),
     ),
+    "The seller has invoices": (404, "invoice_not_found", (LINK, UNLINK)),
     "The seller has manifests": (404, "manifest_not_found", (READ_MANIFEST, CLOSE, DELETE, ADD, REMOVE)),
     "Orders of labels and manifests have a state": (
         409,

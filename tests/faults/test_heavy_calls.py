@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import requests
 
+from common.credentials import LIVE_KEY, random_token
 from tests.faults.report import print_figures
 from tests.integration.factories import create_order, key_of, load_tariff
 
@@ -26,15 +27,15 @@ def test_quotes_beside_labels(processes, seller):
     statuses: Counter[int] = Counter()
     ended = threading.Event()
 
-    def post(path, body):
-        headers = {"Authorization": f"Basic {key}", "Content-Type": "application/json"}
+    def post(path, body, key=""):
+        headers = {"Authorization": f"Basic {key or own}", "Content-Type": "application/json"}
         return requests.post(f"{web.base}/api/integration/{path}", json.dumps(body), headers=headers, timeout=60)
 
     def print_labels():
         while not ended.is_set():
             statuses[post("labels", {"orderIds": orders, "format": "zpl"}).status_code] += 1
 
-    key = key_of(seller)
+    own = key_of(seller)
     threads = [threading.Thread(target=print_labels) for _connection in range(6)]
     for thread in threads:
         thread.start()
@@ -44,6 +45,7 @@ def test_quotes_beside_labels(processes, seller):
             started = time.monotonic()
             assert post("shipping/quote", QUOTE).status_code == 200
             seconds.append(time.monotonic() - started)
+            assert post("labels", {}, random_token(LIVE_KEY)).status_code == 401  # whoever waits
     finally:
         ended.set()
         for thread in threads:

@@ -16,6 +16,7 @@ from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Invoice, Order, Seller, StatusLog, WebhookEndpoint
+from tests.common.test_phones import UNUSUAL
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
 from tests.moments import NEW_YEAR, Midnight
 
@@ -103,6 +104,17 @@ class TestForgettingOnePerson:
         assert (kept.code, kept.cost, kept.items, kept.status) == (order.code, order.cost, order.items, "delivered")
         assert kept.forgotten_at is not None
         assert [finding.name for finding in examine(invariants.ALL, most_ids=1) if not finding.holds] == []
+
+    @pytest.mark.parametrize("name", ["phone", "cellphone"])
+    @pytest.mark.parametrize(("text", "numbers"), UNUSUAL)
+    def test_finds_every_number_that_is_written_in_an_unusual_way(self, seller, text, numbers, name):
+        order = delivered(seller, **receiver(**{name: text}))
+        delivered(seller, orderId="A-2", **receiver(**{name: "11 90000-0000 ramal 12"}))
+
+        for number in numbers:
+            if number == "1133330000" and name == "cellphone":
+                continue  # every order has it as its phone
+            assert [*forgetting_orders.orders_of(phone=number, until=timezone.now())] == [order]
 
     def test_reaches_the_orders_of_every_seller_and_changes_no_others(self, seller, other_seller):
         mine = [delivered(seller), delivered(other_seller, company_document=OTHER_COMPANY)]

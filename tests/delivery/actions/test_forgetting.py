@@ -30,6 +30,8 @@ from delivery.models import (
     Transition,
     WebhookEvent,
 )
+from delivery.payload import Place
+from tests.common.test_phones import UNUSUAL
 from tests.delivery.personal_data import (
     JOAO,
     MARIA,
@@ -41,7 +43,7 @@ from tests.delivery.personal_data import (
     requested,
     texts_of,
 )
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 pytestmark = pytest.mark.django_db
 INVENTED: list[tuple[Any, dict[str, Any]]] = [
@@ -138,6 +140,21 @@ class TestForgettingOnePerson:
         }
 
         assert found == {**dict.fromkeys(same, 1), **dict.fromkeys(others, 0)}
+
+    @pytest.mark.parametrize(("text", "numbers"), UNUSUAL)
+    def test_finds_every_number_of_a_row_that_is_written_in_an_unusual_way(self, text, numbers):
+        pickup = Place(point=PICKUP, address={}, contact_name="Shop", contact_phone=text)
+        shop = DeliveryFactory.create(payload=validated_payload(pickup=pickup))
+        stop = closed(text).stops.get()
+        closed("11 90000-0000 ramal 12")
+        DriverFactory.create(phone="11 90000-0000 ramal 12")
+        driver, now = DriverFactory.create(phone=text), timezone.now()
+
+        for number in numbers:
+            assert [*forgetting_deliveries.stops_of(number, until=now)] == [stop]
+            assert shop in [*forgetting_deliveries.pickups_of(number, until=now)]  # others are of 11 3333-0000 too
+            assert [*forgetting_deliveries.drivers_of(number)] == [driver]
+        assert not forgetting_deliveries.stops_of("11912345678", until=now).exists()
 
     def test_changes_no_row_and_no_stop_of_anybody_else(self):
         shared, foreign = closed(MARIA, JOAO), closed(JOAO)
@@ -254,7 +271,21 @@ class TestForgettingOnePerson:
             cursor.execute("ANALYZE delivery_stop, delivery_delivery")
             cursor.execute("SET LOCAL enable_seqscan = off")
 
-        assert "stop_phone" in forgetting_deliveries.stops_of(JOAO, until=timezone.now()).explain()
+        plan = forgetting_deliveries.stops_of(JOAO, until=timezone.now()).explain()
+        assert "stop_phone" in plan
+
+    def test_reads_by_indexes_with_what_is_written_in_an_unusual_way(self):
+        DeliveryFactory.create_batch(40)
+        closed("11 96555-6666 ramal 12")
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE delivery_stop, delivery_delivery")
+            cursor.execute("SET LOCAL enable_seqscan = off")
+            # As with many rows: with few, a scan of all is as cheap as two look-ups.
+            cursor.execute("UPDATE pg_class SET reltuples = 1000000 WHERE relname IN ('delivery_stop', 'stop_phone')")
+
+        plan = forgetting_deliveries.stops_of("11965556666", until=timezone.now()).explain()
+
+        assert ("stop_phone" in plan, "stop_unusual_phone" in plan) == (True, True), plan
 
 
 class TestForgettingADriver:

@@ -18,11 +18,13 @@ from delivery.windows import Window
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
+# After a cancellation.
+LATE = (Trigger.GOODS_OUT, Trigger.CHARGE)
 ROWS = [
     (mode, *row)
     for mode in (Mode.DEFAULT, Mode.REVERSE)
     for row in lifecycle.TABLE[mode]
-    if row[0] not in (Trigger.EXPIRE, Trigger.OFFER)  # the offer of a scheduled route is no event
+    if row[0] not in (Trigger.EXPIRE, Trigger.OFFER, *LATE)  # the offer of a scheduled route is no event
 ]
 
 
@@ -32,6 +34,8 @@ def way_to(mode, row):
     ahead: list[tuple[list[str], State]] = [([], lifecycle.new(orders=2, mode=mode, is_scheduled=is_scheduled))]
     for steps, state in ahead:
         for trigger, index in itertools.product(lifecycle.allowed(state.route, mode), (0, 1)):
+            if trigger in LATE:
+                continue
             try:
                 after = lifecycle.move(state, trigger, index=index)
             except (StopNotOpen, NothingToDecide):
@@ -87,6 +91,21 @@ class TestEvents:
             (after.delivery, after.route, list(after.orders)),
             after.delivery,
         )
+
+    @pytest.mark.parametrize(("mode", "points"), [(Mode.DEFAULT, [""]), (Mode.REVERSE, ["B", "C"])])
+    def test_of_a_late_collection_and_of_its_fee_leave_the_delivery_failed(self, mode, points):
+        delivery = delivery_after(mode, ["accept B", "cancel B"])
+
+        for point in points:
+            deliveries.open_again(delivery=delivery, point=point, by=BY, at=timezone.now(), made_at=timezone.now())
+        deliveries.charge(delivery=delivery, by=BY, at=timezone.now())
+
+        events = list(WebhookEvent.objects.filter(delivery=delivery).order_by("sequence"))
+        assert [event.sequence for event in events] == list(range(1, len(points) + 5))
+        late = events[3:]
+        assert {(*statuses_in(event)[:2], *statuses_in(event)[2]) for event in late} == {
+            ("FAILED", "RETURNING", "FAILED", "FAILED")
+        }
 
     @pytest.mark.parametrize(
         ("steps", "told"),
