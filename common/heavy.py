@@ -45,10 +45,8 @@ def expressions(*, large: bool = False) -> dict[str, re.Pattern[str]]:
     `large`: of requests whose body is over LARGE_BODY_BYTES.
     """
     found = list(_declared(get_resolver(), "", large))
-    return {
-        method: re.compile("|".join(expression for of, expression in found if of == method), re.DOTALL)
-        for method in _METHODS
-    }
+    joined = {method: "|".join(expression for of, expression in found if of == method) for method in _METHODS}
+    return {method: re.compile(path, re.DOTALL) for method, path in joined.items()}
 
 
 def _declared(resolver: URLResolver, prefix: str, large: bool) -> Iterator[tuple[str, str]]:

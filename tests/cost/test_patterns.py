@@ -29,10 +29,14 @@ ONE = "linear: one quantifier over one class"
 LOG_TEXT = 64 * 1024
 _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
 _ADDRESS = "an address's text of at most 255 characters, a query of at most 400; linear but for the signs at both ends"
+_ROUTES = "linear; the expressions of our own URL map"
 _OWN = "linear; the texts of config/environment.py"
 TABLE = {
     ("common/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
     ("common/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(COUNTED, LINEAR, "5,51198E+12"),
+    ("common/heavy.py", r"\(\?P<\w+>"): Bound(_ROUTES, 2_000, "(?P<seller>"),
+    ("common/heavy.py", r"(\\Z|\\z|\$)$"): Bound(_ROUTES, 2_000, "\\Z"),
+    ("common/heavy.py", "path"): Bound(f"{_ROUTES}, one behind another; paths are cut by the server", 2_000, "path"),
     ("common/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."

@@ -32,7 +32,7 @@ function make(route, { trigger, point }) {
 // A state of the version before this, which the phone has kept or a server that is not replaced yet has answered with.
 function whole(route) {
   const open = route.points.slice(1).filter(({ status }) => OPEN.has(status)).map(({ label }) => label);
-  const points = route.points.map((point) => ({ phone: { shown: point.contacts.phoneNumber, call: "", chat: "" }, ...point }));
+  const points = route.points.map((point) => ({ phone: { shown: point.contacts?.phoneNumber ?? "", call: "", chat: "" }, ...point }));
   return { mode: route.returnsToA ? "RETURN" : "DEFAULT", ahead: open, photoFor: [], ...route, points };
 }
 
