@@ -18,6 +18,13 @@ DATA = Path(__file__).parent / "data"
 # A CEP as people write it: `01310100`, `01310-100`, `01.310-100`, `01310 - 100`, `01310 100`. In the descriptions of
 # the APIs too, in which a `\d` would be any digit of Unicode for some validators.
 WRITTEN_POSTCODE = re.compile(r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}")
+# What word processors and pages put in the place of a blank and a hyphen.
+_TYPESET = str.maketrans(
+    {
+        **dict.fromkeys("\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}", " "),
+        **dict.fromkeys("\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}", "-"),
+    }
+)
 _BETWEEN_DIGITS = str.maketrans("", "", " .-")
 LONGEST_POSTCODE = 20  # characters
 _LONGEST_NAME = 40  # characters
@@ -84,8 +91,10 @@ STATES = {
 
 def postcode_of(text: str) -> str:
     """The eight digits of a postcode, however it is written, without white space around it. Empty for another text."""
-    is_one = len(text) <= LONGEST_POSTCODE and WRITTEN_POSTCODE.fullmatch(text.strip())
-    return text.strip().translate(_BETWEEN_DIGITS) if is_one else ""
+    if len(text) > LONGEST_POSTCODE:
+        return ""
+    plain = text.strip().translate(_TYPESET)
+    return plain.translate(_BETWEEN_DIGITS) if WRITTEN_POSTCODE.fullmatch(plain) else ""
 
 
 def region_of(text: str) -> Region | None:

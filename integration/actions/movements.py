@@ -291,7 +291,9 @@ _FIND = """
     ) alike
     JOIN integration_seller seller ON seller.id = alike.seller_id
 """
-_OF_SELLER = "(sent.seller = '' OR o.seller_id = (SELECT id FROM integration_seller WHERE reference = sent.seller))"
+_OF_SELLER = (
+    "(sent.seller = '' OR o.seller_id = (SELECT id FROM integration_seller WHERE reference = UPPER(sent.seller)))"
+)
 
 
 # The orders that have a scanned access key, two at most for each.

@@ -40,7 +40,7 @@ from common.formats import document, moment, postcode
 from common.states import LONGEST_POSTCODE, postcode_of
 from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
-from integration.models import ApiKey, Company, Seller, compact_document
+from integration.models import ApiKey, Company, Seller, compact_document, is_document
 
 _REFERENCE = column("reference", _("reference"), copyable)
 SELLER = column("seller", _("seller"), attrgetter("name"), is_long=True)
@@ -184,6 +184,13 @@ class CompanyAdmin(ModelAdmin):
     list_select_related = ["seller"]
     search_fields = ["document", "name__composed", "seller__name__composed"]
     autocomplete_fields = ["seller"]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Company], search_term: str
+    ) -> tuple[QuerySet[Company], bool]:
+        """A document also with its mask."""
+        document = compact_document(search_term[:100])
+        return super().get_search_results(request, queryset, document if is_document(document) else search_term)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Company | None = None) -> list[str]:
         return ["seller"] if obj else []  # its orders would still belong to the old seller

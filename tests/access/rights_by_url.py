@@ -100,7 +100,7 @@ _OF_A_SELLER: dict[str, Row] = {
     # Of a live order, as that of this table, by those who move it in the admin and see the seller.
     "orders/<int:order>/move/": ("LNNMMNM", "LNNF+N+"),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
-    "invoices/<int:invoice>/unlink/": ("LNNMMNM", "LNNNNNN"),  # as above
+    "invoices/<int:invoice>/unlink/": ("LNNMMNM", OWN),
     "invoices/<int:invoice>/void/": ("LNNMMNM", "LNNF+N+"),
 }
 

@@ -107,7 +107,7 @@ class TestRecord:
 
         refused, done, unknown = record(
             event("AB 12-3", event_id="1"),
-            event("AB 12-3", event_id="2", seller=other_seller.reference),
+            event("AB 12-3", event_id="2", seller=other_seller.reference.lower()),
             event("AB 12-3", event_id="3", seller="SEL-NOBODY"),
         )
 

@@ -90,6 +90,7 @@ NOT_CALLED = {
     "integration.actions.invoices.doubts_of_order": _PURE,
     "integration.actions.invoices.meaning_by_cut_reference": _INNER,
     "integration.actions.invoices.order_of_cut_reference": _PURE,
+    "integration.actions.invoices.unlink_alike": _INNER,
     "integration.actions.keys.environment_of": _PURE,
     "integration.actions.orders.check_moment": _PURE,
     "integration.actions.orders.check_move": _PURE,

@@ -155,6 +155,12 @@ class TestMailsToReceivers:
 
 
 class TestCompanies:
+    @pytest.mark.parametrize("text", ["11.222.333/0001-81", "11222333000181"])
+    def test_are_found_by_their_document_with_and_without_its_mask(self, admin_client, seller, text):
+        page = admin_client.get(url("company_changelist"), {"q": text}).content.decode()
+
+        assert "11.222.333/0001-81" in page.partition('id="result_list"')[2]
+
     def test_are_kept_compact(self, admin_client, seller):
         admin_client.post(url("company_add"), {"seller": seller.pk, "document": "12.abc.345/01de-35", "name": ""})
 

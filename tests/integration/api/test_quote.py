@@ -25,7 +25,18 @@ class TestQuote:
             "data": {"from": "São Paulo/SP", "to": "Salvador/BA", "amount": 3990, "deadline": 8},
         }
 
-    @pytest.mark.parametrize("written", ["40.020-000", "40020 000", "40020-000", "40020.000", " 40020000 "])
+    @pytest.mark.parametrize(
+        "written",
+        [
+            "40.020-000",
+            "40020 000",
+            "40020-000",
+            "40020\N{EN DASH}000",
+            "40020\N{NO-BREAK SPACE}000",
+            "40020.000",
+            " 40020000 ",
+        ],
+    )
     def test_takes_a_postcode_however_it_is_written(self, api, written):
         assert api.post(URL, body(destination=written)).json() == api.post(URL, body()).json()
 
