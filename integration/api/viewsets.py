@@ -27,7 +27,7 @@ from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, Webhoo
 from integration.actions import carriers, invoices, manifests, movements, orders, quotes
 from integration.actions import tracking as trackings
 from integration.actions.movements import Movement
-from integration.api import answers, bodies
+from integration.api import bodies, problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
@@ -157,10 +157,10 @@ class _IntegrationViewSet(ApiView, ViewSet):
 
     parser_classes = [BoundedJSONParser]
     invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
-    refusal, refusal_media_type, invalid_query = answers.Refusal, "application/json", "invalid_payload"
+    refusal, refusal_media_type, invalid_query = problems.Refusal, "application/json", "invalid_payload"
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return answers.exception_handler
+        return problems.exception_handler
 
 
 @extend_schema(tags=["Order integration"])
@@ -207,7 +207,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
         """An answer with the warnings about the values that were sent, if there are any."""
-        if warnings := answers.warned(self._warnings):
+        if warnings := problems.warned(self._warnings):
             body["warnings"] = warnings
         return Response(body, status=status)
 
@@ -318,7 +318,7 @@ class OrderViewSet(SellerViewSet):
             at=at,
             prepare=lambda: None,
             act=create,
-            refuse=answers.refused,
+            refuse=problems.refused,
         )
 
     def _speed(self, request: Request) -> float | None:
@@ -862,7 +862,7 @@ class CarrierEventViewSet(_IntegrationViewSet):
         data = [
             bodies.event_answer(next(outcomes))
             if isinstance(event, Movement)
-            else answers.invalid_event(event.event_id, event.errors)
+            else problems.invalid_event(event.event_id, event.errors)
             for event in events
         ]
         return Response(bodies.EventsAnswered(success=True, data=data))
@@ -875,5 +875,7 @@ def unknown_path(request: HttpRequest) -> HttpResponse:
         with suppress(KeyMissing, InvalidKey, WrongKey, AccountSuspended):
             _authenticated = call.auth
     except RateLimited as error:
-        return JsonResponse(answers.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False})
-    return answers.not_found(request)
+        return JsonResponse(
+            problems.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False}
+        )
+    return problems.not_found(request)

@@ -31,7 +31,7 @@ OF_PEOPLE = {
     B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found"},
 }  # fmt: skip  # a table
 MODULES = {A: [delivery_errors, delivery_api_errors], B: [integration_errors]}
-FILES = {A: "delivery/api/problems.py", B: "integration/api/answers.py"}
+FILES = {A: "delivery/api/problems.py", B: "integration/api/problems.py"}
 # The status in one of the two APIs differs from that of the catalogue, whose text says so.
 OTHER_STATUS = {("unsupported_media_type", B): 422}
 
