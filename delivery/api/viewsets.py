@@ -243,7 +243,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             at=at,
             prepare=price,
             act=create,
-            refuse=partial(problems.refusal, request.path),
+            refuse=partial(problems.refused, request.path),
         )
 
     @extend_schema(

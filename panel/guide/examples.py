@@ -102,7 +102,7 @@ def _of_a() -> Iterator[Answer]:
         exceptions.UnsupportedMediaType("text/plain"),
     ]
     raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors, address_guard], A)]
-    yield from (_of_response(problems.handle(error, context)) for error in raised)
+    yield from (_of_response(problems.exception_handler(error, context)) for error in raised)
 
 
 def _of_b() -> Iterator[Answer]:
