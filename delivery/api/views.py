@@ -18,8 +18,7 @@ from delivery import bodies
 from delivery.actions import receivers
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
-from delivery.api.errors import BodyTooLarge, MalformedBody
-from delivery.errors import AccountSuspended, DeliveryNotFound, InvalidToken, RateLimited
+from delivery.errors import AccountSuspended, BodyTooLarge, DeliveryNotFound, InvalidToken, MalformedBody, RateLimited
 from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 

@@ -25,7 +25,6 @@ from common.webhooks import feed
 from delivery import bodies
 from delivery.actions import addresses, deliveries, proofs, quotes, stops
 from delivery.api import examples, problems, sandbox
-from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidDeliveryId, InvalidIdempotencyKey
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import (
     CancelSerializer,
@@ -38,11 +37,15 @@ from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, I
 from delivery.errors import (
     AddressNotLocated,
     AlreadyFinished,
+    CallInProgress,
     Closed,
     DeliveryNotFound,
     ExternalIdInUse,
     GeocoderUnavailable,
+    IdempotencyKeyReused,
     InvalidCursor,
+    InvalidDeliveryId,
+    InvalidIdempotencyKey,
     InvalidSandboxSpeed,
     NothingToDecide,
     OutsideServiceArea,

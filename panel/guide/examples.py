@@ -17,7 +17,6 @@ from common.errors import DomainError
 from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
 from common.webhooks import address_guard
 from delivery import errors as delivery_errors
-from delivery.api import errors as delivery_api_errors
 from delivery.api import problems
 from delivery.api.filters import EnglishForm
 from integration import errors as integration_errors
@@ -101,7 +100,7 @@ def _of_a() -> Iterator[Answer]:
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
     ]
-    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors, address_guard], A)]
+    raised = [*of_fields, *_domain_errors([delivery_errors, address_guard], A)]
     yield from (_of_response(problems.exception_handler(error, context)) for error in raised)
 
 
