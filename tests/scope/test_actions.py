@@ -98,7 +98,6 @@ NOT_CALLED = {
     "integration.actions.receiver_mails.withdraw": _INNER,
     "integration.actions.sellers.find": "for commands; test_commands.py",
     "integration.actions.sellers.find_order": "for commands; test_commands.py",
-    "integration.actions.tracking.with_labels": "of the orders it is given; test_routes.py",
     "integration.actions.quotes.explain": "tariffs of everybody",
     "integration.actions.quotes.of_service": "tariffs of everybody",
     "integration.actions.quotes.quote": "tariffs of everybody",
