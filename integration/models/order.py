@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import link_tokens, zones
 from common.accounts import Environment
-from common.fields import composed_column, one_of, spellings
+from common.fields import composed, composed_column, one_of, spellings
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key, unusual_phones
 from integration import lifecycle, words
@@ -78,6 +78,11 @@ def compact_value(value: Any) -> Func:
     return NullIf(compact_code(Cast(value, TextField())), Value(""))
 
 
+def beginning(code: str) -> str:
+    """What a cut reference holds of an order's code, composed."""
+    return composed(code)[:CUT_REFERENCE]
+
+
 def _unit_weight(item: Mapping[str, Any]) -> Decimal:
     return Decimal(item["dimensions"].partition(",")[2])
 
@@ -118,6 +123,10 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def of(self, seller: Any, environment: Any) -> Self:
         """The orders of a seller, or the expression of one, in an environment."""
         return self.filter(seller=seller, environment=environment)
+
+    def beginning_with(self, reference: Any) -> Self:
+        """The orders whose code begins with a cut reference, which is an expression and composed."""
+        return self.alias(beginning=Left(composed_column("code"), CUT_REFERENCE)).filter(beginning=reference)
 
     def by_code(self, seller: Seller, environment: str, code: str) -> "Order":
         """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
