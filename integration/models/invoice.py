@@ -303,5 +303,5 @@ def with_labels(orders: OrderQuerySet) -> OrderQuerySet:
     return found.select_related("company__seller", "carrier").prefetch_related(_links())
 
 
-def _links() -> Prefetch:
+def _links() -> Any:
     return Prefetch("invoice_links", InvoiceLink.objects.select_related("invoice").defer("invoice__raw"))
