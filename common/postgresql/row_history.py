@@ -124,13 +124,11 @@ def compare(changes: Sequence[Any]) -> None:
 
 
 def _shown(field: Any, value: Any) -> str:
-    """A column's value in the reader's language. A field whose values are long has a `summary` of one."""
+    """A column's value in the reader's language."""
     if value is None:
         return NOTHING
     if hasattr(field, "unit"):
         return str(field.unit.write(value))
-    if hasattr(field, "summary"):
-        return str(field.summary(value))
     if isinstance(value, list):
         return ", ".join(map(str, value)) or NOTHING
     if isinstance(value, bool):
