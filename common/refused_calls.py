@@ -173,8 +173,8 @@ def _reasons(refusal: Refusal | None, answer: dict[str, Any], masker: Masker) ->
     if refusal:
         # The message is a constant, whose placeholders must stay.
         values = masker.without_repetitions({name: str(value) for name, value in refusal.values.items()})
-        of_all = {"code": refusal.code, "message": refusal.message, "values": values}
-        return [Reason(field=field, **of_all) for field in refusal.fields or [""]]
+        code, message = refusal.code, refusal.message
+        return [Reason(field=each, code=code, message=message, values=values) for each in refusal.fields or [""]]
     code = str(answer.get("code", ""))
     match answer.get("errors"):
         case list(errors):  # of area A
@@ -186,7 +186,8 @@ def _reasons(refusal: Refusal | None, answer: dict[str, Any], masker: Masker) ->
         case _:
             message = str(answer.get("detail") or answer.get("message") or "")
             found = [Reason(field="", code=code, message=message, values={})] if message else []
-    return masker.without_repetitions(found[:_MOST_REASONS])
+    reasons: list[Reason] = masker.without_repetitions(found[:_MOST_REASONS])
+    return reasons
 
 
 def _field(error: dict[str, Any]) -> str:
