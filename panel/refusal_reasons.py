@@ -2,7 +2,7 @@
 
 from django.utils.translation import get_language, gettext, gettext_noop
 
-from common.refused_calls import Reason
+from common.api.refused_calls import Reason
 from panel.guide.catalogue import CODES
 
 # What is wrong with a field, by the code of its error. Answers of immediate delivery say it in English.
