@@ -14,7 +14,7 @@ from common.errors import DomainError
 from common.fields import not_personal, personal
 from common.observability import log_context
 
-# Keys of the WSGI environ, for `common.api.refused_calls`: REST framework's request of a call whose account is known, and
+# Keys of the WSGI environ, for `common.api.refused_calls`: REST framework's request of a call of a known account, and
 # what the domain said when it refused the call with values.
 CALL, REFUSAL = "rota.call", "rota.refusal"
 _LAST_USE_RESOLUTION = timedelta(minutes=1)
