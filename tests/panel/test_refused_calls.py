@@ -130,6 +130,13 @@ def because(message, **parts):
     return {"field": "", "code": "", "message": message, "values": {}} | parts
 
 
+def stored():
+    """The reasons of the only call."""
+    reasons = RefusedDeliveryCall.objects.get().reasons
+    assert reasons
+    return reasons
+
+
 class TestAReason:
     @pytest.mark.parametrize(
         ("found", "text"),
@@ -164,7 +171,7 @@ class TestAReason:
 
         answer = client.post("/api/quotation-delivery", payload(), content_type="application/json", headers=headers)
 
-        (found,) = RefusedDeliveryCall.objects.get().reasons or ()
+        (found,) = stored()
         assert found["message"] % found["values"] == answer.json()["detail"]
         with translation.override("pt-br"):
             assert reason(found) == f"A rota tem {found['values']['km']} km; esta tarifa atende até 0.01 km."
@@ -218,10 +225,9 @@ def test_reasons_are_translated(client, shop, path, body):
     headers = {"Authorization": f"Bearer {shop.token.clear_text}", "Prefer": "handling=strict"}
     send = client.patch if path.endswith("/B") else client.post
     send("/api/" + path.format(delivery=shop.delivery.pk), body, content_type="application/json", headers=headers)
-    call = RefusedDeliveryCall.objects.get()
 
     with translation.override("pt-br"):
-        assert [each for each in call.reasons or () if is_in_english(each)] == []
+        assert [each for each in stored() if is_in_english(each)] == []
 
 
 @pytest.mark.parametrize("body", ["{", "\ufeff{}", '{"a": NaN}', '{"a": ' * 30, "x" * 300_000])
@@ -231,7 +237,7 @@ def test_reasons_of_malformed_bodies_are_translated(client, shop, body):
     client.post("/api/request-delivery", body, content_type="application/json", headers=headers)
 
     with translation.override("pt-br"):
-        (found,) = RefusedDeliveryCall.objects.get().reasons or ()
+        (found,) = stored()
         assert not is_in_english(found)
 
 
@@ -242,4 +248,4 @@ def test_reasons_of_queries_are_translated(client, shop, query):
     client.get(f"/api/deliveries?{query}", headers=headers)
 
     with translation.override("pt-br"):
-        assert [each for each in RefusedDeliveryCall.objects.get().reasons or () if is_in_english(each)] == []
+        assert [each for each in stored() if is_in_english(each)] == []
