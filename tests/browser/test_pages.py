@@ -198,25 +198,16 @@ def test_seller(walk, people, seller):
 
 
 class TestStaff:
-    def test_simulators_and_personal_data(self, walk, people, shop, seller):
+    def test_alerts_and_personal_data(self, walk, people, shop, seller):
         load_tariff()
         closed(MARIA)
         requested(MARIA)
         create_order(seller)
         people("paula", group="Account staff")
-        delivery = "/panel/simulators/delivery/"
-        points = "a=-23.56141,-46.65588&b=-23.552,-46.65&c=-23.548,-46.638&returning=on"
         way = walk("paula")
 
-        way.over({
-            **listed(
-                "paula", but={"home", "search", "scan", "setup-new", "seller-new", "reports", "seller-reports"},
-            ),
-            "freight-simulator": "/panel/simulators/freight/?origin=01310-100&destination=69005-070&weight=x",
-            "freight-simulator-price": "/panel/simulators/freight/?origin=01310-100&destination=69005-070&weight=2,5",
-            "delivery-simulator": f"{delivery}?way=distance&vehicle_type=MOTORCYCLE&distance=7&stops=2&returning=on",
-            "delivery-simulator-points": f"{delivery}?way=points&vehicle_type=MOTORCYCLE&{points}",
-        })  # fmt: skip  # a table
+        elsewhere = {"home", "search", "scan", "setup-new", "seller-new", "reports", "seller-reports"}
+        way.over(listed("paula", but=elsewhere))
         way.go("/panel/personal-data/").fill("#id_number", MARIA)
         way.page.click("form.card button.prime")
         way.page.locator("[data-opens=forget]").wait_for()
