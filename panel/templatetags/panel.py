@@ -266,7 +266,7 @@ def menus(context: template.Context) -> dict[str, Any]:
     request, owner = context["request"], context.get("account") or context.get("seller")
     shown = [(page, page.address()) for page in pages_for(request.user) if page.menu]
     if owner:
-        own = pages_for(request.user, owner, may_request=context.get("may_request", False))
+        own = pages_for(request.user, owner, may_request=bool(context.get("may_request")))
         shown += [(page, page.address(owner, context["environment"])) for page in own if page.menu]
     parts: dict[str, Any] = {
         menu: {"title": menu.label, "entries": [entry for entry in shown if entry[0].menu == menu]} for menu in Menu

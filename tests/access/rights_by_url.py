@@ -98,7 +98,7 @@ def _views(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, str, 
         if isinstance(pattern, URLResolver):
             yield from _views(pattern, route)
         elif view := getattr(pattern.callback, "view_class", None):
-            yield route, pattern.name, view
+            yield route, pattern.name or "", view
 
 
 _HELD = {role: codenames(group) for role, group in GROUPS.items()}

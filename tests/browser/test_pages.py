@@ -186,7 +186,7 @@ def test_seller(walk, people, seller):
     way.over({
         **listed(
             "clara", seller,
-            order=order.pk, invoice=invoice.pk, manifest=manifest.pk, event=order.events.first().pk, call=call.pk,
+            order=order.pk, invoice=invoice.pk, manifest=manifest.pk, event=order.events.latest("pk").pk, call=call.pk,
         ),
         "seller-orders-none": f"{base}orders/?q=nothing",
         "seller-order-receiver": f"/t/o/{order.tracking_url.rpartition('/')[2]}",

@@ -1,6 +1,7 @@
 """That `panel.pages` lists each page, and says of each who may open it as its view does."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -57,8 +58,8 @@ class TestPages:
         """Of roles without a column in the table of rights, which is made from the list for all others."""
         browser, user = as_role(role), User.objects.get(username=role.replace(" ", "-"))
         shop.integrator.memberships.filter(user=user).update(role=Role.MEMBER, may_request=False)
-        owners = [*accounts_of(user), *sellers_of(user)]
-        listed = {page.name for owner in (None, *owners) for page in pages_for(user, owner)}
+        owners: list[Any] = [None, *accounts_of(user), *sellers_of(user)]
+        listed = {page.name for owner in owners for page in pages_for(user, owner)}
 
         for name in (page.name for page in PAGES if page.name.startswith("panel:")):
             answer = browser.get(address(ROUTES[name], world)).status_code
