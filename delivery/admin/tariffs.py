@@ -21,12 +21,12 @@ from common.formats import money
 from common.measures import KILOMETRES, shown
 from common.price_preview import PreviewedForm, compared
 from common.row_history import Difference
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin
+from common.row_history_admin import RecordedAdmin
 from common.tabular_import import TableResource, TabularImportAdmin
 from delivery import pricing
 from delivery.actions import dispatch_rules
 from delivery.errors import PriceUnavailable
-from delivery.models import DispatchRules, DispatchRulesChange, Integrator, Tariff, TariffChange
+from delivery.models import DispatchRules, Integrator, Tariff
 
 
 class AccountWidget(Widget):
@@ -162,14 +162,6 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
         return str(tariff.integrator or capfirst(gettext("all accounts")))
 
 
-@admin.register(TariffChange)
-class TariffChangeAdmin(RowChangeAdmin):
-    """Who changed which tariff."""
-
-    list_filter = ["vehicle_type", *RowChangeAdmin.list_filter]
-    list_select_related = ["integrator"]
-
-
 @admin.register(DispatchRules)
 class DispatchRulesAdmin(OneRow, RecordedAdmin):
     fieldsets = [
@@ -187,8 +179,3 @@ class DispatchRulesAdmin(OneRow, RecordedAdmin):
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         changed = {name: form.cleaned_data[name] for name in form.changed_data}
         dispatch_rules.change(values=changed, by=actor(request))
-
-
-@admin.register(DispatchRulesChange)
-class DispatchRulesChangeAdmin(RowChangeAdmin):
-    """Who changed which rule."""

@@ -15,13 +15,13 @@ from common.admin_base import OneRow, column
 from common.formats import centavos
 from common.price_preview import PreviewedForm, compared
 from common.row_history import Difference
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin
+from common.row_history_admin import RecordedAdmin
 from common.states import Kind
 from common.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
 from integration import freight
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import STATES, Package, Parameters, Rate, Zone
-from integration.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
+from integration.models import FreightParameters, FreightRate
 from integration.models.freight import ZONES
 
 # The zones in their order of distance.
@@ -159,15 +159,3 @@ class FreightParametersAdmin(OneRow, RecordedAdmin):
         ),
         (_("Service and deadline"), {"fields": ["quote_service", "remote_states", "handling_days"]}),
     ]  # fmt: skip  # a list of names
-
-
-@admin.register(FreightPriceChange)
-class FreightPriceChangeAdmin(RowChangeAdmin):
-    """Who changed which rate."""
-
-    list_filter = ["service", "zone", *RowChangeAdmin.list_filter]
-
-
-@admin.register(FreightParametersChange)
-class FreightParametersChangeAdmin(RowChangeAdmin):
-    """Who changed which parameter."""
