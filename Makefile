@@ -23,7 +23,7 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 # Without compiled modules, each process takes seconds longer to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock postman clean
+.PHONY: run test test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock clean
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
@@ -90,7 +90,7 @@ lint: .venv/.ready security
 security: .venv/.ready
 	$(CHECKED) $(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined
-	git ls-files -z -- ':!panel/guide/openapi.*' ':!panel/guide/postman.json' | xargs -0 $(CHECKED) $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
+	git ls-files -z -- ':!panel/guide/openapi.json' | xargs -0 $(CHECKED) $(BIN)/detect-secrets-hook --no-verify --baseline .secrets.baseline
 	@# 1 is "nothing found", more than that an error. Of this service's own tokens, keys and secrets, and of the address of a registry:
 	git grep -nE '(rota_(live|test|key|testkey|carrierkey)_|whsec_)[A-Za-z0-9_+/-]{43}'; test $$? = 1
 	grep -n '"resolved"' package-lock.json tests/contract/package-lock.json; test $$? = 1
@@ -124,10 +124,6 @@ lock: .venv/.uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.12 --group pyproject.toml:valhalla \
 		-o requirements-valhalla.lock
 
-# Writes the Postman collection after a change of the OpenAPI description. Needs Node.js 20.19 or later and npm.
-postman: tests/contract/node_modules/.ready
-	cd tests/contract && npx tsx postman.ts ../../panel/guide/openapi.json ../../panel/guide/postman.json
-
 clean:
 	rm -rf node_modules tests/contract/node_modules .venv .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -153,7 +149,7 @@ node_modules/.ready: package.json package-lock.json | .venv/.uv
 	@$(FOREGROUND) $(NPM) ci --no-progress --loglevel=error
 	@touch $@
 
-# Apart from the former: 280 packages of tools for one test, which neither `make run` nor the image needs.
+# Apart from the former: 190 packages of tools for one test, which neither `make run` nor the image needs.
 tests/contract/node_modules/.ready: tests/contract/package-lock.json
 	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@

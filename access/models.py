@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.accounts import Role
-from common.fields import CiphertextField, one_of
+from common.fields import CiphertextField, not_personal, one_of, personal
 from delivery.models import Integrator
 from integration.models import Seller
 
@@ -16,8 +16,8 @@ class EnrolmentCode(models.Model):
     """The latest enrolment code of a user, see `access.enrolment`."""
 
     user = models.OneToOneField(User, primary_key=True, on_delete=models.CASCADE, related_name="enrolment_code")
-    digest = models.BinaryField(max_length=32)
-    issued_by = models.CharField(max_length=200)
+    digest = not_personal(models.BinaryField(max_length=32))
+    issued_by = personal(models.CharField(max_length=200))
     issued_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
@@ -50,15 +50,17 @@ class Invitation(models.Model):
 
     integrator = models.ForeignKey(Integrator, null=True, on_delete=models.CASCADE, related_name="invitations")
     seller = models.ForeignKey(Seller, null=True, on_delete=models.CASCADE, related_name="invitations")
-    email = models.CharField(max_length=254)
+    email = personal(models.CharField(max_length=254))
     role = models.CharField(max_length=6, choices=Role)
-    digest = models.BinaryField(max_length=32, unique=True)
+    digest = not_personal(models.BinaryField(max_length=32, unique=True))
     # Whether the link has reached its holder through the address, which its use then verifies.
     is_mailed = models.BooleanField()
-    invited_by = models.CharField(max_length=200)
+    invited_by = personal(models.CharField(max_length=200))
     sent_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    ended = models.CharField(max_length=7, blank=True)  # the InvitationState `used` or `revoked`; empty before
+    ended = not_personal(
+        models.CharField(max_length=7, blank=True)
+    )  # the InvitationState `used` or `revoked`; empty before
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -107,10 +109,10 @@ class AccessLink(models.Model):
     The link holds a key of which only the digest is kept.
     """
 
-    digest = models.BinaryField(max_length=32, unique=True)
+    digest = not_personal(models.BinaryField(max_length=32, unique=True))
     integrator = models.ForeignKey(Integrator, null=True, on_delete=models.CASCADE, related_name="+")
     seller = models.ForeignKey(Seller, null=True, on_delete=models.CASCADE, related_name="+")
-    issued_by = models.CharField(max_length=200)
+    issued_by = personal(models.CharField(max_length=200))
     issued_at = models.DateTimeField()
     expires_at = models.DateTimeField(db_index=True)
 
@@ -154,9 +156,9 @@ class PersonRequest(models.Model):
 
     kind = models.CharField(_("request"), max_length=6, choices=PersonRequestKind)
     # JSON of a `Person`; empty once the request is finished.
-    ciphertext = CiphertextField(blank=True)
-    hint = models.CharField(_("number"), max_length=20, help_text=_("Its last digits."))
-    requested_by = models.CharField(_("by"), max_length=200)
+    ciphertext = personal(CiphertextField(blank=True))
+    hint = personal(models.CharField(_("number"), max_length=20, help_text=_("Its last digits.")))
+    requested_by = personal(models.CharField(_("by"), max_length=200))
     requested_at = models.DateTimeField(_("requested at"))
     finished_at = models.DateTimeField(_("finished at"), null=True)
     stops = models.PositiveIntegerField(_("drop-offs"), default=0)

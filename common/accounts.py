@@ -14,6 +14,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import DomainError
+from common.fields import not_personal, personal
 from common.rate_limit import Limits
 
 _WEB_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
@@ -108,16 +109,18 @@ class Suspendable(models.Model):
     suspended_word = pgettext_lazy("account", "Suspended")
 
     suspended_at = models.DateTimeField(_("suspended at"), null=True, blank=True, editable=False)
-    suspended_by = models.CharField(
-        _("suspended by"), max_length=200, blank=True, default="", db_default="", editable=False
+    suspended_by = personal(
+        models.CharField(_("suspended by"), max_length=200, blank=True, default="", db_default="", editable=False)
     )
-    suspension_reason = models.CharField(
-        _("reason of the suspension"),
-        max_length=LONGEST_REASON,
-        blank=True,
-        default="",
-        db_default="",
-        editable=False,
+    suspension_reason = not_personal(
+        models.CharField(
+            _("reason of the suspension"),
+            max_length=LONGEST_REASON,
+            blank=True,
+            default="",
+            db_default="",
+            editable=False,
+        )
     )
 
     class Meta:

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from common import credentials, log_context
 from common.errors import DomainError
+from common.fields import not_personal, personal
 from common.rate_limit import STANDING, Limits, Standing, limiter
 
 # Key of the WSGI environ: REST framework's request of a call whose account is known, for `config.refused_calls`.
@@ -23,11 +24,11 @@ class Credential(models.Model):
     Subclasses add `hint`, the part of the text that is displayed, under a label of their own.
     """
 
-    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    digest = not_personal(models.BinaryField(max_length=32, unique=True, editable=False))
     created_at = models.DateTimeField(_("created at"), editable=False)
-    created_by = models.CharField(_("created by"), max_length=200, editable=False)
+    created_by = personal(models.CharField(_("created by"), max_length=200, editable=False))
     revoked_at = models.DateTimeField(_("revoked at"), null=True, blank=True, editable=False)
-    revoked_by = models.CharField(_("revoked by"), max_length=200, blank=True, editable=False)
+    revoked_by = personal(models.CharField(_("revoked by"), max_length=200, blank=True, editable=False))
     last_used_at = models.DateTimeField(_("last used at"), null=True, blank=True, editable=False)
     hint: "models.CharField[str, str]"
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -11,6 +11,7 @@ from django.db.models.functions import Lower
 from uuid_utils import compat
 
 _TEXT_LENGTH = 36  # of a UUID
+_Field = TypeVar("_Field", bound="models.Field[Any, Any]")
 
 
 def new_id() -> UUID:
@@ -57,6 +58,18 @@ class CiphertextField(PlainInMigrations, models.TextField[str, str]):
 
     `manage.py reencrypt_credentials` finds the columns by this type, so every encrypted column has to have it.
     """
+
+
+def personal(field: _Field) -> _Field:
+    """The field, whose column holds data about a person: docs/personal-data.md says of whom, and when it ends."""
+    field.personal = True  # type: ignore[attr-defined]  # a mark of ours, which copies of the field keep
+    return field
+
+
+def not_personal(field: _Field) -> _Field:
+    """The field, whose column could hold data about a person by its kind, and does not."""
+    field.personal = False  # type: ignore[attr-defined]  # see above
+    return field
 
 
 def one_of(name: str, field: str, choices: Iterable[str]) -> models.CheckConstraint:

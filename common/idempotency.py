@@ -22,6 +22,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common.errors import KEPT_REFUSALS, DomainError
+from common.fields import not_personal, personal
 from common.postgresql import prepared
 
 HEADER = "Idempotency-Key"
@@ -42,11 +43,11 @@ class IdempotencyRecord(models.Model):
     is 0 only within the transaction of the call.
     """
 
-    endpoint = models.CharField(max_length=40)
-    key = models.CharField(max_length=LONGEST_KEY)
-    fingerprint = models.BinaryField(max_length=32)
+    endpoint = not_personal(models.CharField(max_length=40))
+    key = personal(models.CharField(max_length=LONGEST_KEY))
+    fingerprint = not_personal(models.BinaryField(max_length=32))
     status = models.PositiveSmallIntegerField()
-    body = models.TextField()
+    body = personal(models.TextField())
     created_at = models.DateTimeField(db_index=True)
 
     class Meta:

@@ -6,13 +6,13 @@ from django.db.models import Q
 from django.db.models.functions import Length
 from django.db.models.lookups import LessThanOrEqual
 
-from common.fields import CiphertextField
+from common.fields import CiphertextField, not_personal, personal
 
 
 class AttemptCount(models.Model):
     """Attempts within a window, see `common.attempts`. Pruned after `expires_at`."""
 
-    key = models.CharField(primary_key=True, max_length=64)  # a hexadecimal SHA-256 digest
+    key = personal(models.CharField(primary_key=True, max_length=64))  # a hexadecimal SHA-256 digest
     count = models.PositiveIntegerField()
     expires_at = models.DateTimeField(db_index=True)
 
@@ -27,9 +27,9 @@ class KeptUpload(models.Model):
     """A file that somebody has uploaded and not confirmed yet, see `common.kept_uploads`. Pruned after `expires_at`."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    owner = models.CharField(max_length=60)
-    kind = models.CharField(max_length=60)
-    ciphertext = CiphertextField()
+    owner = personal(models.CharField(max_length=60))
+    kind = not_personal(models.CharField(max_length=60))
+    ciphertext = personal(CiphertextField())
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(db_index=True)
     busy_until = models.DateTimeField(null=True)  # while a request works on it

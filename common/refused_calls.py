@@ -22,7 +22,7 @@ from rest_framework.request import Request
 from common import batches
 from common.authentication import CALL
 from common.errors import DomainError
-from common.fields import UUIDField
+from common.fields import UUIDField, not_personal, personal
 from common.http_requests import content_length
 from common.masking import Keys, Masker, described
 
@@ -42,17 +42,17 @@ class RefusedCall(models.Model):
 
     id = UUIDField(primary_key=True, default=uuid4, editable=False)
     created_at = models.DateTimeField(_("when"))
-    method = models.CharField(max_length=10)
-    path = models.CharField(max_length=255)
+    method = not_personal(models.CharField(max_length=10))
+    path = personal(models.CharField(max_length=255))
     status = models.PositiveSmallIntegerField()
-    code = models.CharField(max_length=60, blank=True)
-    request_id = models.CharField(max_length=128)
-    credential = models.CharField(max_length=20)  # its hint
-    query = models.TextField(blank=True)  # as masked JSON
-    content_type = models.CharField(max_length=101, blank=True)
+    code = not_personal(models.CharField(max_length=60, blank=True))
+    request_id = not_personal(models.CharField(max_length=128))
+    credential = not_personal(models.CharField(max_length=20))  # its hint
+    query = personal(models.TextField(blank=True))  # as masked JSON
+    content_type = not_personal(models.CharField(max_length=101, blank=True))
     size = models.PositiveIntegerField()  # of the body, in bytes
-    body = models.TextField(blank=True)  # as masked JSON; empty if it was no JSON object
-    answer = models.TextField(blank=True)
+    body = personal(models.TextField(blank=True))  # as masked JSON; empty if it was no JSON object
+    answer = personal(models.TextField(blank=True))
 
     class Meta:
         abstract = True

@@ -369,7 +369,6 @@ class TabularImportAdmin(ImportMixin, ModelAdmin):
     """Base of admin screens whose table can be exported, edited in a spreadsheet and imported."""
 
     resource: type[TableResource]
-    simulator: ClassVar[str]  # name of the URL of the page that calculates with the table
     paginator = _RowPaginator
     import_export_change_list_template = "admin/tabular_import/change_list.html"
     import_form_class = UploadForm

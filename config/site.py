@@ -193,7 +193,6 @@ _PANEL = [
     ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
     ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
     ("seller_reports", _("Report of all sellers"), "report", "integration.change_seller"),
-    ("freight_simulator", _("Price simulators"), "simulator", "integration.view_freightrate"),
     ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),
 ]
 

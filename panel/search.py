@@ -86,7 +86,6 @@ _PAGES: dict[str, tuple[Any, str]] = {
     "panel:seller_reports": (gettext_lazy("Report of all sellers"), "integration.change_seller"),
     "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
     "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
-    "panel:freight_simulator": (gettext_lazy("Price simulators"), "integration.view_freightrate"),
     "panel:personal_data": (gettext_lazy("Personal data"), "access.add_personrequest"),
     "mfa_index": (gettext_lazy("Log-in security"), ""),
     "account_change_password": (gettext_lazy("Password"), ""),

@@ -236,8 +236,6 @@ urlpatterns = [
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),
     path("sellers/new/", sellers.NewSeller.as_view(), name="seller_new"),
     path("personal-data/", personal_data.PersonalData.as_view(), name="personal_data"),
-    path("simulators/freight/", simulators.FreightSimulator.as_view(), name="freight_simulator"),
-    path("simulators/delivery/", simulators.DeliverySimulator.as_view(), name="delivery_simulator"),
     path("accounts/<uuid:account>/<environment:environment>/", include(_account)),
     path("sellers/<int:seller>/<environment:environment>/", include(_seller)),
 ]

@@ -11,10 +11,10 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from config.areas import Area, area_of
-from config.management.commands.openapi import FOLDER
+from panel.guide.description import FILE
 
 _URI = "urn:description"
-_DESCRIPTION: dict[str, Any] = json.loads((FOLDER / "openapi.json").read_text())
+_DESCRIPTION: dict[str, Any] = json.loads(FILE.read_text())
 for _schema in _DESCRIPTION["components"]["schemas"].values():
     _schema.setdefault("additionalProperties", False)  # readers have to accept more keys, but the service sends none
 _REGISTRY: Registry[Any] = Registry().with_resource(_URI, DRAFT202012.create_resource(_DESCRIPTION))

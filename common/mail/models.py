@@ -2,7 +2,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from common.fields import CiphertextField, one_of
+from common.fields import CiphertextField, one_of, personal
 
 LONGEST_SUBJECT = 200
 LONGEST_ERROR = 500
@@ -34,12 +34,12 @@ class Message(models.Model):
     """
 
     kind = models.CharField(_("kind"), max_length=14, choices=Kind)
-    recipient = models.CharField(_("recipient"), max_length=254)
-    subject = models.CharField(_("subject"), max_length=LONGEST_SUBJECT)
-    body_ciphertext = CiphertextField(blank=True)
+    recipient = personal(models.CharField(_("recipient"), max_length=254))
+    subject = personal(models.CharField(_("subject"), max_length=LONGEST_SUBJECT))
+    body_ciphertext = personal(CiphertextField(blank=True))
     # Where a POST ends further messages (RFC 8058). Erased with the body; no constraint says so, because the previous
     # version of the service does not.
-    unsubscribe_ciphertext = CiphertextField(blank=True, db_default="")
+    unsubscribe_ciphertext = personal(CiphertextField(blank=True, db_default=""))
     created_at = models.DateTimeField(_("created at"))
     expires_at = models.DateTimeField(_("not sent after"))
 
@@ -48,7 +48,7 @@ class Message(models.Model):
     # When it is sent next; while a worker sends it, when another worker may take it over.
     due_at = models.DateTimeField(_("next attempt at"))
     ended_at = models.DateTimeField(_("ended at"), null=True)
-    error = models.CharField(_("last error"), max_length=LONGEST_ERROR, blank=True)
+    error = personal(models.CharField(_("last error"), max_length=LONGEST_ERROR, blank=True))
 
     class Meta:
         verbose_name = _("e-mail")

@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, models, transaction
 from django.db.models import Q
 
 from common import clock
+from common.fields import not_personal
 from common.simulation.pace import FASTEST, SLOWEST
 
 # Of an account at once.
@@ -60,7 +61,7 @@ class Simulation(models.Model):
 
     OWNER: ClassVar[str]
 
-    speed = models.FloatField()
+    speed = not_personal(models.FloatField())
     due_at = models.DateTimeField(null=True)  # when the next step is made; null while nothing happens
     failures = models.PositiveSmallIntegerField(default=0)  # of the present step, in a row
 

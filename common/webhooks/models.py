@@ -29,7 +29,7 @@ from django.utils.translation import gettext_lazy as _
 from common import credentials
 from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import CiphertextField, UUIDField, any_of, new_id, one_of
+from common.fields import CiphertextField, UUIDField, any_of, new_id, not_personal, one_of, personal
 from common.forgetting import REDACTED, read_only_but_forgotten
 from common.webhooks import breaker
 
@@ -123,7 +123,7 @@ class Endpoint(models.Model):
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     # Each owner has number 1 in each environment. None: removed, and deleted once its events are.
     number = models.PositiveSmallIntegerField(_("number"), null=True, default=1, db_default=1, editable=False)
-    url = models.CharField(_("URL"), max_length=2000, blank=True)
+    url = not_personal(models.CharField(_("URL"), max_length=2000, blank=True))
     enabled = models.BooleanField(
         _("enabled"), default=True, help_text=_("While switched off, events are kept and sent later.")
     )
@@ -131,8 +131,8 @@ class Endpoint(models.Model):
         _("why it is off"), max_length=7, choices=OffBecause, default=OffBecause.ON, blank=True, editable=False
     )
     off_since = models.DateTimeField(_("off since"), null=True, editable=False)
-    secret_ciphertext = CiphertextField(editable=False)
-    previous_secret_ciphertext = CiphertextField(blank=True, editable=False)
+    secret_ciphertext = not_personal(CiphertextField(editable=False))
+    previous_secret_ciphertext = not_personal(CiphertextField(blank=True, editable=False))
     previous_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
     secret_shown = models.BooleanField(default=False, db_default=False, editable=False)
 
@@ -260,7 +260,7 @@ class Reported(models.Model):
 
     endpoint: Any
 
-    reported = models.CharField(max_length=9, default=Health.RECOVERED)
+    reported = not_personal(models.CharField(max_length=9, default=Health.RECOVERED))
     reported_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -365,13 +365,13 @@ class Event(models.Model):
     feed_position = models.BigIntegerField(null=True, editable=False)
     id = UUIDField(primary_key=True, default=new_id, editable=False)
     # Text, because jsonb would not keep the bytes that every retry and replay must repeat and sign.
-    body = models.TextField(_("body"))
+    body = personal(models.TextField(_("body")))
     created_at = models.DateTimeField(_("created at"))
     state = models.CharField(_("state"), max_length=11, choices=EventState, default=EventState.PENDING)
     attempts_made = models.PositiveSmallIntegerField(_("attempts"), default=0)
     sent_at = models.DateTimeField(_("received at"), null=True)
     # The request that made the change, as a `traceparent` (W3C Trace Context); empty unless traces are on.
-    trace_context = models.CharField(max_length=55, blank=True, default="", db_default="", editable=False)
+    trace_context = not_personal(models.CharField(max_length=55, blank=True, default="", db_default="", editable=False))
     # When the event became dead, while it is; see `writes_dead_since`. Unlike `state` it is not written when an event
     # is sent, so that an index with this condition does not prevent heap-only updates.
     dead_since = models.DateTimeField(null=True, editable=False)
@@ -592,13 +592,13 @@ class Attempt(models.Model):
     at = models.DateTimeField(_("at"))
     milliseconds = models.PositiveIntegerField(_("milliseconds"))
     status_code = models.PositiveSmallIntegerField(_("answer"), null=True)
-    error = models.CharField(_("error"), max_length=200, blank=True)
-    response_start = models.TextField(_("response body"), blank=True)
+    error = not_personal(models.CharField(_("error"), max_length=200, blank=True))
+    response_start = personal(models.TextField(_("response body"), blank=True))
     # What differs between the requests for an event; `signing.headers` has the rest. Empty before this was stored.
-    url = models.TextField(_("URL"), blank=True, db_default="")
-    token_hint = models.CharField(_("token"), max_length=20, blank=True, db_default="")
+    url = not_personal(models.TextField(_("URL"), blank=True, db_default=""))
+    token_hint = not_personal(models.CharField(_("token"), max_length=20, blank=True, db_default=""))
     webhook_timestamp = models.BigIntegerField(null=True)
-    signature = models.TextField(_("signature"), blank=True, db_default="")
+    signature = not_personal(models.TextField(_("signature"), blank=True, db_default=""))
 
     class Meta:
         abstract = True

@@ -6,7 +6,6 @@ A Quote-Id is a signed text that holds a price and the trip it is for, so that q
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -72,32 +71,6 @@ def quote_for_request(*, token: Requester, payload: DeliveryRequest, quote_id: s
     return _price(tariff, payload)
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a delivery costs what it costs. `tariff` is the account's own, or everybody's."""
-
-    tariff: Tariff
-    trip: pricing.Trip
-    fare: pricing.Fare
-
-
-def explain(*, vehicle_type: str, integrator: Integrator | None, trip: pricing.Trip) -> Explanation:
-    """The parts of the price of a trip, by the functions that price quotes, for an account or for everybody.
-
-    Raises PriceUnavailable without an active tariff or over one of its maximums.
-    """
-    tariff = Tariff.objects.for_vehicle(vehicle_type, integrator=integrator and integrator.pk).first()
-    if tariff is None:
-        raise PriceUnavailable("No active tariff for %(vehicle)s.", vehicle=vehicle_type)
-    return Explanation(tariff, trip, pricing.fare(tariff.terms, trip))
-
-
-def trip_between(points: Sequence[Point], *, vehicle_type: str, returning: bool, weight_kg: Decimal) -> pricing.Trip:
-    """The trip from the first point over all the others, and back to it if `returning`."""
-    legs = _legs(points, vehicle_type=vehicle_type, returning=returning)
-    return _trip(legs, dropoffs=len(points) - 1, weight_kg=weight_kg)
-
-
 def _legs(points: Sequence[Point], *, vehicle_type: str, returning: bool) -> list[Leg]:
     rules = DispatchRules.current()
     return routing.legs(
@@ -109,19 +82,20 @@ def _legs(points: Sequence[Point], *, vehicle_type: str, returning: bool) -> lis
     )
 
 
-def _trip(legs: Sequence[Leg], *, dropoffs: int, weight_kg: Decimal) -> pricing.Trip:
-    lengths = [leg.kilometres for leg in legs]
-    outbound, back = sum(lengths[:dropoffs], Decimal(0)), sum(lengths[dropoffs:], Decimal(0))
-    return pricing.Trip(outbound_km=outbound, return_km=back, dropoffs=dropoffs, weight_kg=weight_kg)
-
-
 def _price(tariff: Tariff | None, payload: DeliveryRequest) -> Quote:
     if tariff is None:
         raise PriceUnavailable("No active tariff for %(vehicle)s.", vehicle=payload.vehicle_type)
     dropoffs = len(payload.dropoffs)
     legs = _legs(payload.points, vehicle_type=payload.vehicle_type, returning=payload.mode is Mode.RETURN)
-    trip = _trip(legs, dropoffs=dropoffs, weight_kg=payload.weight_kg)
-    trip = replace(trip, longest_side_cm=payload.longest_side_cm, litres=payload.litres)
+    lengths = [leg.kilometres for leg in legs]
+    trip = pricing.Trip(
+        outbound_km=sum(lengths[:dropoffs], Decimal(0)),
+        return_km=sum(lengths[dropoffs:], Decimal(0)),
+        dropoffs=dropoffs,
+        weight_kg=payload.weight_kg,
+        longest_side_cm=payload.longest_side_cm,
+        litres=payload.litres,
+    )
     return Quote(
         value=pricing.fare(tariff.terms, trip).value,
         distance_km=trip.total_km,

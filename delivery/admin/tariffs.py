@@ -134,7 +134,6 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
     form = TariffForm
     change_form_before_template = "admin/price_preview.html"
     resource = TariffResource
-    simulator = "panel:delivery_simulator"
     list_display = [
         "vehicle_type", "account", "active", column("base_fare", _("base fare"), money, is_named=True),
         column("price_per_km", _("price per km"), money, is_named=True),

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from common.accounts import Environment
-from common.fields import CiphertextField, one_of
+from common.fields import CiphertextField, not_personal, one_of
 from common.webhooks.models import Health, Reported
 from delivery.models.delivery import Delivery
 from delivery.models.integrator import IntegratorMembership
@@ -44,11 +44,11 @@ class EndpointAlerts(Reported):
     """
 
     endpoint = models.OneToOneField(WebhookEndpoint, primary_key=True, on_delete=models.CASCADE, related_name="alerts")
-    digest_on = models.DateField(null=True)
+    digest_on = not_personal(models.DateField(null=True))
     # Encrypted, because such a URL is a secret: whoever knows it can write to the channel. Empty: there is none.
-    url_ciphertext = CiphertextField(blank=True)
-    url_host = models.CharField(max_length=255, blank=True)
-    language = models.CharField(max_length=10, default="pt-br")
+    url_ciphertext = not_personal(CiphertextField(blank=True))
+    url_host = not_personal(models.CharField(max_length=255, blank=True))
+    language = not_personal(models.CharField(max_length=10, default="pt-br"))
     # A delivery is reported that nobody has accepted for so long, and one whose next step is overdue for so long.
     untaken_minutes = models.PositiveSmallIntegerField(default=UNTAKEN_MINUTES, db_default=UNTAKEN_MINUTES)
     late_minutes = models.PositiveSmallIntegerField(default=LATE_MINUTES, db_default=LATE_MINUTES)
@@ -86,7 +86,7 @@ class AlertChoice(models.Model):
     recovered = models.BooleanField(AlertKind.RECOVERED.label)
     trouble = models.BooleanField(AlertKind.TROUBLE.label, default=False, db_default=False)
     digest = models.BooleanField(AlertKind.DIGEST.label)
-    language = models.CharField(max_length=10)
+    language = not_personal(models.CharField(max_length=10))
 
     class Meta:
         default_permissions = ()
@@ -112,7 +112,7 @@ class ReportedTrouble(models.Model):
 
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="+", db_index=False)
     trouble = models.CharField(max_length=7, choices=Trouble)
-    point = models.CharField(max_length=1, blank=True, default="", db_default="")
+    point = not_personal(models.CharField(max_length=1, blank=True, default="", db_default=""))
     at = models.DateTimeField()
 
     class Meta:
@@ -141,13 +141,15 @@ class AlertPost(models.Model):
 
     alerts = models.ForeignKey(EndpointAlerts, on_delete=models.CASCADE, related_name="posts")
     kind = models.CharField(_("kind"), max_length=9, choices=AlertKind)
-    text = models.TextField()
+    text = not_personal(models.TextField())
     created_at = models.DateTimeField(_("created at"))
     state = models.CharField(_("state"), max_length=7, choices=PostState, default=PostState.WAITING)
     tries = models.PositiveSmallIntegerField(default=0)
     # When it is sent next; while a worker sends it, when another worker may take it over.
     due_at = models.DateTimeField()
-    answer = models.CharField(_("answer"), max_length=200, blank=True)  # a status such as 404, or a class of error
+    answer = not_personal(
+        models.CharField(_("answer"), max_length=200, blank=True)
+    )  # a status such as 404, or a class of error
 
     class Meta:
         default_permissions = ()

@@ -12,7 +12,7 @@ from django.db.models.functions import ASin, Cos, Least, Radians, Sin, Sqrt
 from django.utils.translation import gettext_lazy as _
 
 from common import fields, zones
-from common.fields import new_id
+from common.fields import new_id, personal
 from delivery.geo.distance import Point
 
 
@@ -40,8 +40,8 @@ _MEAN_RADIUS_M = 6_371_008.8
 class Located(models.Model):
     """Abstract model with coordinates."""
 
-    latitude = models.FloatField(_("latitude"))
-    longitude = models.FloatField(_("longitude"))
+    latitude = personal(models.FloatField(_("latitude")))
+    longitude = personal(models.FloatField(_("longitude")))
 
     class Meta:
         abstract = True

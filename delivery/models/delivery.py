@@ -36,7 +36,7 @@ from django.utils.translation import gettext_lazy as _
 from common import fields, log_context
 from common.accounts import Environment
 from common.compiled_queries import CompiledQuery, Parameter, loaded, row_of
-from common.fields import new_id, one_of
+from common.fields import new_id, not_personal, one_of, personal
 from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from common.formats import short_id
 from common.phones import phone_key, unusual_phones
@@ -367,10 +367,10 @@ class Delivery(Identified, Located):
 
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
     mode = models.CharField(_("mode"), max_length=7, choices=[(m.value, words.MODES[m]) for m in lifecycle.Mode])
-    contact_name = models.CharField(_("contact name"), max_length=255)
-    contact_phone = models.CharField(_("contact phone"), max_length=255)
-    address = models.JSONField(_("address"))
-    packages = models.JSONField(_("packages"), default=list, blank=True)
+    contact_name = personal(models.CharField(_("contact name"), max_length=255))
+    contact_phone = personal(models.CharField(_("contact phone"), max_length=255))
+    address = personal(models.JSONField(_("address")))
+    packages = not_personal(models.JSONField(_("packages"), default=list, blank=True))
 
     shipping_value = models.DecimalField(_("price"), **_MONEY)
     distance_km = models.DecimalField(_("distance (km)"), max_digits=8, decimal_places=2)
@@ -399,7 +399,7 @@ class Delivery(Identified, Located):
     accepted_at = models.DateTimeField(_("first accepted at"), null=True, editable=False)
     closed_at = models.DateTimeField(_("closed at"), null=True)
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
-    cancel_reason = models.CharField(_("cancellation reason"), max_length=255, blank=True)
+    cancel_reason = personal(models.CharField(_("cancellation reason"), max_length=255, blank=True))
     cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
     # Whether the fee is that before pickup although the goods had been collected, which was reported after the
     # cancellation.
@@ -784,12 +784,12 @@ class Transition(models.Model):
     delivery = models.ForeignKey(
         Delivery, verbose_name=_("delivery"), on_delete=models.CASCADE, related_name="transitions"
     )
-    trigger = models.CharField(_("trigger"), max_length=10)
-    point = models.CharField(_("point"), max_length=1, blank=True)
-    reason = models.CharField(_("reason"), max_length=255, blank=True)
-    status = models.CharField(_("status"), max_length=9)
-    route_status = models.CharField(_("route status"), max_length=9)
-    by = models.CharField(_("by"), max_length=200)
+    trigger = not_personal(models.CharField(_("trigger"), max_length=10))
+    point = not_personal(models.CharField(_("point"), max_length=1, blank=True))
+    reason = personal(models.CharField(_("reason"), max_length=255, blank=True))
+    status = not_personal(models.CharField(_("status"), max_length=9))
+    route_status = not_personal(models.CharField(_("route status"), max_length=9))
+    by = personal(models.CharField(_("by"), max_length=200))
     at = models.DateTimeField(_("at"))
     # When the driver did it, if the phone reported it later.
     made_at = models.DateTimeField(_("made at"), null=True)

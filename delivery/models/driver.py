@@ -15,7 +15,7 @@ from common import credentials
 from common.accounts import Environment, validate_name
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import CiphertextField, one_of
+from common.fields import CiphertextField, not_personal, one_of, personal
 from common.forgetting import EMPTY, read_only_but_forgotten
 from delivery import lifecycle
 from delivery.geo.distance import Point
@@ -94,8 +94,8 @@ class Driver(Identified):
     of the deliveries that it took before.
     """
 
-    name = models.CharField(_("name"), max_length=120)
-    phone = models.CharField(_("phone"), max_length=40, blank=True)
+    name = personal(models.CharField(_("name"), max_length=120))
+    phone = personal(models.CharField(_("phone"), max_length=40, blank=True))
     vehicle_type = models.CharField(_("vehicle type"), max_length=10, choices=VehicleType)
     environment = models.CharField(_("environment"), max_length=7, choices=Environment, default=Environment.LIVE)
     active = models.BooleanField(_("active"), default=True, help_text=_("Whether the driver works for us at present."))
@@ -196,14 +196,16 @@ class DutyChange(models.Model):
     work for us is not on duty.
     """
 
-    driver = models.ForeignKey(
-        Driver,
-        on_delete=models.CASCADE,
-        related_name="duty_changes",
-        db_index=False,  # an index begins with this column
+    driver = personal(
+        models.ForeignKey(
+            Driver,
+            on_delete=models.CASCADE,
+            related_name="duty_changes",
+            db_index=False,  # an index begins with this column
+        )
     )
-    on_duty = models.BooleanField()
-    at = models.DateTimeField()
+    on_duty = personal(models.BooleanField())
+    at = personal(models.DateTimeField())
 
     class Meta:
         default_permissions = ()
@@ -263,11 +265,11 @@ class DriverPosition(Located):
         related_name="positions",
         db_index=False,  # an index begins with this column
     )
-    accuracy_m = models.FloatField(_("accuracy (m)"), null=True, blank=True)
-    recorded_at = models.DateTimeField(_("recorded at"))
+    accuracy_m = not_personal(models.FloatField(_("accuracy (m)"), null=True, blank=True))
+    recorded_at = personal(models.DateTimeField(_("recorded at")))
     # The moment that the phone told, by whatever clock: the same each time that it sends the position.
-    told_at = models.DateTimeField(null=True, editable=False)
-    recorded_by = models.CharField(_("recorded by"), max_length=200)
+    told_at = personal(models.DateTimeField(null=True, editable=False))
+    recorded_by = personal(models.CharField(_("recorded by"), max_length=200))
 
     class Meta:
         verbose_name = _("position")
@@ -317,11 +319,11 @@ class LatestPosition(Located):
     """
 
     driver = models.OneToOneField(Driver, on_delete=models.CASCADE, primary_key=True, related_name="latest")
-    recorded_at = models.DateTimeField()
+    recorded_at = personal(models.DateTimeField())
     # Earth-centred coordinates in metres.
-    x = models.GeneratedField(expression=_X, output_field=models.FloatField(), db_persist=True)
-    y = models.GeneratedField(expression=_Y, output_field=models.FloatField(), db_persist=True)
-    z = models.GeneratedField(expression=_Z, output_field=models.FloatField(), db_persist=True)
+    x = personal(models.GeneratedField(expression=_X, output_field=models.FloatField(), db_persist=True))
+    y = personal(models.GeneratedField(expression=_Y, output_field=models.FloatField(), db_persist=True))
+    z = personal(models.GeneratedField(expression=_Z, output_field=models.FloatField(), db_persist=True))
 
     class Meta:
         indexes = [models.Index(fields=["x", "y", "z"], name="latest_position_xyz")]
@@ -334,9 +336,9 @@ class DriverLogInLink(models.Model):
     """A link with which a driver logs in on one phone, once and within a short time. Stored is its token's digest."""
 
     driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="log_in_links")
-    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    digest = not_personal(models.BinaryField(max_length=32, unique=True, editable=False))
     created_at = models.DateTimeField(_("created at"))
-    created_by = models.CharField(_("created by"), max_length=200)
+    created_by = personal(models.CharField(_("created by"), max_length=200))
     expires_at = models.DateTimeField(_("expires at"))
     used_at = models.DateTimeField(_("used at"), null=True)
 
@@ -357,9 +359,9 @@ class DriverDevice(Identified, Credential):
     """
 
     driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="devices")
-    name = models.CharField(_("phone"), max_length=60, blank=True)  # browser and system
-    hint = models.CharField(max_length=20, editable=False)
-    language = models.CharField(max_length=10, default="pt-br")
+    name = personal(models.CharField(_("phone"), max_length=60, blank=True))  # browser and system
+    hint = not_personal(models.CharField(max_length=20, editable=False))
+    language = not_personal(models.CharField(max_length=10, default="pt-br"))
     expires_at = models.DateTimeField(_("expires at"), editable=False)
     reports_positions = models.BooleanField(_("reports positions"), default=False)
     dropped_positions = models.PositiveIntegerField(_("dropped positions"), default=0)
@@ -415,7 +417,7 @@ class PushSubscription(models.Model):
 
     device = models.OneToOneField(DriverDevice, primary_key=True, on_delete=models.CASCADE, related_name="push")
     # JSON of the browser's PushSubscription: endpoint and keys.
-    ciphertext = CiphertextField()
+    ciphertext = personal(CiphertextField())
     created_at = models.DateTimeField()
     # Since when no push was answered in time; None after one was.
     silent_since = models.DateTimeField(null=True, editable=False)
@@ -444,13 +446,13 @@ class DriverMove(Identified):
     )
     report = models.UUIDField()
     delivery = models.ForeignKey("delivery.Delivery", on_delete=models.CASCADE, related_name="driver_moves")
-    trigger = models.CharField(max_length=10)
-    point = models.CharField(max_length=1, blank=True)
+    trigger = not_personal(models.CharField(max_length=10))
+    point = not_personal(models.CharField(max_length=1, blank=True))
     made_at = models.DateTimeField(_("made at"))
     received_at = models.DateTimeField(_("received at"))
     # Code of the error that refused it. Empty: it was done.
-    refusal = models.CharField(max_length=60, blank=True)
-    refusal_detail = models.CharField(max_length=500, blank=True)
+    refusal = not_personal(models.CharField(max_length=60, blank=True))
+    refusal_detail = personal(models.CharField(max_length=500, blank=True))
 
     class Meta:
         default_permissions = ()

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.fields import personal
 from delivery.models.delivery import Delivery
 from delivery.models.driver import Driver
 
@@ -39,7 +40,7 @@ class GoodsInHand(models.Model):
     collected_at = models.DateTimeField(_("collected at"))
     reported_at = models.DateTimeField(_("reported at"))
     back_at = models.DateTimeField(_("recorded as back at"), null=True)
-    back_by = models.CharField(_("recorded as back by"), max_length=200, blank=True)
+    back_by = personal(models.CharField(_("recorded as back by"), max_length=200, blank=True))
 
     objects = GoodsInHandQuerySet.as_manager()
 

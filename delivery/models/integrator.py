@@ -23,7 +23,7 @@ from common.accounts import (
     validate_name,
 )
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import one_of
+from common.fields import not_personal, one_of, personal
 from common.webhooks.models import EndpointAction
 from delivery import words
 from delivery.errors import AccountSuspended
@@ -39,7 +39,7 @@ _LARGEST_RADIUS_DEGREES = LARGEST_RADIUS_M / 110_500
 class Integrator(Identified, Suspendable, LimitedAccount):
     """An account that requests deliveries, such as a shop or a marketplace."""
 
-    name = models.CharField(_("name"), max_length=120)
+    name = not_personal(models.CharField(_("name"), max_length=120))
     allow_any_pickup = models.BooleanField(
         _("pick up anywhere"),
         default=False,
@@ -135,7 +135,7 @@ class PickupPoint(Identified, Located):
     integrator = models.ForeignKey(
         Integrator, verbose_name=_("integrator"), on_delete=models.CASCADE, related_name="pickup_points"
     )
-    name = models.CharField(_("name"), max_length=120)
+    name = not_personal(models.CharField(_("name"), max_length=120))
     radius_m = models.PositiveIntegerField(
         _("radius (m)"),
         default=150,
@@ -274,10 +274,12 @@ class AuditEntry(models.Model):
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
     action = models.CharField(_("action"), max_length=20, choices=AuditAction)
-    subject = models.CharField(
-        _("subject"), max_length=2000, blank=True, help_text=_("A token's name and hint, a URL, a count, a reason.")
+    subject = personal(
+        models.CharField(
+            _("subject"), max_length=2000, blank=True, help_text=_("A token's name and hint, a URL, a count, a reason.")
+        )
     )
-    by = models.CharField(_("by"), max_length=200)
+    by = personal(models.CharField(_("by"), max_length=200))
     at = models.DateTimeField(_("at"))
 
     class Meta:

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from django.db import models
 
-from common.fields import one_of
+from common.fields import one_of, personal
 from delivery.geo.geocoding import Located as Place
 from delivery.geo.geocoding import Precision
 from delivery.models.bases import Located, on_earth
@@ -14,7 +14,7 @@ KEPT = timedelta(days=90)
 class LocatedAddress(Located):
     """Where the geocoder has found an address. Of the address itself only a keyed digest is stored."""
 
-    digest = models.BinaryField(max_length=32, unique=True, editable=False)
+    digest = personal(models.BinaryField(max_length=32, unique=True, editable=False))
     precision = models.CharField(max_length=8, choices=[(each.value, each.value) for each in Precision])
     created_at = models.DateTimeField(db_index=True)
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common.cached import Cached
-from common.fields import PlainInMigrations, one_of
+from common.fields import PlainInMigrations, not_personal, one_of
 from common.row_history import history_of
 from common.zones import ZONES
 from delivery import hours
@@ -72,7 +72,7 @@ class _CheckedByDatabaseAlone(models.CheckConstraint):
 
 
 def _of_weekday(name: Any) -> Any:
-    return models.CharField(name, max_length=100, blank=True, default=ALWAYS)
+    return not_personal(models.CharField(name, max_length=100, blank=True, default=ALWAYS))
 
 
 class ServiceHours(models.Model):
@@ -88,17 +88,21 @@ class ServiceHours(models.Model):
         db_index=False,  # an index begins with this column
         help_text=_("Whose deliveries these hours are for. Empty: everybody without hours of their own."),
     )
-    city = models.CharField(
-        _("city"), max_length=60, blank=True, help_text=_("Its name. Empty, like the account: the installation.")
+    city = not_personal(
+        models.CharField(
+            _("city"), max_length=60, blank=True, help_text=_("Its name. Empty, like the account: the installation.")
+        )
     )
-    area = AreaField(
-        _("area of the city"),
-        null=True,
-        blank=True,
-        help_text=_(
-            "GeoJSON (Polygon or MultiPolygon), boxes 'south,west,north,east; …', or the corners of a polygon "
-            "'latitude,longitude; …'. At most 1,000 points."
-        ),
+    area = not_personal(
+        AreaField(
+            _("area of the city"),
+            null=True,
+            blank=True,
+            help_text=_(
+                "GeoJSON (Polygon or MultiPolygon), boxes 'south,west,north,east; …', or the corners of a polygon "
+                "'latitude,longitude; …'. At most 1,000 points."
+            ),
+        )
     )
     time_zone = models.CharField(
         _("time zone"), max_length=30, blank=True, choices=ZONES, help_text=_("Empty: that of the service.")
@@ -115,14 +119,16 @@ class ServiceHours(models.Model):
         default=False,
         help_text=_("Those of Brazil by law. A day off of the same date has its own hours."),
     )
-    days_off = models.CharField(
-        _("days off"),
-        max_length=5000,
-        blank=True,
-        help_text=_(
-            "A line for each: date, the hours of that day if there are any, and a name, such as "
-            "'24/12/2026 08:00-12:00 Christmas Eve'."
-        ),
+    days_off = not_personal(
+        models.CharField(
+            _("days off"),
+            max_length=5000,
+            blank=True,
+            help_text=_(
+                "A line for each: date, the hours of that day if there are any, and a name, such as "
+                "'24/12/2026 08:00-12:00 Christmas Eve'."
+            ),
+        )
     )
 
     class Meta:

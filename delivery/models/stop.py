@@ -15,7 +15,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
-from common.fields import CiphertextField, Folded, any_of, composed, composed_column, folded, one_of
+from common.fields import (
+    CiphertextField,
+    Folded,
+    any_of,
+    composed,
+    composed_column,
+    folded,
+    not_personal,
+    one_of,
+    personal,
+)
 from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from common.phones import ends_with, phone_key, unusual_phones
 from common.postgresql import prepared
@@ -79,12 +89,12 @@ class Stop(Located):
         db_index=False,  # an index begins with this column
     )
     index = models.PositiveSmallIntegerField(_("index"), help_text=_("0 for B, 1 for C, 2 for D."))
-    external_id = models.CharField(_("external id"), max_length=255, blank=True)
+    external_id = not_personal(models.CharField(_("external id"), max_length=255, blank=True))
     # `digest_of` the externalId. None without one, and of stops that are older than the column.
-    external_id_digest = models.BinaryField(max_length=32, null=True, editable=False)
-    contact_name = models.CharField(_("contact name"), max_length=255, blank=True)
-    contact_phone = models.CharField(_("contact phone"), max_length=255, blank=True)
-    address = models.JSONField(_("address"))
+    external_id_digest = not_personal(models.BinaryField(max_length=32, null=True, editable=False))
+    contact_name = personal(models.CharField(_("contact name"), max_length=255, blank=True))
+    contact_phone = personal(models.CharField(_("contact phone"), max_length=255, blank=True))
+    address = personal(models.JSONField(_("address")))
     status = models.CharField(_("status"), max_length=9, choices=[(s.value, words.STATUSES[s]) for s in Status])
     # None: the stop has not failed, or failed before there were codes.
     failure_code = models.CharField(  # noqa: DJ001  # nullable, so that the previous version can write rows
@@ -95,7 +105,7 @@ class Stop(Located):
         choices=[(code.value, words.FAILURES[code]) for code in FailureCode],
     )
     # What was written beside the code.
-    failure_reason = models.CharField(_("failure reason"), max_length=255, blank=True)
+    failure_reason = personal(models.CharField(_("failure reason"), max_length=255, blank=True))
     # When it failed for the first time and was put behind the others, to be tried again. None: it was not.
     tried_at = models.DateTimeField(_("first attempt at"), null=True, editable=False)
     # From when and until when it can be delivered, or in mode REVERSE collected, where the request says so.
@@ -263,11 +273,11 @@ class DropoffOptions(models.Model):
     """
 
     stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="options")
-    instructions = models.CharField(_("instructions"), max_length=LONGEST_INSTRUCTIONS, blank=True)
-    contact_email = models.EmailField(_("email"), blank=True)
+    instructions = personal(models.CharField(_("instructions"), max_length=LONGEST_INSTRUCTIONS, blank=True))
+    contact_email = personal(models.EmailField(_("email"), blank=True))
     needs_photo = models.BooleanField(_("needs a photo"), default=False)
     # Of four digits. Empty: none is asked for.
-    pin_ciphertext = CiphertextField(blank=True)
+    pin_ciphertext = personal(CiphertextField(blank=True))
     on_failure = models.CharField(
         _("when it fails"),
         max_length=6,
@@ -333,7 +343,7 @@ class StopChange(models.Model):
     answer = models.CharField(
         _("answer"), max_length=6, blank=True, choices=[(policy.value, words.ANSWERS[policy]) for policy in OnFailure]
     )
-    by = models.CharField(_("by"), max_length=200)
+    by = personal(models.CharField(_("by"), max_length=200))
     at = models.DateTimeField(_("at"))
 
     class Meta:
@@ -368,7 +378,7 @@ class StopProof(models.Model):
     """What proves that a stop was delivered, beside its photos. `wrong_pins`: refused tries so far."""
 
     stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="proof")
-    received_by = models.CharField(_("received by"), max_length=120, blank=True)
+    received_by = personal(models.CharField(_("received by"), max_length=120, blank=True))
     pin_confirmed_at = models.DateTimeField(_("PIN confirmed at"), null=True)
     wrong_pins = models.PositiveSmallIntegerField(_("wrong PINs"), default=0)
     left_at_door = models.BooleanField(_("left at the door"), default=False, db_default=False)
@@ -390,19 +400,21 @@ class ProofPhoto(Identified):
     have ids of their own, and are all the same picture, which is no file of the storage.
     """
 
-    stop = models.ForeignKey(Stop, on_delete=models.CASCADE, related_name="photos")
-    driver = models.ForeignKey(
-        Driver,
-        on_delete=models.PROTECT,
-        related_name="photos",
-        db_index=False,  # the unique index begins with it
+    stop = personal(models.ForeignKey(Stop, on_delete=models.CASCADE, related_name="photos"))
+    driver = personal(
+        models.ForeignKey(
+            Driver,
+            on_delete=models.PROTECT,
+            related_name="photos",
+            db_index=False,  # the unique index begins with it
+        )
     )
     upload = models.UUIDField()
     width = models.PositiveIntegerField()
     height = models.PositiveIntegerField()
     size = models.PositiveIntegerField()  # bytes
-    taken_at = models.DateTimeField(_("taken at"))
-    received_at = models.DateTimeField(_("received at"), db_index=True)
+    taken_at = personal(models.DateTimeField(_("taken at")))
+    received_at = personal(models.DateTimeField(_("received at"), db_index=True))
 
     class Meta:
         default_permissions = ()
@@ -449,8 +461,8 @@ class ReceiverLink(models.Model):
     """The link with which a receiver follows one stop. Made when it is first asked for."""
 
     stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="receiver_link")
-    digest = models.BinaryField(max_length=32, unique=True, editable=False)
-    ciphertext = CiphertextField(editable=False)
+    digest = personal(models.BinaryField(max_length=32, unique=True, editable=False))
+    ciphertext = personal(CiphertextField(editable=False))
     created_at = models.DateTimeField()
 
     class Meta:
@@ -469,9 +481,9 @@ class ReceiverNote(models.Model):
     """What the receiver of a stop has told the driver on the receiver's page. Changes as long as the stop is open."""
 
     stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="receiver_note")
-    receives = models.CharField(_("who receives"), max_length=LONGEST_RECEIVES, blank=True)
-    hint = models.CharField(_("hint"), max_length=LONGEST_HINT, blank=True)
-    written_at = models.DateTimeField(_("written at"))
+    receives = personal(models.CharField(_("who receives"), max_length=LONGEST_RECEIVES, blank=True))
+    hint = personal(models.CharField(_("hint"), max_length=LONGEST_HINT, blank=True))
+    written_at = personal(models.DateTimeField(_("written at")))
 
     class Meta:
         default_permissions = ()
@@ -506,13 +518,13 @@ class ArrivalEstimate(models.Model):
     """
 
     stop = models.OneToOneField(Stop, primary_key=True, on_delete=models.CASCADE, related_name="arrival")
-    arrives_at = models.DateTimeField(_("arrives at"))
-    earliest = models.DateTimeField(_("earliest"))
-    latest = models.DateTimeField(_("latest"))
+    arrives_at = personal(models.DateTimeField(_("arrives at")))
+    earliest = personal(models.DateTimeField(_("earliest")))
+    latest = personal(models.DateTimeField(_("latest")))
     computed_at = models.DateTimeField(_("computed at"))
     # When the driver was last heard of then, by a position or a move. None in rows of the version before.
-    signal_at = models.DateTimeField(_("last signal"), null=True)
-    engine = models.CharField(max_length=8)  # osrm, valhalla or distance
+    signal_at = personal(models.DateTimeField(_("last signal"), null=True))
+    engine = not_personal(models.CharField(max_length=8))  # osrm, valhalla or distance
     # The delivery's `last_sequence` that it was computed from. Another one: the route has moved since.
     sequence = models.PositiveIntegerField(db_default=0)
 

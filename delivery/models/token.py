@@ -11,7 +11,7 @@ from common import credentials
 from common.accounts import Environment
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import CiphertextField, one_of
+from common.fields import CiphertextField, not_personal, one_of
 from delivery.models.bases import Identified
 from delivery.models.integrator import Integrator
 
@@ -33,10 +33,14 @@ class Token(Identified, Credential):
         db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
-    ciphertext = CiphertextField(editable=False)
-    hint = models.CharField(_("token"), max_length=20, editable=False, help_text=_("Its beginning and end."))
-    name = models.CharField(
-        _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+    ciphertext = not_personal(CiphertextField(editable=False))
+    hint = not_personal(
+        models.CharField(_("token"), max_length=20, editable=False, help_text=_("Its beginning and end."))
+    )
+    name = not_personal(
+        models.CharField(
+            _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+        )
     )
     expires_at = models.DateTimeField(_("expires at"), null=True, blank=True, editable=False)
     # Staff issued it to hand it over, and nobody else: one that was lost on the way may be replaced.

@@ -2,6 +2,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.fields import not_personal
 from common.webhooks.models import (
     Attempt,
     AttemptQuerySet,
@@ -90,7 +91,7 @@ class WebhookEvent(Event):
     sequence = models.PositiveIntegerField(_("sequence"), help_text=_("1, 2, 3 … within the delivery."))
     name = models.CharField(_("event"), max_length=9, choices=_STATUSES)
     # The header `Rota-Failure`: a drop-off and why it failed, such as `b=ABSENT`. Empty for other changes.
-    failure = models.CharField(max_length=25, blank=True, default="", db_default="", editable=False)
+    failure = not_personal(models.CharField(max_length=25, blank=True, default="", db_default="", editable=False))
 
     objects = WebhookEventQuerySet.as_manager()
 

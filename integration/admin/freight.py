@@ -89,7 +89,6 @@ class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
     form = FreightRateForm
     change_form_before_template = "admin/price_preview.html"
     resource = RateResource
-    simulator = "panel:freight_simulator"
     list_display = [
         "service", "zone_name", "origin_kind", "destination_kind",
         column("base_centavos", _("up to 1 kg"), centavos, is_named=True),

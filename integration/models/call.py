@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.fields import not_personal
 from common.idempotency import IdempotencyRecord as AbstractRecord
 from common.masking import Keys
 from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
@@ -67,7 +68,7 @@ class RefusedSellerCallCount(RefusedCallCount):
 class RefusedCarrierCall(RefusedCall):
     """A refused call with a carrier key."""
 
-    credential = models.CharField(max_length=24)  # the hint of a carrier key is longer than others
+    credential = not_personal(models.CharField(max_length=24))  # the hint of a carrier key is longer than others
     carrier = models.ForeignKey(Carrier, on_delete=models.CASCADE, related_name="+", db_index=False)
 
     class Meta:

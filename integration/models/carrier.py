@@ -7,7 +7,7 @@ from common import credentials
 from common.accounts import LimitedAccount, validate_name
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import one_of
+from common.fields import not_personal, one_of
 from common.rate_limit import Limits
 from common.states import STATES, Kind
 from integration import words
@@ -16,7 +16,7 @@ from integration import words
 class Carrier(LimitedAccount):
     """A company that collects, carries and delivers the orders that are assigned to it."""
 
-    name = models.CharField(_("name"), max_length=120)
+    name = not_personal(models.CharField(_("name"), max_length=120))
     active = models.BooleanField(
         _("active"),
         default=True,
@@ -58,7 +58,9 @@ class CarrierKey(Credential):
     """A key with which a carrier reports events. Only the digest of its text is stored; the text is shown once."""
 
     carrier = models.ForeignKey(Carrier, verbose_name=_("carrier"), on_delete=models.PROTECT, related_name="keys")
-    hint = models.CharField(_("key"), max_length=24, editable=False, help_text=_("Its beginning and end."))
+    hint = not_personal(
+        models.CharField(_("key"), max_length=24, editable=False, help_text=_("Its beginning and end."))
+    )
 
     class Meta:
         verbose_name = _("carrier key")

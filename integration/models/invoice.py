@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.accounts import Environment
-from common.fields import one_of
+from common.fields import not_personal, one_of, personal
 from common.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from common.formats import short_id
 from integration import nfe
@@ -66,26 +66,30 @@ class Invoice(models.Model):
         Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="invoices", db_index=False
     )
     environment = environment_field()
-    access_key = models.CharField(_("access key"), max_length=44)
-    issuer_document = models.CharField(_("issuer"), max_length=14, blank=True)
-    number = models.CharField(_("number"), max_length=9, blank=True)
-    series = models.CharField(_("series"), max_length=3, blank=True)
+    access_key = not_personal(models.CharField(_("access key"), max_length=44))
+    issuer_document = personal(models.CharField(_("issuer"), max_length=14, blank=True))
+    number = not_personal(models.CharField(_("number"), max_length=9, blank=True))
+    series = not_personal(models.CharField(_("series"), max_length=3, blank=True))
     value = models.DecimalField(_("value"), max_digits=15, decimal_places=2, null=True)
     issued_at = models.DateTimeField(_("issued at"), null=True)
-    layout = models.CharField(_("layout"), max_length=4, blank=True)
+    layout = not_personal(models.CharField(_("layout"), max_length=4, blank=True))
     # Who receives the goods, by the file. It decides whether an order is the one of a cut reference.
-    recipient_document = models.CharField(_("recipient"), max_length=14, blank=True, default="", db_default="")
+    recipient_document = personal(
+        models.CharField(_("recipient"), max_length=14, blank=True, default="", db_default="")
+    )
     # The cStat of its protocol; empty without one.
-    protocol = models.CharField(_("protocol status (cStat)"), max_length=3, blank=True, default="", db_default="")
+    protocol = not_personal(
+        models.CharField(_("protocol status (cStat)"), max_length=3, blank=True, default="", db_default="")
+    )
     # Denied or cancelled by the tax office, or marked by staff. It is kept, and linked to no order.
     is_void = models.BooleanField(_("denied or cancelled"), default=False, db_default=False)
     # Of goods that come back to the seller or in: never on a label.
     is_return = models.BooleanField(_("of a return"), default=False, db_default=False)
     # Whether it has a link. Maintained by a trigger of `InvoiceLink`, so that an index finds those without.
     is_linked = models.BooleanField(_("linked"), default=False, db_default=False, editable=False)
-    raw = models.BinaryField(editable=False)
+    raw = personal(models.BinaryField(editable=False))
     received_at = models.DateTimeField(_("received at"))
-    received_by = models.CharField(_("received by"), max_length=200)
+    received_by = personal(models.CharField(_("received by"), max_length=200))
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
     orders: "models.ManyToManyField[Order, InvoiceLink]" = models.ManyToManyField(
         Order, through="InvoiceLink", related_name="invoices", verbose_name=_("orders")
@@ -191,7 +195,7 @@ class InvoiceReference(models.Model):
     invoice = models.ForeignKey(
         Invoice, verbose_name=_("invoice"), on_delete=models.CASCADE, related_name="references", db_index=False
     )
-    value = models.CharField(_("xPed"), max_length=LONGEST_CODE)
+    value = not_personal(models.CharField(_("xPed"), max_length=LONGEST_CODE))
 
     class Meta:
         verbose_name = _("order reference")
@@ -227,7 +231,7 @@ class InvoiceLink(models.Model):
     order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="invoice_links")
     # Empty: made by an earlier version while the migration that finds the reasons ran.
     reason = models.CharField(_("reason"), max_length=13, choices=LinkReason, blank=True, default="", db_default="")
-    linked_by = models.CharField(_("linked by"), max_length=200)
+    linked_by = personal(models.CharField(_("linked by"), max_length=200))
     linked_at = models.DateTimeField(_("linked at"))
 
     class Meta:
@@ -263,8 +267,8 @@ class InvoiceChange(models.Model):
     )
     kind = models.CharField(_("kind"), max_length=11, choices=Kind)
     reason = models.CharField(_("reason"), max_length=13, choices=LinkReason)
-    text = models.CharField(_("reason in words"), max_length=255, blank=True)
-    by = models.CharField(_("by"), max_length=200)
+    text = not_personal(models.CharField(_("reason in words"), max_length=255, blank=True))
+    by = personal(models.CharField(_("by"), max_length=200))
     at = models.DateTimeField(_("at"))
 
     class Meta:

@@ -9,7 +9,7 @@ from django.db.models import Prefetch, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.accounts import Environment
-from common.fields import one_of
+from common.fields import one_of, personal
 from integration.models.order import Order
 from integration.models.seller import Seller, environment_field
 
@@ -59,9 +59,9 @@ class Manifest(models.Model):
     )
     environment = environment_field()  # its orders'
     created_at = models.DateTimeField(_("created at"))
-    created_by = models.CharField(_("created by"), max_length=200)
+    created_by = personal(models.CharField(_("created by"), max_length=200))
     closed_at = models.DateTimeField(_("closed at"), null=True, editable=False)
-    closed_by = models.CharField(_("closed by"), max_length=200, blank=True, editable=False)
+    closed_by = personal(models.CharField(_("closed by"), max_length=200, blank=True, editable=False))
 
     objects = ManifestQuerySet.as_manager()
 

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from common.fields import not_personal, personal
 from common.row_history import NOTHING
 from integration import lifecycle
 from integration.models.carrier import Carrier
@@ -22,7 +23,7 @@ class Assignment(models.Model):
         Carrier, verbose_name=_("carrier"), on_delete=models.PROTECT, null=True, related_name="+"
     )
     assigned_at = models.DateTimeField(_("assigned at"))
-    assigned_by = models.CharField(_("assigned by"), max_length=200)
+    assigned_by = personal(models.CharField(_("assigned by"), max_length=200))
 
     class Meta:
         verbose_name = _("assignment")
@@ -41,15 +42,15 @@ class MovementRecord(models.Model):
     """
 
     # A carrier or a person, see `Carrier.source`.
-    source = models.CharField(max_length=40)
-    event_id = models.CharField(max_length=LONGEST_EVENT_ID)
+    source = not_personal(models.CharField(max_length=40))
+    event_id = not_personal(models.CharField(max_length=LONGEST_EVENT_ID))
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="+", db_index=False)
-    status = models.CharField(max_length=16)
+    status = not_personal(models.CharField(max_length=16))
     # Whether the order had the status already, so that its log has no entry of this event.
     was_already = models.BooleanField()
     recorded_at = models.DateTimeField()
     # A digest of what a carrier sent under the id; empty where that is not compared.
-    content = models.BinaryField(max_length=32, default=b"", db_default=b"")
+    content = not_personal(models.BinaryField(max_length=32, default=b"", db_default=b""))
 
     class Meta:
         constraints = [

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import link_tokens, zones
 from common.accounts import Environment
-from common.fields import composed_column, one_of
+from common.fields import composed_column, not_personal, one_of, personal
 from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from common.phones import phone_key, unusual_phones
 from integration import lifecycle, words
@@ -131,31 +131,31 @@ class Order(models.Model):
     )
     environment = environment_field()
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
-    code = models.CharField(_("orderId"), max_length=LONGEST_CODE)
-    tracking_code = models.CharField(_("tracking code"), max_length=LONGEST_CODE)
+    code = not_personal(models.CharField(_("orderId"), max_length=LONGEST_CODE))
+    tracking_code = not_personal(models.CharField(_("tracking code"), max_length=LONGEST_CODE))
     status = models.CharField(
         _("status"), max_length=16, choices=[(s.value, words.STATUSES[s]) for s in Status], default=Status.PENDING.value
     )
-    service = models.CharField(_("service"), max_length=5)
+    service = not_personal(models.CharField(_("service"), max_length=5))
     cost = models.DecimalField(_("cost"), max_digits=16, decimal_places=4)
-    items = models.JSONField(_("items"), encoder=DjangoJSONEncoder)
+    items = not_personal(models.JSONField(_("items"), encoder=DjangoJSONEncoder))
     # None of orders from before they could say it, see `volumes`.
     stated_volumes = models.SmallIntegerField(_("volumes"), null=True, editable=False)
-    receiver_name = models.CharField(_("receiver"), max_length=255)
-    receiver_document = models.CharField(_("receiver's document"), max_length=255, blank=True)
-    receiver = models.JSONField(_("receiver as sent"), encoder=DjangoJSONEncoder)
-    invoice_data = models.JSONField(_("invoice as sent"), null=True, encoder=DjangoJSONEncoder)
-    invoice_key = models.CharField(_("invoice key"), max_length=LONGEST_CODE, blank=True)
+    receiver_name = personal(models.CharField(_("receiver"), max_length=255))
+    receiver_document = personal(models.CharField(_("receiver's document"), max_length=255, blank=True))
+    receiver = personal(models.JSONField(_("receiver as sent"), encoder=DjangoJSONEncoder))
+    invoice_data = not_personal(models.JSONField(_("invoice as sent"), null=True, encoder=DjangoJSONEncoder))
+    invoice_key = not_personal(models.CharField(_("invoice key"), max_length=LONGEST_CODE, blank=True))
     # The quote of the moment of the creation: centavos and business days. None without an origin or a rate.
     freight_centavos = models.BigIntegerField(_("freight"), null=True, editable=False)
     freight_days = models.SmallIntegerField(_("deadline (business days)"), null=True, editable=False)
     # Set when the parcel leaves the seller: `freight_days` after that day.
-    promised_on = models.DateField(_("promised for"), null=True, editable=False)
+    promised_on = not_personal(models.DateField(_("promised for"), null=True, editable=False))
     delivered_at = models.DateTimeField(_("delivered at"), null=True, editable=False)
     # The moment of the last entry of its log, if that has no event because no endpoint had a URL.
     unrecorded_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(_("created at"))
-    created_by = models.CharField(_("created by"), max_length=200)
+    created_by = personal(models.CharField(_("created by"), max_length=200))
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
     carrier = models.ForeignKey(
         Carrier,
@@ -339,7 +339,7 @@ class StatusLog(models.Model):
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="+")
     status = models.CharField(_("status"), max_length=16, choices=[(s.value, words.STATUSES[s]) for s in Status])
     via_api = models.BooleanField(_("by the seller's call"))
-    by = models.CharField(_("by"), max_length=200)
+    by = personal(models.CharField(_("by"), max_length=200))
     created_at = models.DateTimeField(_("created at"))
     updated_at = models.DateTimeField(_("updated at"))
     reason_code = models.CharField(
@@ -349,8 +349,8 @@ class StatusLog(models.Model):
         blank=True,
         db_default="",
     )
-    reason = models.CharField(_("reason in words"), max_length=LONGEST_REASON, blank=True, db_default="")
-    place = models.CharField(_("place"), max_length=LONGEST_PLACE, blank=True, db_default="")
+    reason = personal(models.CharField(_("reason in words"), max_length=LONGEST_REASON, blank=True, db_default=""))
+    place = personal(models.CharField(_("place"), max_length=LONGEST_PLACE, blank=True, db_default=""))
     # When it happened; None if that is when it was recorded.
     happened_at = models.DateTimeField(_("happened at"), null=True)
 
@@ -411,7 +411,7 @@ class SearchCode(models.Model):
         Order, verbose_name=_("order"), on_delete=models.CASCADE, related_name="codes", db_index=False
     )
     kind = models.CharField(_("kind"), max_length=14, choices=Kind, default=Kind.OTHER)
-    value = models.CharField(_("value"), max_length=LONGEST_CODE)
+    value = not_personal(models.CharField(_("value"), max_length=LONGEST_CODE))
 
     objects = SearchCodeQuerySet.as_manager()
 

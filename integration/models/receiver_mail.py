@@ -1,7 +1,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from common.fields import one_of
+from common.fields import not_personal, one_of
 from integration.lifecycle import Status
 from integration.models.order import Order
 from integration.models.seller import Seller
@@ -15,7 +15,7 @@ class ReceiverMail(models.Model):
 
     seller = models.ForeignKey(Seller, on_delete=models.PROTECT, related_name="+", db_index=False)
     order = models.ForeignKey(Order, on_delete=models.PROTECT, related_name="receiver_mails", db_index=False)
-    status = models.CharField(max_length=16)
+    status = not_personal(models.CharField(max_length=16))
     # The id of a `common.mail.models.Message`, which is deleted before this row.
     message = models.BigIntegerField()
     created_at = models.DateTimeField()

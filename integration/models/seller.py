@@ -25,7 +25,7 @@ from common.accounts import (
 )
 from common.authentication import Credential
 from common.compiled_queries import CompiledQuery, Parameter
-from common.fields import one_of
+from common.fields import not_personal, one_of, personal
 from common.rate_limit import Limits
 from common.states import postcode_of, region_of
 from integration.errors import AccountSuspended
@@ -61,8 +61,10 @@ class Seller(Suspendable, LimitedAccount):
 
     suspended_word = pgettext_lazy("seller", "Suspended")
 
-    name = models.CharField(_("name"), max_length=120)
-    reference = fields.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
+    name = not_personal(models.CharField(_("name"), max_length=120))
+    reference = not_personal(
+        fields.CharField(_("reference"), max_length=20, unique=True, default=new_reference, editable=False)
+    )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL,
         verbose_name=_("members"),
@@ -173,17 +175,21 @@ class Company(models.Model):
     """A sender of orders. The integer id is the `company_id` of status logs."""
 
     seller = models.ForeignKey(Seller, verbose_name=_("seller"), on_delete=models.PROTECT, related_name="companies")
-    document = fields.CharField(
-        _("document"), max_length=14, unique=True, validators=[validate_document], help_text=_("CNPJ or CPF.")
+    document = personal(
+        fields.CharField(
+            _("document"), max_length=14, unique=True, validators=[validate_document], help_text=_("CNPJ or CPF.")
+        )
     )
-    name = models.CharField(_("name"), max_length=120, blank=True)
-    postcode = fields.CharField(
-        _("origin CEP"),
-        max_length=8,
-        blank=True,
-        db_default="",
-        validators=[validate_postcode],
-        help_text=_("Where its parcels leave from. Orders get a freight from here; without it they get none."),
+    name = personal(models.CharField(_("name"), max_length=120, blank=True))
+    postcode = personal(
+        fields.CharField(
+            _("origin CEP"),
+            max_length=8,
+            blank=True,
+            db_default="",
+            validators=[validate_postcode],
+            help_text=_("Where its parcels leave from. Orders get a freight from here; without it they get none."),
+        )
     )
 
     class Meta:
@@ -219,10 +225,14 @@ class ApiKey(Credential):
         db_default=Environment.LIVE,
         help_text=_("A test key sees, and makes, orders of the sandbox only, which a simulated carrier moves."),
     )
-    name = models.CharField(
-        _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+    name = not_personal(
+        models.CharField(
+            _("name"), max_length=60, blank=True, db_default="", help_text=_("For people: the system that uses it.")
+        )
     )
-    hint = models.CharField(_("key"), max_length=20, editable=False, help_text=_("Its beginning and end."))
+    hint = not_personal(
+        models.CharField(_("key"), max_length=20, editable=False, help_text=_("Its beginning and end."))
+    )
 
     class Meta:
         verbose_name = _("API key")

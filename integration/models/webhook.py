@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from common import credentials
 from common.accounts import Environment
-from common.fields import CiphertextField, one_of
+from common.fields import CiphertextField, not_personal, one_of, personal
 from common.webhooks.errors import InvalidAuthentication
 from common.webhooks.models import (
     Attempt,
@@ -152,10 +152,10 @@ class WebhookEndpoint(Endpoint):
         db_default=AuthenticationKind.NONE,
         editable=False,
     )
-    header_name = models.CharField(
-        _("header"), max_length=_LONGEST_HEADER, blank=True, default="", db_default="", editable=False
+    header_name = not_personal(
+        models.CharField(_("header"), max_length=_LONGEST_HEADER, blank=True, default="", db_default="", editable=False)
     )
-    authentication_ciphertext = CiphertextField(blank=True, default="", db_default="", editable=False)
+    authentication_ciphertext = not_personal(CiphertextField(blank=True, default="", db_default="", editable=False))
 
     objects = WebhookEndpointQuerySet.as_manager()
 
@@ -274,7 +274,7 @@ class WebhookAttempt(Attempt):
         related_name="attempts",
         db_index=False,  # the unique constraint's index begins with this column
     )
-    token_hint = models.CharField(_("authentication"), max_length=80, blank=True, db_default="")
+    token_hint = not_personal(models.CharField(_("authentication"), max_length=80, blank=True, db_default=""))
 
     objects = WebhookAttemptQuerySet.as_manager()
 
@@ -307,8 +307,8 @@ class EndpointChange(models.Model):
     action = models.CharField(
         max_length=20, choices=[*EndpointAction.choices, ("authentication_set", _("Authentication set"))]
     )
-    subject = models.CharField(max_length=2000, blank=True)
-    by = models.CharField(max_length=200)
+    subject = personal(models.CharField(max_length=2000, blank=True))
+    by = personal(models.CharField(max_length=200))
     at = models.DateTimeField()
 
     class Meta:

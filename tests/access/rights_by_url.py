@@ -35,8 +35,6 @@ _PANEL: dict[str, Row] = {
     "": (_LOGGED_IN, "LMMMMMM"),
     "search/": (_LOGGED_IN, "LMMMMMM"),
     "work/": (_LOGGED_IN, "LMMMMMM"),
-    "simulators/freight/": ("LFFF+F+", "LFFFMFM"),
-    "simulators/delivery/": ("LFFF+F+", "LFFFMFM"),
     "deliveries/<uuid:delivery>/": ("LNN++++", "LMMMMMM"),
     "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),

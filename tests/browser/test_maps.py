@@ -122,22 +122,3 @@ class TestPin:
         page.locator("[data-pin]").click(position={"x": 100, "y": 100})
 
         expect(page.locator("#id_position")).to_have_value(re.compile(r"^-2\d\.\d{5}, -4\d\.\d{5}$"))
-
-
-def test_staff_choose_the_points_of_a_simulated_delivery_on_the_map(tab, people, shop):
-    people("paula", group="Account staff")
-    browser = tab()
-    browser.log_in("paula")
-    page = browser.go("/panel/simulators/delivery/")
-    resize(page, 390, 844)
-
-    for x in (80, 120, 200):
-        page.locator("#points-map").click(position={"x": x, "y": 90})
-    typed = [page.locator(f"#id_{name}").input_value() for name in "abcd"]
-    with page.expect_navigation():
-        page.get_by_role("button", name="Calculate").click()
-    page.locator("#result .price").wait_for()
-
-    assert [bool(re.fullmatch(r"-23\.\d{5}, -46\.\d{5}", text)) for text in typed] == [True, True, True, False]
-    assert page.locator("#result .price").bounding_box()["y"] < 700  # in the window, which is 844 px high
-    assert browser.complaints == []

@@ -194,21 +194,15 @@ def test_seller(walk, people, seller):
 
 
 class TestStaff:
-    def test_simulators_and_personal_data(self, walk, people, shop, seller):
+    def test_personal_data(self, walk, people, shop, seller):
         load_tariff()
         closed(MARIA)
         requested(MARIA)
         create_order(seller)
         people("paula", group="Account staff")
-        delivery = "/panel/simulators/delivery/"
-        points = "a=-23.56141,-46.65588&b=-23.552,-46.65&c=-23.548,-46.638&returning=on"
         way = walk("paula")
 
         way.over({
-            "simulator-freight": "/panel/simulators/freight/?origin=01310-100&destination=69005-070&weight=x",
-            "simulator-freight-price": "/panel/simulators/freight/?origin=01310-100&destination=69005-070&weight=2,5",
-            "simulator-delivery": f"{delivery}?way=distance&vehicle_type=MOTORCYCLE&distance=7&stops=2&returning=on",
-            "simulator-delivery-points": f"{delivery}?way=points&vehicle_type=MOTORCYCLE&{points}",
             "personal-data": "/panel/personal-data/",
         })  # fmt: skip  # a table
         way.page.fill("#id_number", MARIA)

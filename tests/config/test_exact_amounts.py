@@ -39,7 +39,7 @@ REVIEWED = {
     },
     "integration/papers/manifest_pdf.py": {"_INNER / len(facts)"},  # millimetres
     "config/management/commands/bootstrap.py": {  # only compared with 0
-        "float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)",
+        "float(pricing.fare(tariff.terms, _EXAMPLE).value)",
     },
     "integration/actions/invoices.py": {"round(order.cost, 2)"},  # a Decimal, compared
     "integration/freight.py": {

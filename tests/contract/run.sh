@@ -76,11 +76,9 @@ java() {
         $(find "$generated/java/src/main" -name '*.java')
 }
 
-# The committed collection is that of the description, and each of its requests succeeds.
+# Each request of the collection succeeds.
 postman() {
-    tool 180 tsx tests/contract/postman.ts "$described" "$generated/postman.json"
-    diff -u panel/guide/postman.json "$generated/postman.json" || { echo "Run: make postman"; return 1; }
-    tool 240 tsx tests/contract/run_postman.ts panel/guide/postman.json "$invoice" "$url" "$token" "$key" "$carrier"
+    tool 240 tsx tests/contract/run_postman.ts "$invoice" "$url" "$token" "$key" "$carrier"
 }
 
 fuzz_immediate_delivery() { fuzz '^/api/(?!integration)' "Authorization: Bearer $token"; }

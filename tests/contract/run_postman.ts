@@ -1,5 +1,5 @@
 // Sends every request of the Postman collection in an order in which each one succeeds.
-// Usage: tsx run_postman.ts POSTMAN_JSON INVOICE_XML URL TEST_TOKEN API_KEY CARRIER_KEY
+// Usage: tsx run_postman.ts INVOICE_XML URL TEST_TOKEN API_KEY CARRIER_KEY
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import newman from "newman";
@@ -25,9 +25,10 @@ const ADDRESS_FROM_AN_ANSWER = "Read a photo";
 // The example of a request has neither the mode, the policy nor the window that these need.
 const OF_OTHER_REQUESTS = ["Offer a scheduled delivery now", "Collect at a point of a delivery in mode REVERSE", "Say what follows a first failure"];
 
-const [file, invoice, baseUrl, token, apiKey, carrierKey] = process.argv.slice(2);
-assert(file && invoice && baseUrl && token && apiKey && carrierKey, "see the usage above");
-const collection: { item: Item[] } = JSON.parse(readFileSync(file, "utf8"));
+const [invoice, baseUrl, token, apiKey, carrierKey] = process.argv.slice(2);
+assert(invoice && baseUrl && token && apiKey && carrierKey, "see the usage above");
+const answer = await fetch(`${baseUrl}/api/postman.json`);
+const collection = (await answer.json()) as { item: Item[] };
 const requests = new Map(collection.item.flatMap((folder) => folder.item ?? []).map((item) => [item.name, item]));
 // Requests that succeed at any time after these.
 const others = [...requests.keys()].filter((name) => ![...SCENARIO, LAST, ADDRESS_FROM_AN_ANSWER, ...OF_OTHER_REQUESTS].includes(name));

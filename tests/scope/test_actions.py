@@ -58,7 +58,6 @@ NOT_CALLED = {
     "delivery.actions.addresses.locate": "addresses have no owner, and are stored as digests",
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,
-    "delivery.actions.quotes.trip_between": _PURE,
     "delivery.actions.transitions.apply": _INNER,
     "delivery.actions.transitions.begin": _INNER,
     "delivery.actions.transitions.history": _INNER,

@@ -34,7 +34,6 @@ NOT_ASKED = {
     "panel/accounts/new/": "has no objects yet",
     "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/": "in the cache, see test_uploads.py",
     "panel/sellers/new/": "has no objects yet",
-    "panel/simulators/": "staff names any account; delivery.actions.quotes.explain, see test_actions",
     "panel/personal-data/": "a person's data in every account; access.personal_data.*, see test_actions",
     "t/<str:token>/map/": "has no objects",
 }

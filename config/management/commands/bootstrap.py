@@ -18,16 +18,16 @@ from access import enrolment
 from access.models import InitialPassword
 from common import clock
 from common.commands import JSONCommand
-from delivery.actions import quotes, tariffs
+from delivery import pricing
+from delivery.actions import tariffs
 from delivery.errors import PriceUnavailable
-from delivery.models import Driver, Integrator, VehicleType
-from delivery.pricing import Trip
+from delivery.models import Driver, Integrator, Tariff, VehicleType
 from integration.models import Seller
 
 _BY = "command bootstrap"
 _NAME = "ROTA_SUPERUSER"
 _PASSWORD = "ROTA_SUPERUSER_PASSWORD"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
-_EXAMPLE = Trip(outbound_km=Decimal(5), return_km=Decimal(0), dropoffs=1, weight_kg=Decimal(1))
+_EXAMPLE = pricing.Trip(outbound_km=Decimal(5), return_km=Decimal(0), dropoffs=1, weight_kg=Decimal(1))
 
 
 class Command(JSONCommand):
@@ -95,8 +95,9 @@ def _create_superuser(*, username: str, password: str, is_initial: bool) -> tupl
 
 def _price(vehicle_type: VehicleType) -> float | None:
     """What 5 km to one drop-off cost, in BRL. None if there is no such tariff."""
+    tariff = Tariff.objects.for_vehicle(vehicle_type, integrator=None).first()
     try:
-        return float(quotes.explain(vehicle_type=vehicle_type, integrator=None, trip=_EXAMPLE).fare.value)
+        return float(pricing.fare(tariff.terms, _EXAMPLE).value) if tariff else None
     except PriceUnavailable:
         return None
 

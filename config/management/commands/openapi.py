@@ -1,14 +1,10 @@
 import json
-from pathlib import Path
 from typing import Any
 
-import yaml
-from django.conf import settings
 from django.core.management.base import BaseCommand
 from drf_spectacular.generators import SchemaGenerator
 
-# The files that the description is served from. A test compares them with `contents`.
-FOLDER: Path = settings.BASE_DIR / "panel" / "guide"
+from panel.guide.description import FILE
 
 
 def describe() -> dict[str, Any]:
@@ -17,21 +13,15 @@ def describe() -> dict[str, Any]:
     return description
 
 
-def contents() -> dict[Path, str]:
-    """What each file should hold."""
-    description = describe()
-    return {
-        FOLDER / "openapi.json": json.dumps(description, ensure_ascii=False, indent=1) + "\n",
-        FOLDER / "openapi.yaml": yaml.safe_dump(
-            json.loads(json.dumps(description)), allow_unicode=True, sort_keys=False, width=120
-        ),
-    }
+def content() -> str:
+    """What the file of the description should hold."""
+    return json.dumps(describe(), ensure_ascii=False, indent=1) + "\n"
 
 
 class Command(BaseCommand):
-    help = "Write the OpenAPI description of both APIs into panel/guide/. Needs the development tools."
+    help = "Write the OpenAPI description of both APIs into panel/guide/openapi.json."
 
     def handle(self, *_args: Any, **_options: Any) -> None:
-        for path, text in contents().items():
-            path.write_text(text, encoding="utf-8")
-            self.stdout.write(f"{path.name}: {len(text):,} characters")
+        text = content()
+        FILE.write_text(text, encoding="utf-8")
+        self.stdout.write(f"{FILE.name}: {len(text):,} characters")

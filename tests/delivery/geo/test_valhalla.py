@@ -1,17 +1,15 @@
 """Lengths and times from a real Valhalla server."""
 
-from decimal import Decimal
 from itertools import pairwise
 
 import pytest
 
-from delivery.actions import quotes
 from delivery.geo import routing
 from delivery.geo.distance import Point, metres
 from delivery.geo.routing import EngineAway, RoutingFailed
 from tests.delivery.geo import valhalla
 from tests.delivery.geo.valhalla import ONE_WAY_ROW, crossing
-from tests.factories import DROPOFFS, PICKUP
+from tests.factories import DROPOFFS, PICKUP, payload
 
 VEHICLES = ("MOTORCYCLE", "CAR")
 
@@ -67,15 +65,12 @@ class TestValhalla:
         assert not isinstance(failed.value, EngineAway)
 
 
-@pytest.mark.django_db
 class TestService:
-    @pytest.fixture(autouse=True)
-    def _engine(self, settings, url):
+    def test_computes_prices_with_its_lengths(self, url, settings, api):
         settings.ROUTING_ENGINE, settings.ROUTING_URL = "valhalla", url
 
-    def test_computes_prices_with_its_lengths(self, url):
-        trip = quotes.trip_between([PICKUP, DROPOFFS[0]], vehicle_type="CAR", returning=False, weight_kg=Decimal(1))
+        requested = api.post("/api/request-delivery", payload(stops=1)).json()
 
-        (leg,) = routing.valhalla(url, vehicle="CAR")([PICKUP, DROPOFFS[0]])
-        assert float(trip.outbound_km) == pytest.approx(leg.metres / 1000, abs=0.01)
+        (leg,) = routing.valhalla(url, vehicle="MOTORCYCLE")([PICKUP, DROPOFFS[0]])
+        assert requested["route"]["totalDistanceKm"] == pytest.approx(leg.metres / 1000, abs=0.01)
         assert leg.metres > metres(PICKUP, DROPOFFS[0])

@@ -1,12 +1,11 @@
-// The map of the delivery simulator and of the form of a request: a click, or a button with `data-lat` and `data-lng`, writes its place
+// The map of the form of a request: a click, or a button with `data-lat` and `data-lng`, writes its place
 // into the first empty field that is shown, or the one that was used last, or the one that the button names.
 "use strict";
 
 {
   const element = document.getElementById("points-map");
   const fields = [...document.querySelectorAll("[data-point]")];
-  // The mode of a request; in the simulator only whether the driver comes back.
-  const route = document.querySelector("[name=mode], [name=returning]");
+  const mode = document.querySelector("[name=mode]");
   const map = rota.map(element, JSON.parse(document.getElementById("tiles").textContent));
   let layer = null;
   let used = null; // the field that a click changes
@@ -29,8 +28,7 @@
     if (!element.offsetParent) return;
     map.invalidateSize({ animate: false });
     if (!points.length) return;
-    const mode = route.type === "checkbox" && route.checked ? "RETURN" : route.value;
-    const way = { points, returns: mode === "RETURN", reverse: mode === "REVERSE", driver: null };
+    const way = { points, returns: mode.value === "RETURN", reverse: mode.value === "REVERSE", driver: null };
     layer = rota.layer(way, true).addTo(map);
     const now = JSON.stringify(points);
     if (isMoving && now !== shown) rota.fit(map, rota.bounds({ points, driver: null }));
@@ -57,7 +55,7 @@
     (field.closest(".fields") ?? field).addEventListener("focusin", () => { if (!field.readOnly) used = field; });
     field.addEventListener("input", () => show(true));
   }
-  route.addEventListener("change", () => show(false));
+  mode.addEventListener("change", () => show(false));
   new ResizeObserver(() => show(false)).observe(element.parentElement);
   show(true);
 }
