@@ -27,9 +27,9 @@ from django.utils.translation import gettext_lazy as _
 from pghistory.models import Events
 from unfold.sites import UnfoldAdminSite
 
-from common import replica
-from common.admin_base import NOTHING
+from common.admin.base import NOTHING
 from common.mail.models import Message
+from common.postgresql import replica
 from config.env import PACKAGES
 from delivery.models import (
     AuditEntry,

@@ -8,7 +8,7 @@ from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from common import formats
+from common.brazil import formats
 from integration import words
 from integration.models.freight import SERVICES, ZONES
 

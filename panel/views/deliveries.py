@@ -17,13 +17,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from access.rights import accounts_of
-from common import clock, table_files
+from common import clock
 from common.actors import actor, actor_name
-from common.csv_files import Cell
-from common.formats import postcode
-from common.heavy import heavy
-from common.replica import may_be_old
-from common.table_files import Column, OfMoments
+from common.api.heavy import heavy
+from common.brazil.formats import postcode
+from common.files import table_files
+from common.files.csv_files import Cell
+from common.files.table_files import Column, OfMoments
+from common.postgresql.replica import may_be_old
 from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
 from delivery.errors import DeliveryError

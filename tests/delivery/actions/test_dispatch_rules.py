@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from pghistory.models import Events
 
-from common.row_history import Difference, changes, made_by
+from common.postgresql.row_history import Difference, changes, made_by
 from delivery.actions import dispatch_rules
 from delivery.models import DispatchRules, DispatchRulesChange, Rules
 from tests.factories import BY

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from pghistory.models import Events
 
-from common.row_history import changes, made_by
+from common.postgresql.row_history import changes, made_by
 from delivery.actions import service_hours
 from delivery.errors import Closed
 from delivery.models import Environment, ServiceHours, ServiceHoursChange

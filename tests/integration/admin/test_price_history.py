@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pghistory.models import Events
 
-from common.row_history import Difference, changes, made_by
+from common.postgresql.row_history import Difference, changes, made_by
 from integration.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, confirm, upload
 from tests.previews import save
