@@ -26,7 +26,7 @@ from common.postgresql.row_history import RowChange, changes, made_by
 
 
 class RecordedAdmin(ModelAdmin):
-    """Base of the screens of a model with a `common.postgresql.row_history.history_of` it, and whose figures have units."""
+    """Base of the screens of a model with a `history_of` it (`common.postgresql.row_history`); figures have units."""
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """A figure is typed as `23,90` or `23.90`, with its unit inside the field."""
