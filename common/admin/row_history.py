@@ -1,4 +1,4 @@
-"""The admin's side of `common.postgresql.row_history`: one list of who changed which row, to which the forms of rows lead."""
+"""One list of who changed which row, and the forms that lead to it. See `common.postgresql.row_history`."""
 
 from collections.abc import Iterable
 from datetime import datetime
