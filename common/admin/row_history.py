@@ -103,7 +103,7 @@ class HistoryAdmin(Unchangeable, ModelAdmin):
         return [url for url in super().get_urls() if str(url.name).endswith("_changelist")]  # a change has no page
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Events]:
-        return Events.objects.across(*_histories(request))
+        return Events.objects.across(*_histories(request))  # type: ignore[no-untyped-call]  # of pghistory
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return _WithChanges

@@ -91,7 +91,7 @@ def _row(model: type[models.Model], data: dict[str, Any]) -> models.Model:
     values = {
         each.attname: each.to_python(str(value) if isinstance(value, float) else value)
         for each in model._meta.concrete_fields
-        if (value := data.get(each.column)) is not None
+        if (value := data.get(str(each.column))) is not None
     }
     return model(**values)
 
