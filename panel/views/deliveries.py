@@ -35,9 +35,7 @@ from delivery.models.stop import LABELS
 from delivery.pricing import Charge
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
-from delivery.stop_details import StopDetails
 from panel import maps
-from panel.board import Card
 from panel.filters import DeliveryFilter, all_rows, listed
 from panel.on_duty import late_by
 from panel.templatetags.panel import status_name
@@ -182,6 +180,7 @@ class Delivery(AccountView):
         position = found.driver_position
         steps = history(found)
         stops = receivers.details(found.ordered_stops, at=now)
+        next_place = None if found.is_closed else found.next_place
         return self.page(
             "panel/delivery.html",
             in_zone_of=found,
@@ -191,7 +190,8 @@ class Delivery(AccountView):
             position=position,
             stops=stops,
             late_by=late_by(found, at=now),
-            **_next(found, stops),
+            next_place=next_place,
+            next_arrival=next((each.arrival for each in stops if each.stop == next_place), None),
             steps=steps,
             requested_by=steps[-1].change.by,
             at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
@@ -199,16 +199,6 @@ class Delivery(AccountView):
             goods=models.GoodsInHand.objects.out().filter(delivery=found).select_related("driver"),
             **context(found),
         )
-
-
-def _next(delivery: models.Delivery, stops: list[StopDetails]) -> dict[str, Any]:
-    """Where the driver goes next, and when that is; nothing of a route that has ended."""
-    if delivery.is_closed:
-        return {}
-    label = Card(delivery, {}, stops).next_label
-    place = delivery.stop_at(label)
-    arrival = next((details.arrival for details in stops if details.stop == place), None)
-    return {"next_label": label, "next_place": place or delivery, "next_arrival": arrival}
 
 
 def at_a(delivery: models.Delivery) -> Trigger:
