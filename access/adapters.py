@@ -21,11 +21,12 @@ from django.utils.translation import gettext_lazy as _
 from access import invitations, throttle
 from access.rights import has_privileges
 from access.throttle import Secret
-from common import clock, credentials, formats
-from common.attempts import Attempt, TooManyAttempts
+from common import clock, credentials
+from common.brazil import formats
 from common.http_requests import UNKNOWN, client_address
 from common.mail import outbox
 from common.mail.models import Kind
+from common.pages.attempts import Attempt, TooManyAttempts
 
 
 class AccountAdapter(DefaultAccountAdapter):

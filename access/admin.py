@@ -31,7 +31,7 @@ from access.models import InitialPassword
 from access.rights import has_privileges, without_privileges
 from access.roles import ROLES
 from common import clock
-from common.admin_base import LAST_USED, ModelAdmin, Row, Unchangeable, ask_about, effect, is_confirmed, pill
+from common.admin.base import LAST_USED, ModelAdmin, Row, Unchangeable, ask_about, effect, is_confirmed, pill
 
 # The names of `ROLES`.
 gettext_noop("Account staff")

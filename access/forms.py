@@ -21,9 +21,9 @@ from access.rights import has_privileges, without_privileges
 from access.throttle import Secret
 from common import clock
 from common.accounts import validate_name
-from common.attempts import Attempt
 from common.http_requests import client_address
 from common.mail import outbox
+from common.pages.attempts import Attempt
 
 _log = logging.getLogger(__name__)
 

@@ -21,11 +21,12 @@ from access import teams
 from access.models import Invitation, InvitationState
 from access.rights import Account
 from access.teams import TeamRefusal
-from common import attempts, credentials
+from common import credentials
 from common.accounts import Role
-from common.attempts import Limit, TooManyAttempts
 from common.mail import outbox
 from common.mail.models import Kind, Message
+from common.pages import attempts
+from common.pages.attempts import Limit, TooManyAttempts
 from delivery.models import AuditAction, Integrator
 
 LIFETIME = timedelta(days=7)

@@ -18,9 +18,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from access.models import PersonRequest, PersonRequestKind
-from common import credentials, phones
-from common.batches import each
+from common import credentials
+from common.brazil import phones
 from common.errors import DomainError
+from common.postgresql.batches import each
 from delivery import bodies
 from delivery.actions import forgetting as in_deliveries
 from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, ReceiverNote, Stop, StopProof

@@ -20,9 +20,10 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 
-from common import batches, clock
+from common import clock
 from common.clock import agreed_now
 from common.http_requests import client_address
+from common.postgresql import batches
 
 _TIMES = "began_and_seen"  # key of the session: [log-in, last request] in seconds since 1970
 _SEEN_RESOLUTION_SECONDS = 60  # avoids a write on every request

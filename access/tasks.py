@@ -5,9 +5,10 @@ from django.db import connection
 
 from access import personal_data, sessions
 from access.models import AccessLink
-from common import attempts, batches
 from common.clock import agreed_now
 from common.models import KeptUpload
+from common.pages import attempts
+from common.postgresql import batches
 
 
 @shared_task(name="access.prune_attempts")

@@ -16,9 +16,9 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
-from common import attempts
-from common.attempts import Attempt, Limit, TooManyAttempts
 from common.http_requests import client_address
+from common.pages import attempts
+from common.pages.attempts import Attempt, Limit, TooManyAttempts
 
 _log = logging.getLogger(__name__)
 # Of a device cookie, which identifies a browser that a user has logged in from before. Based on OWASP's "Slow Down

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.db import connection
 
 from benchmarks import processes, report, seed
-from common import wake_up
+from common.workers import wake_up
 from config.env import BASE_DIR
 from delivery.models import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX

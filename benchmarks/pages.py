@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks import fill
-from common.admin_base import LargeTable
+from common.admin.base import LargeTable
 from delivery.models import Delivery, Integrator, Stop, WebhookEvent
 from integration.models import Seller
 from panel.board import MOST_CARDS

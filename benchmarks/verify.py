@@ -10,7 +10,7 @@ from django.utils import timezone
 import delivery.invariants
 import integration.invariants
 from benchmarks import fill, report, seed
-from common.invariants import examine, of_schema
+from common.postgresql.invariants import examine, of_schema
 from delivery.actions import deliveries
 from tests.factories import BY, DeliveryFactory
 from tests.integration.factories import SellerFactory, create_order, load_tariff, nfe_xml, send_invoice

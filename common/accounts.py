@@ -13,9 +13,9 @@ from django.db.models import Q
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from common.api.rate_limit import Limits
 from common.errors import DomainError
 from common.fields import not_personal, personal
-from common.rate_limit import Limits
 
 _WEB_ADDRESS = re.compile(r"://|\bwww\.", re.IGNORECASE)
 

@@ -23,7 +23,7 @@ _KINDS = {
     gettext_noop("driver"),
     gettext_noop("carrier"),
 }
-DATABASE = "database"  # in `common.row_history`: a change without an actor
+DATABASE = "database"  # in `common.postgresql.row_history`: a change without an actor
 _SYSTEM = {
     DATABASE: gettext_noop("Directly in the database"),
     "system: offer deadline": gettext_noop("offer deadline"),

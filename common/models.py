@@ -10,7 +10,7 @@ from common.fields import CiphertextField, not_personal, personal
 
 
 class AttemptCount(models.Model):
-    """Attempts within a window, see `common.attempts`. Pruned after `expires_at`."""
+    """Attempts within a window, see `common.pages.attempts`. Pruned after `expires_at`."""
 
     key = personal(models.CharField(primary_key=True, max_length=64))  # a hexadecimal SHA-256 digest
     count = models.PositiveIntegerField()
@@ -24,7 +24,7 @@ class AttemptCount(models.Model):
 
 
 class KeptUpload(models.Model):
-    """A file that somebody has uploaded and not confirmed yet, see `common.kept_uploads`. Pruned after `expires_at`."""
+    """A file that somebody has uploaded and not confirmed yet, see `common.files.kept_uploads`. Pruned after `expires_at`."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     owner = personal(models.CharField(max_length=60))
@@ -54,7 +54,7 @@ class KeptUpload(models.Model):
 class LatestMoment(models.Model):
     """The latest moment that a worker has seen, in one row, by which it sees that the clocks were put back.
 
-    See `common.moments`.
+    See `common.workers.moments`.
     """
 
     ONLY: ClassVar[int] = 1

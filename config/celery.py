@@ -30,8 +30,9 @@ from kombu.transport.redis import Channel
 from prometheus_client import Counter
 from redis import RedisError
 
-from common import clock, log_context, metrics
+from common import clock
 from common.connections import redis
+from common.observability import log_context, metrics
 from common.postgresql import statistics
 from config import logs, preload
 from config.monitoring import error_reports, heartbeats, tracing

@@ -15,8 +15,8 @@ from psycopg import ProgrammingError, conninfo
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
-from common import web_push
 from config.env import is_embedded
+from delivery import web_push
 from delivery.geo import service_area
 from integration.words import ORDER_SERVICES
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from common.api.views import HELP_LINK
 from common.connections import is_unavailable
-from common.views import HELP_LINK
 from config.areas import Area, area_of
 from config.limits import TooLong
 from delivery.api import problems, views

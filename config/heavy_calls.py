@@ -1,4 +1,4 @@
-"""A process of the web server that answers heavy calls (`common.heavy`), one after the other.
+"""A process of the web server that answers heavy calls (`common.api.heavy`), one after the other.
 
 In a thread of a web process such a call would take the interpreter from all other calls. Here it takes none of their
 threads, and the lowest priority of the processor. A caller (`config.heavy_callers`) has one call under way; others are
@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, NoReturn
 
-from common import heavy
+from common.api import heavy
 
 _log = logging.getLogger("rota.server")
 

@@ -15,8 +15,8 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from common import log_context
 from common.connections import is_unavailable
+from common.observability import log_context
 
 # What follows in a path is the right to see something.
 BEFORE_SECRETS = ("/t/", "/driver/in/", "/account/password/reset/", "/api/photos/")

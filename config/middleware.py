@@ -19,9 +19,11 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
-from common import log_context, map_file, rate_limit
+from common.api import rate_limit
 from common.http_requests import client_address
-from common.replica import CHANGED_SECONDS
+from common.observability import log_context
+from common.pages import map_file
+from common.postgresql.replica import CHANGED_SECONDS
 from config import errors, limits
 from config.areas import area_of
 from config.logs import BEFORE_SECRETS, REQUEST_ID

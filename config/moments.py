@@ -1,4 +1,4 @@
-"""How far ahead of now the moments of each table may lie, see `common.moments`. Imported by workers only."""
+"""How far ahead of now the moments of each table may lie, see `common.workers.moments`. Imported by workers only."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,13 +11,13 @@ from django.db.models import Model
 
 from access import access_links, enrolment, invitations
 from access.models import AccessLink, EnrolmentCode, Invitation
-from common import kept_uploads
+from common.files import kept_uploads
 from common.mail import sending
 from common.mail.models import Message
 from common.models import AttemptCount, KeptUpload, LatestMoment
-from common.moments import Table
 from common.simulation import rows
 from common.webhooks import breaker, claims, endpoints, retry, settlement
+from common.workers.moments import Table
 from delivery.actions import driver_devices, drivers, tokens
 from delivery.models import (
     AlertPost,
@@ -53,7 +53,7 @@ def _of_try(pauses: Sequence[float]) -> str:
 
 
 def _claimed(pauses: Sequence[timedelta], lease: timedelta) -> str:
-    """Of rows that `common.batches` claims."""
+    """Of rows that `common.postgresql.batches` claims."""
     return _longest(_seconds(lease), _of_try([pause.total_seconds() for pause in pauses]))
 
 

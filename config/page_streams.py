@@ -1,6 +1,6 @@
 """Server-Sent Events to open pages: which objects have changed. Streams occupy no thread.
 
-Django answers the request, so the view decides who may open a stream. An answer of `common.page_updates.stream` is
+Django answers the request, so the view decides who may open a stream. An answer of `common.pages.page_updates.stream` is
 replaced by a stream. The view's own answer tells the page to ask from time to time instead; it is sent when there are
 too many streams, while Redis is away, and by servers without this module, such as Django's.
 """
@@ -24,7 +24,7 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from common.connections import new_async_redis
-from common.page_updates import ANYTHING, CHANNEL, END, StreamRequest
+from common.pages.page_updates import ANYTHING, CHANNEL, END, StreamRequest
 
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol

@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
 from common import clock
-from common.authentication import CALL
+from common.api.authentication import CALL
 from common.errors import DomainError
 from config import errors
 from config.areas import Area, area_of

@@ -28,9 +28,10 @@ import django
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from common import clock, metrics
+from common import clock
 from common.connections import raise_file_limit
-from common.page_updates import STREAM
+from common.observability import metrics
+from common.pages.page_updates import STREAM
 from config import heavy_calls
 from config.database import for_web_process
 from config.limits import HEAVY_CALL, UNREAD_BODY, LimitedHandler

@@ -230,14 +230,14 @@ for _database in DATABASES.values():
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
 
-# Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.replica`).
+# Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.postgresql.replica`).
 REPLICA_APPS = {"delivery", "integration", "mail"}
 CHANGED_COOKIE_NAME = f"{_COOKIE_PREFIX}changed"
 if "replica" in DATABASES:
     DATABASES["replica"]["TEST"] = {"MIRROR": "default"}
     # A promoted replica, or another server than a replica, is not connected to.
     DATABASES["replica"]["OPTIONS"].setdefault("target_session_attrs", "standby")
-    DATABASE_ROUTERS = ["common.replica.Router"]
+    DATABASE_ROUTERS = ["common.postgresql.replica.Router"]
     MIDDLEWARE.append("config.middleware.ChangedCookieMiddleware")
 
 REDIS_URL = _servers.REDIS_URL or _defaults["REDIS_URL"]

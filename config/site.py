@@ -26,9 +26,9 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
 
-from common import replica
-from common.admin_base import NOTHING
+from common.admin.base import NOTHING
 from common.mail.models import Message
+from common.postgresql import replica
 from config.env import PACKAGES
 from delivery.models import (
     AuditEntry,

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from common import clock
-from common.formats import age
+from common.brazil.formats import age
 from common.webhooks.models import Endpoint
 from delivery.lifecycle import RouteStatus
 from delivery.models import (

@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
-from common import moments
 from common.clock import agreed_now
+from common.workers import moments
 from config.moments import tables
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from common import formats
+from common.brazil import formats
 from delivery.models import ArrivalEstimate, DispatchRules
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NotRequired, TypedDict, cast
 from django.conf import settings
 from django.utils import timezone
 
-from common.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
+from common.api.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
 from delivery import lifecycle, models, stop_details
 from delivery.arrival_times import ArrivalTime
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from common.brazil.formats import kilometres, moment, money, postcode
 from common.columns import ADMIN, FILE, PAGE, Code, Column, State
-from common.formats import kilometres, moment, money, postcode
 from delivery import words
 from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Stop

@@ -7,7 +7,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common.formats import age, money, short_id
+from common.brazil.formats import age, money, short_id
 from delivery import words
 from delivery.actions import moves
 from delivery.lifecycle import RouteStatus

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from common import business_days
+from common.brazil import business_days
 
 HORIZON = timedelta(days=60)  # how far `opens_at` looks
 MOST_SPANS = 6  # in a day

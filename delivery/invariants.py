@@ -4,7 +4,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import product
 
-from common.invariants import Invariant
+from common.postgresql.invariants import Invariant
 from common.webhooks.invariants import of_webhooks
 from delivery import lifecycle
 from delivery.errors import DeliveryError

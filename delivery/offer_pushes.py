@@ -19,13 +19,13 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common import clock, credentials, web_push
-from common.batches import each
-from common.page_updates import subscribed
-from common.wake_up import BackgroundWork
+from common import clock, credentials
+from common.pages.page_updates import subscribed
+from common.postgresql.batches import each
 from common.webhooks import http_client
 from common.webhooks.http_client import Request, Result, new_event_loop
-from delivery import page_updates
+from common.workers.wake_up import BackgroundWork
+from delivery import page_updates, web_push
 from delivery.actions import drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, PushSubscription

@@ -7,7 +7,7 @@ driver has moved), `driver:<id>` (on or off duty).
 from collections.abc import Iterable
 from uuid import UUID
 
-from common.page_updates import END, Message, grouped
+from common.pages.page_updates import END, Message, grouped
 
 
 def board(environment: str) -> str:

@@ -4,7 +4,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext, gettext_noop
 
-from common import formats, refusals, zones
+from common import refusals
+from common.brazil import formats, zones
 from common.errors import DomainError
 from delivery import words
 from delivery.errors import MoveRefused, StopNotOpen

@@ -34,8 +34,8 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Round
 from django.utils import timezone
 
+from common.api.pagination import Page, page_in_order
 from common.fields import any_of
-from common.pagination import Page, page_in_order
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
 from delivery.models.delivery import DELIVERED, ENDED, OFFERED_AT, ON_TIME, OWED, PERCENTS, DeliveryQuerySet

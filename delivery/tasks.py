@@ -8,13 +8,15 @@ from uuid import UUID
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 
-from common import batches, clock, wake_up
+from common import clock
+from common.api.idempotency import KEPT
 from common.clock import agreed_now
-from common.idempotency import KEPT
-from common.wake_up import BackgroundWork
+from common.postgresql import batches
 from common.webhooks import endpoints, replays
 from common.webhooks.outbox import outboxes
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
+from common.workers import wake_up
+from common.workers.wake_up import BackgroundWork
 from delivery import offer_pushes, task_names
 from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs, schedule
 from delivery.models import (

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext, pgettext_l
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
-from common.formats import day_and_month
+from common.brazil.formats import day_and_month
 from delivery.hours import Day, Span, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.pricing import Charge

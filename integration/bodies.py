@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, TypedDict
 
-from common.json_body import one_of
+from common.api.json_body import one_of
 from integration import words
 from integration.models import Order, StatusLog
 

@@ -6,8 +6,8 @@ from django.template.defaultfilters import yesno
 from django.utils.translation import gettext_lazy as _
 
 from common.actors import actor_name
+from common.brazil.formats import day, document, moment, money
 from common.columns import ADMIN, FILE, PAGE, Code, Column
-from common.formats import day, document, moment, money
 from integration import words
 from integration.models import Invoice, Order
 

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common import zones
+from common.brazil import zones
 from integration import lifecycle, words
 from integration.actions.orders import Report
 from integration.lifecycle import Reason, Status

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from common import states
-from common.states import Kind, Region
+from common.brazil import states
+from common.brazil.states import Kind, Region
 from integration.errors import NoCoverage, TooHeavy
 
 

@@ -1,6 +1,6 @@
 """What is always true of orders, their status logs, codes and invoices."""
 
-from common.invariants import Invariant
+from common.postgresql.invariants import Invariant
 from common.webhooks.invariants import of_webhooks
 from integration import lifecycle
 

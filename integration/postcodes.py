@@ -1,6 +1,6 @@
 """The region of a postcode, or area B's refusal of one that has none. Pure."""
 
-from common.states import Region, region_of
+from common.brazil.states import Region, region_of
 from integration.errors import NoCoverage
 
 

@@ -6,12 +6,14 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_process_shutdown, worker_shutdown
 
-from common import batches, clock, wake_up
+from common import clock
+from common.api.idempotency import KEPT
 from common.clock import agreed_now
-from common.idempotency import KEPT
-from common.wake_up import BackgroundWork
+from common.postgresql import batches
 from common.webhooks import replays
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
+from common.workers import wake_up
+from common.workers.wake_up import BackgroundWork
 from integration import task_names
 from integration.actions import forgetting, movements, webhooks
 from integration.models import IdempotencyRecord, MovementRecord, WebhookEndpoint, call

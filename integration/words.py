@@ -6,9 +6,9 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise, StrPromise
 
+from common.brazil.formats import named_moment
 from common.columns import State
 from common.errors import DomainError
-from common.formats import named_moment
 from integration import lifecycle
 from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused, UnknownTrackingCode
 from integration.lifecycle import Reason, Status

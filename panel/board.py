@@ -21,7 +21,8 @@ from django.template.loader import get_template
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from common import clock, zones
+from common import clock
+from common.brazil import zones
 from common.fields import Folded, folded
 from delivery import lifecycle
 from delivery.actions import moves, receivers

@@ -17,11 +17,11 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common import phones, zones
+from common.brazil import phones, zones
+from common.brazil.states import LONGEST_POSTCODE, STATES, Kind, Region, may_lie_in, postcode_of, region_of
 from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
-from common.states import LONGEST_POSTCODE, STATES, Kind, Region, may_lie_in, postcode_of, region_of
 from delivery import windows, words
 from delivery.actions import addresses, deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS

@@ -17,12 +17,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from common import clock, zones
+from common import clock
 from common.actors import actor_name
+from common.api.pagination import InvalidCursor, Page, page_in_order, page_matching
+from common.brazil import zones
+from common.brazil.formats import moment
+from common.brazil.phones import ends_with
 from common.fields import Folded, any_of, folded, spellings
-from common.formats import moment
-from common.pagination import InvalidCursor, Page, page_in_order, page_matching
-from common.phones import ends_with
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
 from delivery.models import delivery as deliveries

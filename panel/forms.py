@@ -10,11 +10,12 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock, zones
+from common import clock
 from common.accounts import Role, validate_name
-from common.formats import moment
+from common.brazil import zones
+from common.brazil.formats import moment
+from common.brazil.states import LONGEST_POSTCODE, postcode_of
 from common.mail import outbox
-from common.states import LONGEST_POSTCODE, postcode_of
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.models import Integrator

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from common.formats import opening
+from common.brazil.formats import opening
 from delivery.models import Environment, Integrator, PickupPoint, ServiceHours
 from delivery.words import week_of
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from common import map_file
+from common.pages import map_file
 from delivery.forms import text_of_simulator
 from delivery.models import Delivery, DispatchRules, DriverPosition, LatestPosition
 

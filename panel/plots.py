@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.formats import localize
 from django.utils.translation import gettext
 
-from common import formats
+from common.brazil import formats
 
 # Labels below a chart that have room beside each other on a phone.
 _MOST_LABELS = 4

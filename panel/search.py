@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
-from common import phones
+from common.brazil import phones
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document

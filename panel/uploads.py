@@ -1,6 +1,6 @@
 """Deliveries from an uploaded table: each row is a form of a request with one drop-off.
 
-What was read is kept, encrypted, for an hour (`common.kept_uploads`). The page has it checked and, after it is
+What was read is kept, encrypted, for an hour (`common.files.kept_uploads`). The page has it checked and, after it is
 confirmed, requested in portions of a second, because each row may ask the geocoder and the routing engine. A row is
 requested once, by the digest of what it says and of its pickup point, so that the same file again makes no second
 delivery, unless the first one has failed.
@@ -22,8 +22,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import clock, csv_files, kept_uploads, table_files
-from common.csv_files import UnreadableFile, comparable, in_every_language
+from common import clock
+from common.files import csv_files, kept_uploads, table_files
+from common.files.csv_files import UnreadableFile, comparable, in_every_language
 from common.measures import shown, with_value
 from delivery import words
 from delivery.actions import deliveries

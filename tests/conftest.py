@@ -17,7 +17,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from rest_framework.test import APIClient
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from common.rate_limit import limiter
+from common.api.rate_limit import limiter
 from config.refused_calls import RECORDERS
 from delivery.models import DispatchRules, Token, dispatch_rules, service_hours
 from tests import described_answers, empty_tables, programs, servers, smtp

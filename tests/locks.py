@@ -65,32 +65,36 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "access/teams.py:lock": (_TEAM,),
     "access/teams.py:lock_row": (_TEAM,),
     "access/teams.py:remove": (_TEAM,),
-    "common/attempts.py:_COUNT": (f"{_ATTEMPTS}fifty_wrong_passwords_at_once_are_no_more_than_the_limit",),
-    "common/attempts.py:_PRUNE": (f"{_ATTEMPTS}pruning_does_not_wait_for_a_counter_in_use",),
-    "common/wake_up.py:BackgroundWork.__init__": (
+    "common/pages/attempts.py:_COUNT": (f"{_ATTEMPTS}fifty_wrong_passwords_at_once_are_no_more_than_the_limit",),
+    "common/pages/attempts.py:_PRUNE": (f"{_ATTEMPTS}pruning_does_not_wait_for_a_counter_in_use",),
+    "common/workers/wake_up.py:BackgroundWork.__init__": (
         f"{_THREADS}TestThreadOfAProcess::test_for_background_work_is_started_once",
     ),
-    "common/tabular_import.py:_AllRows.__init__": (
+    "common/admin/tabular_import.py:_AllRows.__init__": (
         f"{_SELLER}TestImport::test_compares_with_what_was_changed_meanwhile",
     ),
-    "common/idempotency.py:_RESERVE": (
+    "common/api/idempotency.py:_RESERVE": (
         "tests/delivery/api/test_idempotency.py::TestConcurrentRequests::test_with_one_key_make_one_delivery",
     ),
-    "common/batches.py:claim": (
+    "common/postgresql/batches.py:claim": (
         "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
     "common/accounts.py:keeps_an_owner": (f"{_ACCESS}TestMembership::test_of_the_last_owner_is_kept_by_the_database",),
-    "common/deadlines.py:BoundedCalls.__init__": (f"{_THREADS}TestBoundedCalls::test_are_no_more_than_allowed",),
-    "common/metrics.py:SharedCounts.__init__": (f"{_THREADS}TestSharedCounts::test_add_each_count_once",),
-    "common/rate_limit.py:Limiter.__init__": (
+    "common/workers/deadlines.py:BoundedCalls.__init__": (
+        f"{_THREADS}TestBoundedCalls::test_are_no_more_than_allowed",
+    ),
+    "common/observability/metrics.py:SharedCounts.__init__": (f"{_THREADS}TestSharedCounts::test_add_each_count_once",),
+    "common/api/rate_limit.py:Limiter.__init__": (
         f"{_THREADS}TestRefusalsOfALimiter::test_are_not_changed_while_the_oldest_is_looked_for",
     ),
-    "common/moments.py:_update": (f"{_DELIVERY}TestCorrectionOfMoments::test_passes_over_rows_that_are_being_changed",),
-    "common/moments.py:pull_back": (
+    "common/workers/moments.py:_update": (
+        f"{_DELIVERY}TestCorrectionOfMoments::test_passes_over_rows_that_are_being_changed",
+    ),
+    "common/workers/moments.py:pull_back": (
         "tests/config/test_moments.py::TestPullBack::test_is_one_query_while_the_clocks_go_on",
     ),
-    "common/refused_calls.py:Recorder.__init__": (f"{_THREADS}TestCountOfCallsOverALimit::test_loses_none",),
-    "common/refused_calls.py:Recorder._add": (
+    "common/api/refused_calls.py:Recorder.__init__": (f"{_THREADS}TestCountOfCallsOverALimit::test_loses_none",),
+    "common/api/refused_calls.py:Recorder._add": (
         "tests/config/test_counts_of_refused_calls.py::TestBounds::test_leave_calls_out_over_the_number_of_an_hour",
     ),
     "config/management/commands/reencrypt_credentials.py:Column.rewrite": (

@@ -16,15 +16,17 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, Gauge
 from redis import Redis
 
-from common import metrics, rate_limit, wake_up
-from common.authentication import CALL
-from common.deadlines import BoundedCalls, TooManyCalls
-from common.metrics import SharedCounts
-from common.rate_limit import Limiter, Refusal, Standing
-from common.refused_calls import Recorder
-from common.wake_up import BackgroundWork
+from common.api import rate_limit
+from common.api.authentication import CALL
+from common.api.rate_limit import Limiter, Refusal, Standing
+from common.api.refused_calls import Recorder
+from common.observability import metrics
+from common.observability.metrics import SharedCounts
 from common.webhooks import sender
 from common.webhooks.sender import BackgroundSender
+from common.workers import wake_up
+from common.workers.deadlines import BoundedCalls, TooManyCalls
+from common.workers.wake_up import BackgroundWork
 from config.monitoring.readiness import _Group
 from delivery.webhooks.outbox import OUTBOX
 from panel import board

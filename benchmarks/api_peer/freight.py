@@ -26,10 +26,10 @@ def _rows(file: str) -> list[dict[str, str]]:
 
 _RANGES = sorted(
     (row["start"], row["end"], Region(row["uf"], row["kind"], row["name"]))
-    for row in _rows("common/data/postcodes.csv")
+    for row in _rows("common/brazil/data/postcodes.csv")
 )
 _STARTS = [start for start, _end, _region in _RANGES]
-_MACRO_REGIONS = {row["uf"]: row["macro_region"] for row in _rows("common/data/states.csv")}
+_MACRO_REGIONS = {row["uf"]: row["macro_region"] for row in _rows("common/brazil/data/states.csv")}
 _ZONES = {
     (row["origin_macro_region"], row["dest_macro_region"]): row["zone_if_different_uf"]
     for row in _rows("integration/data/zones.csv")

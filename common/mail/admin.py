@@ -3,8 +3,8 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
-from common.admin_base import LargeTable, ModelAdmin, Unchangeable, column, pill
-from common.formats import moment
+from common.admin.base import LargeTable, ModelAdmin, Unchangeable, column, pill
+from common.brazil.formats import moment
 from common.mail.models import Message, MessageState
 
 

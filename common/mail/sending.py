@@ -1,6 +1,6 @@
 """Sending the messages that are due, one after the other, through SMTP.
 
-A message that is sent once more after a worker was killed (`common.batches`) has the same Message-ID.
+A message that is sent once more after a worker was killed (`common.postgresql.batches`) has the same Message-ID.
 """
 
 import logging
@@ -13,9 +13,10 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db import Error
 
-from common import batches, clock, credentials
-from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common import clock, credentials
 from common.mail.models import LONGEST_ERROR, Kind, Message, MessageState
+from common.postgresql import batches
+from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 
 _log = logging.getLogger(__name__)
 # Until the second attempt, the third, and so on. After the last one the message has failed.

@@ -7,7 +7,7 @@ from celery.signals import worker_process_shutdown, worker_shutdown
 
 from common.clock import agreed_now
 from common.mail import sending
-from common.wake_up import BackgroundWork
+from common.workers.wake_up import BackgroundWork
 
 _sending = BackgroundWork("mail", sending.send_due)
 # A message that is interrupted is sent once more after its lease.

@@ -7,7 +7,7 @@ them too, but not where it is switched off, and late where many tables wait for 
 from django.db import connection, transaction
 from psycopg import sql
 
-from common.batches import each
+from common.postgresql.batches import each
 
 # Tables with rows. Without superuser rights the view shows the columns that the role may read: all of its own tables.
 _WITHOUT = """

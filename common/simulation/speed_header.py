@@ -2,7 +2,7 @@
 
 from rest_framework.request import Request
 
-from common.openapi import request_header
+from common.api.openapi import request_header
 from common.simulation.pace import FASTEST, SLOWEST
 
 _NAME = "Sandbox-Speed"

@@ -13,8 +13,8 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from yarl import URL
 
-from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from common.errors import DomainError
+from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 
 _PORTS = {443, 8443}
 _LOOPBACK_HOSTS = {"localhost", "127.0.0.1", "::1"}

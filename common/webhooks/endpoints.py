@@ -11,13 +11,15 @@ from typing import Annotated, Any, TypedDict, TypeVar
 from django.conf import settings
 from django.db import transaction
 
-from common import batches, clock, credentials, wake_up
-from common.json_body import Json
-from common.page_updates import publish_on_commit
+from common import clock, credentials
+from common.api.json_body import Json
+from common.pages.page_updates import publish_on_commit
+from common.postgresql import batches
 from common.webhooks import address_guard, breaker, feed, queue, recording, signing
 from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
 from common.webhooks.models import BREAKER_FIELDS, MOST_ENDPOINTS, Endpoint, EndpointAction, Event, OffBecause
 from common.webhooks.outbox import outbox_of, outboxes
+from common.workers import wake_up
 
 E = TypeVar("E", bound=Endpoint)
 _log = logging.getLogger(__name__)

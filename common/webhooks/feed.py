@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
-from common import pagination
+from common.api import pagination
 from common.webhooks.models import Endpoint, Event
 from common.webhooks.outbox import outbox_of
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from common.batches import each
+from common.postgresql.batches import each
 from common.webhooks import breaker
 from common.webhooks.models import Endpoint, Health, Reported
 from common.webhooks.outbox import outbox_of

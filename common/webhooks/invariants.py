@@ -1,6 +1,6 @@
 """What is always true of the tables of webhooks, whatever an area's events are about."""
 
-from common.invariants import Invariant
+from common.postgresql.invariants import Invariant
 
 # Attempts are deleted after 30 days, within an hour.
 _ATTEMPTS_ARE_THERE = "now() - interval '29 days'"

@@ -28,9 +28,9 @@ from django.utils.translation import gettext_lazy as _
 
 from common import credentials
 from common.accounts import Environment
-from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import CiphertextField, UUIDField, any_of, new_id, not_personal, one_of, personal
-from common.forgetting import REDACTED, read_only_but_forgotten
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
+from common.postgresql.forgetting import REDACTED, read_only_but_forgotten
 from common.webhooks import breaker
 
 BREAKER_FIELDS = [field.name for field in fields(breaker.BreakerState)]

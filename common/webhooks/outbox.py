@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.db.models import Model
 
-from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
-from common.page_updates import Message, grouped
+from common.pages.page_updates import Message, grouped
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.webhooks.models import Event, QueueItem
 
 # The id of an item and the lease under which it was claimed.

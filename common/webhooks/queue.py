@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef
 from django.db.models.functions import Greatest
 from prometheus_client import Counter, Histogram
 
-from common.metrics import REGISTRY
+from common.observability.metrics import REGISTRY
 from common.webhooks import breaker
 from common.webhooks.models import Event
 from common.webhooks.outbox import Outbox, outboxes

@@ -7,11 +7,12 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from common import tracing, wake_up
-from common.compiled_queries import insert_together
+from common.observability import tracing
+from common.postgresql.compiled_queries import insert_together
 from common.webhooks import queue
 from common.webhooks.models import Endpoint, Event, EventState
 from common.webhooks.outbox import Outbox
+from common.workers import wake_up
 
 
 def events_of(

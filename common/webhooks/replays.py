@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Greatest
 
-from common import wake_up
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from common.webhooks import breaker, endpoints, queue
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import BREAKER_FIELDS, Endpoint, EndpointAction, EventState
 from common.webhooks.outbox import Outbox, outbox_of
+from common.workers import wake_up
 
 _log = logging.getLogger(__name__)
 # Events of one transaction. It locks their queue items, which changes of their subjects wait for.

@@ -20,8 +20,9 @@ from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connections
 
-from common import clock, tracing
+from common import clock
 from common.connections import raise_file_limit
+from common.observability import tracing
 from common.webhooks import claims, http_client, signing
 from common.webhooks.http_client import Request, Result, StoredHead
 from common.webhooks.models import Endpoint

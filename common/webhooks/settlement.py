@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from common.postgresql import prepared
 from common.webhooks import breaker, claims, queue, retry
 from common.webhooks.http_client import Result

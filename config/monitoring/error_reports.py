@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 
-from common import log_context
+from common.observability import log_context
 
 _KEPT = frozenset({"event_id", "timestamp", "platform", "level", "logger", "sdk", "environment", "release", "tags"})
 _FRAME = frozenset(

@@ -17,9 +17,10 @@ from prometheus_client.metrics_core import Metric
 from redis import RedisError
 
 # Modules that count, so that every process knows the names of what any of them has counted; `config.celery` is loaded.
-import common.replica  # noqa: F401  # for its counter
-from common import clock, metrics
+import common.postgresql.replica  # noqa: F401  # for its counter
+from common import clock
 from common.cached import Cached
+from common.observability import metrics
 from common.webhooks import breaker, queue
 from common.webhooks.outbox import outboxes
 from config.monitoring import heartbeats, readiness

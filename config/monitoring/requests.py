@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from prometheus_client import Counter, Histogram
 
-from common.metrics import REGISTRY
+from common.observability.metrics import REGISTRY
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from common import log_context, tracing
+from common.observability import log_context, tracing
 
 _HEADER = "traceparent"
 _LENGTH = 55

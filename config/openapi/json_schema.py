@@ -4,7 +4,7 @@ import inspect
 import types
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from common.json_body import Json
+from common.api.json_body import Json
 
 Schema = dict[str, Any]
 

@@ -13,10 +13,10 @@ from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.serializers import CharField, ListSerializer
 
+from common.api.openapi import NOT_BLANK, Answer
+from common.api.pagination import DEFAULT_ROWS, LONGEST_MOMENT, MOST_ROWS, LimitField, MomentField
+from common.api.views import ApiView
 from common.errors import DomainError
-from common.openapi import NOT_BLANK, Answer
-from common.pagination import DEFAULT_ROWS, LONGEST_MOMENT, MOST_ROWS, LimitField, MomentField
-from common.views import ApiView
 from config.openapi.json_schema import Schema, schema_of
 from panel.guide.catalogue import CODES
 

@@ -36,10 +36,10 @@ from django.utils.functional import lazy
 from django_stubs_ext import StrPromise
 
 from common import clock, credentials
-from common.batches import each
-from common.formats import short_id
+from common.brazil.formats import short_id
 from common.mail import outbox
 from common.mail.models import Kind
+from common.postgresql.batches import each
 from common.webhooks import breaker, endpoints, health
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from django.conf import settings
 
-from common.batches import each
-from common.page_updates import publish
+from common.pages.page_updates import publish
+from common.postgresql.batches import each
 from delivery import arrival_times, page_updates
 from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Known, Service

@@ -12,12 +12,14 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from common import credentials, log_context, wake_up
-from common.batches import each
-from common.compiled_queries import insert_together
-from common.idempotency import KeyedEndpoint
+from common import credentials
+from common.api.idempotency import KeyedEndpoint
+from common.observability import log_context
+from common.postgresql.batches import each
+from common.postgresql.compiled_queries import insert_together
 from common.simulation import rows as simulation_rows
 from common.webhooks import recording
+from common.workers import wake_up
 from delivery import lifecycle, task_names, windows, words
 from delivery.actions import drivers, goods, quotes, receivers, transitions
 from delivery.errors import (

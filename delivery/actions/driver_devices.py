@@ -12,12 +12,13 @@ from django.db import transaction
 from django.db.models import F
 from prometheus_client import Counter as Metric
 
-from common import credentials, moments, web_push
-from common.device_reports import wrong
-from common.metrics import REGISTRY
-from common.page_updates import publish_on_commit
+from common import credentials
+from common.observability.metrics import REGISTRY
+from common.pages.device_reports import wrong
+from common.pages.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
-from delivery import page_updates
+from common.workers import moments
+from delivery import page_updates, web_push
 from delivery.actions import drivers
 from delivery.errors import (
     LogInLinkUnknown,

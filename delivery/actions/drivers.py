@@ -10,10 +10,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 
-from common import moments
-from common.moments import Table
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from common.postgresql import prepared
+from common.workers import moments
+from common.workers.moments import Table
 from delivery import lifecycle, page_updates
 from delivery.errors import (
     DeliveryError,

@@ -19,10 +19,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from common import batches
-from common.batches import together_or_each
-from common.forgetting import forgetting
-from common.phones import with_phone
+from common.brazil.phones import with_phone
+from common.postgresql import batches
+from common.postgresql.batches import together_or_each
+from common.postgresql.forgetting import forgetting
 from delivery import lifecycle
 from delivery.actions import proofs, receivers
 from delivery.lifecycle import Trigger

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates
 from delivery.errors import GoodsInDriversHand
 from delivery.lifecycle import Mode, RouteStatus, Status

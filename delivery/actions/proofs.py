@@ -16,8 +16,8 @@ from django.core.files.storage import Storage, storages
 from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
-from common import batches
-from common.batches import each
+from common.postgresql import batches
+from common.postgresql.batches import each
 from delivery import photos
 from delivery.actions import deliveries, transitions
 from delivery.errors import (

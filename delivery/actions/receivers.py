@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from common import credentials
 from common.mail import outbox
 from common.mail.models import Kind, Message
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from delivery import page_updates, stop_details
 from delivery.errors import StopNotOpen
 from delivery.lifecycle import Mode, RouteStatus, Trigger

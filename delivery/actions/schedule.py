@@ -9,8 +9,8 @@ from typing import NamedTuple
 from django.conf import settings
 from django.db import transaction
 
-from common.batches import each
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
+from common.postgresql.batches import each
 from delivery import page_updates, windows
 from delivery.actions import deliveries, drivers, quotes, transitions
 from delivery.lifecycle import RouteStatus

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pghistory
 from django.db import transaction
 
-from common import zones
+from common.brazil import zones
 from delivery.errors import Closed
 from delivery.models import Environment, Requester, ServiceHours
 from delivery.payload import DeliveryRequest

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from common.mail.models import Message
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from delivery import page_updates
 from delivery.actions import deliveries, receivers, transitions
 from delivery.errors import NothingToDecide, StopHasEnded, TooManyChanges

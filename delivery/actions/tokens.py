@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from common import credentials, wake_up
+from common import credentials
 from common.webhooks import queue
+from common.workers import wake_up
 from delivery.errors import InvalidToken, TokenEnded, TooManyTokens
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator, Token, WebhookEndpoint
 from delivery.webhooks import outbox

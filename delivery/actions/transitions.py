@@ -9,9 +9,10 @@ from django.db import transaction
 from django.db.models import prefetch_related_objects
 from prometheus_client import Counter
 
-from common import log_context, wake_up
-from common.metrics import REGISTRY
-from common.page_updates import publish_on_commit
+from common.observability import log_context
+from common.observability.metrics import REGISTRY
+from common.pages.page_updates import publish_on_commit
+from common.workers import wake_up
 from delivery import lifecycle, page_updates, task_names
 from delivery.lifecycle import Mode, RouteStatus, Trigger
 from delivery.models import Delivery, Environment, Simulation, Stop, Transition

@@ -18,9 +18,9 @@ from django_stubs_ext import StrOrPromise
 from unfold.admin import StackedInline
 
 from common import clock
-from common.account_admin import AccountAdmin, named
 from common.actors import actor
-from common.admin_base import (
+from common.admin.accounts import AccountAdmin, named
+from common.admin.base import (
     CREATED_BY,
     LAST_USED,
     REVOKED_BY,
@@ -33,8 +33,8 @@ from common.admin_base import (
     pill,
     short,
 )
-from common.formats import moment
-from common.webhook_admin import endpoint_state
+from common.brazil.formats import moment
+from common.webhooks.admin import endpoint_state
 from delivery.actions import integrators, tokens
 from delivery.errors import AccountSuspended, TooManyTokens
 from delivery.models import Delivery, Environment, Integrator, PickupPoint, Token, WebhookEndpoint

@@ -19,7 +19,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import (
+from common.admin.base import (
     LargeTable,
     ModelAdmin,
     Unchangeable,
@@ -32,9 +32,9 @@ from common.admin_base import (
     pill,
     rendered_in,
 )
+from common.brazil.formats import ago, moment, money
 from common.fields import any_of
-from common.formats import ago, moment, money
-from common.webhook_admin import event_state
+from common.webhooks.admin import event_state
 from delivery import columns
 from delivery.actions import drivers, goods, moves, receivers
 from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, state, stop_state

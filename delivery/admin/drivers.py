@@ -10,9 +10,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock, phones
+from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import (
+from common.admin.base import (
     AddedOnly,
     LargeTable,
     ModelAdmin,
@@ -22,7 +22,8 @@ from common.admin_base import (
     effect,
     pill,
 )
-from common.formats import ago, moment
+from common.brazil import phones
+from common.brazil.formats import ago, moment
 from delivery.actions import drivers
 from delivery.admin.labels import coordinates, metres
 from delivery.models import Driver, DriverPosition

@@ -13,8 +13,8 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, ngettext
 
-from common.admin_base import pill
-from common.formats import postcode
+from common.admin.base import pill
+from common.brazil.formats import postcode
 from delivery import columns, words
 from delivery.models import Delivery, Stop, Transition
 from delivery.models.bases import Located

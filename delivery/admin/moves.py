@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.forms import ActionForm
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from common import admin_base
-from common.admin_base import ModelAdmin
-from common.formats import money, short_id
+from common.admin import base as admin_base
+from common.admin.base import ModelAdmin
+from common.brazil.formats import money, short_id
 from delivery import words
 from delivery.actions import moves
 from delivery.admin.labels import state

@@ -17,11 +17,11 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from common import clock
 from common.actors import actor
-from common.admin_base import pill
-from common.formats import opening
-from common.price_preview import PreviewedForm
-from common.row_history import Difference
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin
+from common.admin.base import pill
+from common.admin.price_preview import PreviewedForm
+from common.admin.row_history import RecordedAdmin, RowChangeAdmin
+from common.brazil.formats import opening
+from common.postgresql.row_history import Difference
 from delivery.actions import service_hours
 from delivery.admin.hours_fields import DaysOffField, SpansField
 from delivery.geo import areas

@@ -14,15 +14,15 @@ from import_export.fields import Field
 from import_export.widgets import Widget
 
 from common.actors import actor
-from common.admin_base import OneRow, column
-from common.csv_files import neutralised
+from common.admin.base import OneRow, column
+from common.admin.price_preview import PreviewedForm, compared
+from common.admin.row_history import RecordedAdmin, RowChangeAdmin
+from common.admin.tabular_import import TableResource, TabularImportAdmin
+from common.brazil.formats import money
 from common.fields import composed
-from common.formats import money
+from common.files.csv_files import neutralised
 from common.measures import KILOMETRES, shown
-from common.price_preview import PreviewedForm, compared
-from common.row_history import Difference
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin
-from common.tabular_import import TableResource, TabularImportAdmin
+from common.postgresql.row_history import Difference
 from delivery import pricing
 from delivery.actions import dispatch_rules
 from delivery.errors import PriceUnavailable

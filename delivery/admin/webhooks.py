@@ -5,7 +5,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from common.webhook_admin import AttemptInline, EndpointAdmin, EndpointForm, EventAdmin
+from common.webhooks.admin import AttemptInline, EndpointAdmin, EndpointForm, EventAdmin
 from delivery.models import Stop, WebhookAttempt, WebhookEndpoint, WebhookEvent, parse_id
 
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common import clock
-from common.authentication import LimitedAuthentication
+from common.api.authentication import LimitedAuthentication
 from delivery.actions import tokens
 from delivery.errors import AccountSuspended, InvalidToken, RateLimited
 from delivery.models import Token

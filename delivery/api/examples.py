@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from common.openapi import webhook
+from common.api.openapi import webhook
 from delivery.bodies import TEST_EVENT, Address, Coordinates, Creation, Event, Info, Location, Order, Route
 
 _UUID = "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"

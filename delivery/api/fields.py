@@ -10,9 +10,9 @@ from django.core.exceptions import ValidationError as DjangoValidationError
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from common.api.serializers import BodyCharField, BodyFloatField
+from common.brazil.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 from common.mail import outbox
-from common.serializers import BodyCharField, BodyFloatField
-from common.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _LONGEST_NUMBER = 64  # characters

@@ -3,7 +3,7 @@
 import django_filters
 from django.db.models import QuerySet
 
-from common.pagination import (
+from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,

@@ -14,9 +14,9 @@ from django.utils import timezone
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from common.api.json_body import Json, Moment, Uuid
+from common.api.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter, changes_nothing
 from common.errors import DomainError
-from common.json_body import Json, Moment, Uuid
-from common.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter, changes_nothing
 from delivery.errors import AddressNotLocated, Closed, ExternalIdInUse
 
 CONTENT_TYPE = "application/problem+json"

@@ -10,8 +10,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock
-from common.openapi import Answer, example_body, raises
-from common.serializers import BodySerializer
+from common.api.openapi import Answer, example_body, raises
+from common.api.serializers import BodySerializer
 from common.simulation import pace, speed_header
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved

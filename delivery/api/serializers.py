@@ -8,12 +8,12 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from common import phones, states
+from common.api.openapi import example_body
+from common.api.serializers import BodySerializer
+from common.api.views import InvalidBody, Path, PayloadWarning, nearest
+from common.brazil import phones, states
 from common.fields import composed
-from common.openapi import example_body
-from common.serializers import BodySerializer
 from common.simulation import pace
-from common.views import InvalidBody, Path, PayloadWarning, nearest
 from delivery import windows
 from delivery.api import examples
 from delivery.api.fields import (

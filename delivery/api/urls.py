@@ -1,6 +1,6 @@
 from django.urls import path
 
-from common.views import ApiRouter
+from common.api.views import ApiRouter
 from delivery.api.sandbox import SandboxViewSet, SandboxWebhookViewSet
 from delivery.api.viewsets import DeliveryViewSet, EventViewSet, ImmediateDeliveryViewSet, PhotoView
 

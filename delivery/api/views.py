@@ -10,10 +10,11 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common import clock, json_body
-from common.json_body import Fault
-from common.openapi import answer_header
-from common.views import ApiView
+from common import clock
+from common.api import json_body
+from common.api.json_body import Fault
+from common.api.openapi import answer_header
+from common.api.views import ApiView
 from delivery import bodies
 from delivery.actions import receivers
 from delivery.api import problems

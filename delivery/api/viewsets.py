@@ -15,12 +15,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from common import clock, pagination
-from common.idempotency import KeyedEndpoint
-from common.json_body import Json
-from common.openapi import Answer, answer_header, raises, request_header
+from common import clock
+from common.api import pagination
+from common.api.idempotency import KeyedEndpoint
+from common.api.json_body import Json
+from common.api.openapi import Answer, answer_header, raises, request_header
+from common.api.views import PayloadWarning
 from common.simulation.speed_header import SPEED
-from common.views import PayloadWarning
 from common.webhooks import feed
 from delivery import bodies
 from delivery.actions import addresses, deliveries, proofs, quotes, stops

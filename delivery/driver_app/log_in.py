@@ -11,9 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from django.views.generic import View
 
-from common import attempts, clock
-from common.attempts import Limit, TooManyAttempts
+from common import clock
 from common.http_requests import browser_name, client_address
+from common.pages import attempts
+from common.pages.attempts import Limit, TooManyAttempts
 from delivery.actions import driver_devices
 from delivery.driver_app import session
 from delivery.errors import LogInLinkUnknown, LogInLinkUnusable

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from common.device_reports import (
+from common.pages.device_reports import (
     MOST_AT_ONCE,
     Unreadable,
     clock_error,

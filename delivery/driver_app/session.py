@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.generic import View
 
 from common import clock
-from common.device_reports import error, read_body
+from common.api.json_body import BodyTooLarge
 from common.errors import DomainError
-from common.json_body import BodyTooLarge
+from common.pages.device_reports import error, read_body
 from delivery.actions import driver_devices
 from delivery.models import DriverDevice
 from delivery.refusals import refusal_to_driver

@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.generic import View
 
-from common.offline_pages import OfflinePage
+from common.pages.offline_pages import OfflinePage
 from delivery import lifecycle, words
 from delivery.models.driver import REPORTED
 

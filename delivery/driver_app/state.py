@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Prefetch
 
-from common import phones
+from common.brazil import phones
 from delivery import bodies, lifecycle
 from delivery.bodies import moment, moment_or_none
 from delivery.lifecycle import FailureCode, OnFailure, RouteStatus, Status, Trigger

@@ -8,11 +8,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.utils.translation import gettext as _
 
-from common import attempts, clock
-from common.attempts import Limit, TooManyAttempts
-from common.device_reports import Unreadable, error, wrong
+from common import clock
 from common.errors import DomainError
-from common.page_updates import stream
+from common.pages import attempts
+from common.pages.attempts import Limit, TooManyAttempts
+from common.pages.device_reports import Unreadable, error, wrong
+from common.pages.page_updates import stream
 from delivery import page_updates
 from delivery.actions import deliveries, driver_devices, driver_moves, drivers, proofs
 from delivery.actions.driver_moves import Report

@@ -15,8 +15,8 @@ from typing import Any
 import requests
 from urllib3.exceptions import HTTPError
 
-from common import states
-from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
+from common.brazil import states
+from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo import address_words
 from delivery.geo.distance import Point, metres
 

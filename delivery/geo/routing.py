@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import requests
 from prometheus_client import Counter
 
-from common.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
-from common.metrics import REGISTRY
+from common.observability.metrics import REGISTRY
+from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo.distance import Point, metres
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,8 @@ from django.db.models.expressions import CombinedExpression
 from django.db.models.functions import ASin, Cos, Least, Radians, Sin, Sqrt
 from django.utils.translation import gettext_lazy as _
 
-from common import fields, zones
+from common import fields
+from common.brazil import zones
 from common.fields import new_id, personal
 from delivery.geo.distance import Point
 

@@ -3,10 +3,10 @@
 from django.db import models
 
 from common.accounts import Environment
+from common.api.idempotency import IdempotencyRecord as AbstractRecord
+from common.api.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from common.fields import one_of
-from common.idempotency import IdempotencyRecord as AbstractRecord
-from common.masking import Keys
-from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
+from common.observability.masking import Keys
 from delivery.models.integrator import Integrator
 
 _KEYS = Keys(

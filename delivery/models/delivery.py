@@ -33,13 +33,14 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from common import fields, log_context
+from common import fields
 from common.accounts import Environment
-from common.compiled_queries import CompiledQuery, Parameter, loaded, row_of
+from common.brazil.formats import short_id
+from common.brazil.phones import phone_key, unusual_phones
 from common.fields import new_id, not_personal, one_of, personal
-from common.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
-from common.formats import short_id
-from common.phones import phone_key, unusual_phones
+from common.observability import log_context
+from common.postgresql.compiled_queries import CompiledQuery, Parameter, loaded, row_of
+from common.postgresql.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from delivery import lifecycle, words
 from delivery.lifecycle import Ending, RouteStatus, Status, Trigger
 from delivery.models.bases import Identified, Located, cartesian_columns, distance_m, on_earth, quoted

@@ -11,9 +11,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.cached import Cached
-from common.compiled_queries import CompiledQuery
 from common.measures import KILOMETRES, PERCENT, MeasuredDecimal, MeasuredInteger, Unit
-from common.row_history import history_of
+from common.postgresql.compiled_queries import CompiledQuery
+from common.postgresql.row_history import history_of
 
 # A process reads the row at most once in so many seconds.
 CACHED_SECONDS = 5.0

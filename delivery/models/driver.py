@@ -13,10 +13,10 @@ from django.utils.translation import gettext_lazy as _
 
 from common import credentials
 from common.accounts import Environment, validate_name
-from common.authentication import Credential
-from common.compiled_queries import CompiledQuery, Parameter
+from common.api.authentication import Credential
 from common.fields import CiphertextField, not_personal, one_of, personal
-from common.forgetting import EMPTY, read_only_but_forgotten
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
+from common.postgresql.forgetting import EMPTY, read_only_but_forgotten
 from delivery import lifecycle
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger

@@ -22,8 +22,8 @@ from common.accounts import (
     suspension_is_whole,
     validate_name,
 )
-from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import not_personal, one_of, personal
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.webhooks.models import EndpointAction
 from delivery import words
 from delivery.errors import AccountSuspended

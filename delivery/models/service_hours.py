@@ -16,10 +16,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from common.brazil.zones import ZONES
 from common.cached import Cached
 from common.fields import PlainInMigrations, not_personal, one_of
-from common.row_history import history_of
-from common.zones import ZONES
+from common.postgresql.row_history import history_of
 from delivery import hours
 from delivery.geo.areas import Area, Polygon
 from delivery.geo.distance import Point

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common import credentials
+from common.brazil.phones import ends_with, phone_key, unusual_phones
 from common.fields import (
     CiphertextField,
     Folded,
@@ -26,9 +27,8 @@ from common.fields import (
     one_of,
     personal,
 )
-from common.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
-from common.phones import ends_with, phone_key, unusual_phones
 from common.postgresql import prepared
+from common.postgresql.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from delivery import lifecycle, words
 from delivery.lifecycle import FailureCode, Mode, OnFailure, Status
 from delivery.models.bases import Identified, Located, on_earth, quoted

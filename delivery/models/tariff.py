@@ -10,10 +10,10 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
-from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import one_of
 from common.measures import CENTIMETRES, KILOGRAMS, KILOMETRES, LITRES, PERCENT, REAIS, SHARE, MeasuredDecimal, Unit
-from common.row_history import history_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
+from common.postgresql.row_history import history_of
 from delivery.geo.distance import Point
 from delivery.models.bases import cartesian
 from delivery.models.delivery import Delivery

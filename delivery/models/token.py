@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from common import credentials
 from common.accounts import Environment
-from common.authentication import Credential
-from common.compiled_queries import CompiledQuery, Parameter
+from common.api.authentication import Credential
 from common.fields import CiphertextField, not_personal, one_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from delivery.models.bases import Identified
 from delivery.models.integrator import Integrator
 

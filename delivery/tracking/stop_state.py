@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common import formats
+from common.brazil import formats
 from delivery import stop_details
 from delivery.arrival_times import ArrivalTime
 from delivery.forms import text_of_simulator

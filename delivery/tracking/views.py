@@ -14,9 +14,10 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.csrf import csrf_exempt
 
-from common import attempts, clock, map_file
-from common.attempts import Limit, TooManyAttempts
-from common.link_pages import LinkView
+from common import clock
+from common.pages import attempts, map_file
+from common.pages.attempts import Limit, TooManyAttempts
+from common.pages.link_pages import LinkView
 from delivery.actions import receivers
 from delivery.errors import StopNotOpen
 from delivery.models import DispatchRules, Stop

@@ -13,7 +13,8 @@ import aiohttp
 from cryptography.fernet import InvalidToken
 from django.conf import settings
 
-from common import batches, clock, credentials
+from common import clock, credentials
+from common.postgresql import batches
 from common.webhooks import http_client
 from common.webhooks.http_client import Request, Result, new_event_loop
 from delivery.models import AlertPost, PostState

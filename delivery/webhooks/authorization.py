@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.contrib.postgres.aggregates import ArrayAgg
 
-from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.outbox import Authorization, Authorize, ClaimedItem, NotSendable
 from delivery.models import Token, WebhookEndpoint, WebhookEvent

@@ -8,10 +8,10 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from common import wake_up
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from common.webhooks import recording
 from common.webhooks.outbox import Outbox
+from common.workers import wake_up
 from delivery import bodies, page_updates, task_names
 from delivery.bodies import Event
 from delivery.lifecycle import RouteStatus, Status

@@ -13,9 +13,9 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from common.accounts import Environment
-from common.batches import together_or_each
-from common.forgetting import forgetting
-from common.phones import with_phone
+from common.brazil.phones import with_phone
+from common.postgresql.batches import together_or_each
+from common.postgresql.forgetting import forgetting
 from integration import lifecycle
 from integration.actions import receiver_mails
 from integration.models import Invoice, Order, Seller, WebhookAttempt, compact_document

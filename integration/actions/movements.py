@@ -11,8 +11,8 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from common.brazil.states import region_of
 from common.postgresql import prepared
-from common.states import region_of
 from integration import lifecycle, nfe, words
 from integration.actions import orders as order_actions
 from integration.actions.invoices import compact_key

@@ -13,13 +13,14 @@ from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery, T
 from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
-from common import business_days, wake_up
 from common.accounts import Environment
-from common.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
+from common.brazil import business_days
+from common.brazil.states import region_of
 from common.fields import any_of, composed, composed_column, spellings
 from common.postgresql import prepared
-from common.states import region_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.webhooks.models import ENDPOINT_COLUMNS
+from common.workers import wake_up
 from integration import freight, lifecycle, task_names, tracking_codes
 from integration.actions import invoices, quotes, receiver_mails
 from integration.actions.invoices import Doubt

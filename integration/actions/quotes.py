@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from common.states import Region
+from common.brazil.states import Region
 from integration import freight, postcodes
 from integration.errors import NoCoverage
 from integration.freight import Charges, Package, Parameters, Price, Rate, Service, Zone

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from common.states import postcode_of
+from common.brazil.states import postcode_of
 from integration import postcodes
 from integration.actions import receiver_mails, tracking
 from integration.errors import CompanyTaken, InvalidDocument, OrderNotFound, SellerNotFound

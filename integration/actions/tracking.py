@@ -9,8 +9,8 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Prefetch, QuerySet
 
-from common.compiled_queries import CompiledQuery, Parameter
 from common.fields import any_of, spellings
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from integration.errors import OrderNotFound
 from integration.models import Invoice, InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
 from integration.models.order import SearchCodeQuerySet, only_alike

@@ -10,7 +10,7 @@ from django.urls import reverse
 from common.accounts import Environment
 from common.mail import outbox
 from common.mail.models import Kind
-from common.page_updates import publish_on_commit
+from common.pages.page_updates import publish_on_commit
 from common.webhooks import endpoints, health
 from common.webhooks.models import Health
 from integration.models import Authentication, EndpointAlerts, WebhookEndpoint

@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import (
+from common.admin.base import (
     CREATED_BY,
     LAST_USED,
     REVOKED_BY,
@@ -26,7 +26,7 @@ from common.admin_base import (
     effect,
     pill,
 )
-from common.formats import moment
+from common.brazil.formats import moment
 from integration.actions import carriers
 from integration.actions.keys import MOST_VALID
 from integration.errors import CarrierInactive, TooManyKeys

@@ -11,13 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from common.admin_base import OneRow, column
-from common.formats import centavos
-from common.price_preview import PreviewedForm, compared
-from common.row_history import Difference
-from common.row_history_admin import RecordedAdmin, RowChangeAdmin
-from common.states import Kind
-from common.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
+from common.admin.base import OneRow, column
+from common.admin.price_preview import PreviewedForm, compared
+from common.admin.row_history import RecordedAdmin, RowChangeAdmin
+from common.admin.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
+from common.brazil.formats import centavos
+from common.brazil.states import Kind
+from common.postgresql.row_history import Difference
 from integration import freight
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import STATES, Package, Parameters, Rate, Zone

@@ -15,9 +15,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import LargeTable, ModelAdmin, ReadOnlyInline, column, facts, short
+from common.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, column, facts, short
+from common.brazil.formats import document, money
 from common.fields import any_of, spellings
-from common.formats import document, money
 from integration.actions import invoices, tracking
 from integration.admin.sellers import SELLER
 from integration.columns import INVOICE

@@ -8,8 +8,8 @@ from django.utils.translation import pgettext
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common.actors import actor_name
-from common.admin_base import CREATED_BY, LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, pill
-from common.formats import centavos
+from common.admin.base import CREATED_BY, LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, pill
+from common.brazil.formats import centavos
 from integration.admin.orders import COST, STATE
 from integration.admin.sellers import SELLER
 from integration.models import Manifest, ManifestEntry

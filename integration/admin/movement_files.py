@@ -23,15 +23,17 @@ from django.utils.translation import gettext_lazy
 from import_export.widgets import Widget
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
-from common import clock, csv_files, kept_uploads, table_files, zones
+from common import clock
 from common.accounts import Environment
 from common.actors import actor
-from common.admin_base import ModelAdmin
-from common.csv_files import UnreadableFile, comparable, in_every_language
-from common.heavy import heavy
+from common.admin.base import ModelAdmin
+from common.admin.tabular_import import ChoiceWidget, FormFieldWidget
+from common.api.heavy import heavy
+from common.brazil import zones
+from common.files import csv_files, kept_uploads, table_files
+from common.files.csv_files import UnreadableFile, comparable, in_every_language
 from common.http_requests import is_cut_short
 from common.measures import shown, with_value
-from common.tabular_import import ChoiceWidget, FormFieldWidget
 from integration import lifecycle, words
 from integration.actions import movements
 from integration.actions.movements import Movement, Outcome

@@ -15,9 +15,10 @@ from django_stubs_ext import StrOrPromise
 from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from common import admin_base, clock
+from common import clock
 from common.actors import actor, actor_name
-from common.admin_base import (
+from common.admin import base as admin_base
+from common.admin.base import (
     LargeTable,
     ModelAdmin,
     ReadOnlyInline,
@@ -28,7 +29,7 @@ from common.admin_base import (
     pretty,
     rendered_in,
 )
-from common.formats import document, money
+from common.brazil.formats import document, money
 from integration import lifecycle, words
 from integration.actions import carriers, orders
 from integration.actions.orders import Report

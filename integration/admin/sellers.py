@@ -19,10 +19,10 @@ from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
-from common.account_admin import AccountAdmin, named
 from common.accounts import Environment
 from common.actors import actor
-from common.admin_base import (
+from common.admin.accounts import AccountAdmin, named
+from common.admin.base import (
     CREATED_BY,
     LAST_USED,
     REVOKED_BY,
@@ -36,8 +36,8 @@ from common.admin_base import (
     effect,
     pill,
 )
-from common.formats import document, moment, postcode
-from common.states import LONGEST_POSTCODE, postcode_of
+from common.brazil.formats import document, moment, postcode
+from common.brazil.states import LONGEST_POSTCODE, postcode_of
 from integration.actions import keys, sellers
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document, is_document

@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from common.fields import parse_id
-from common.webhook_admin import AttemptInline, EndpointAdmin, EndpointForm, EventAdmin
+from common.webhooks.admin import AttemptInline, EndpointAdmin, EndpointForm, EventAdmin
 from integration.models import SearchCode, WebhookAttempt, WebhookEndpoint, WebhookEvent
 
 

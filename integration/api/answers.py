@@ -13,8 +13,8 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common import refusals
+from common.api.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
 from common.errors import DomainError
-from common.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
 from common.webhooks.address_guard import InvalidWebhookUrl
 from integration.api.bodies import EventAnswer, Warned
 from integration.errors import IntegrationError, MalformedBody

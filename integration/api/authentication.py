@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from common import clock, credentials
-from common.authentication import LimitedAuthentication
+from common.api.authentication import LimitedAuthentication
 from integration.actions import carriers, keys
 from integration.errors import (
     AccountSuspended,

@@ -4,7 +4,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from common.json_body import Json, one_of
+from common.api.json_body import Json, one_of
 from common.webhooks.endpoints import SandboxWebhook
 from common.webhooks.models import EventState
 from integration import nfe, words

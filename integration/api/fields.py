@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from common.json_body import UNSTORABLE
-from common.pagination import LONGEST_MOMENT, read_moment
-from common.serializers import BodyCharField
-from common.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
+from common.api.json_body import UNSTORABLE
+from common.api.pagination import LONGEST_MOMENT, read_moment
+from common.api.serializers import BodyCharField
+from common.brazil.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
 # In the description too, where a `\d` would be any digit of Unicode for some validators.

@@ -10,9 +10,9 @@ from django.core.exceptions import SuspiciousOperation
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
-from common import json_body
+from common.api import json_body
+from common.api.json_body import Fault
 from common.http_requests import content_length
-from common.json_body import Fault
 from integration import nfe
 from integration.errors import BodyTooLarge, InvoiceMissing, InvoiceTooLarge, MalformedBody
 

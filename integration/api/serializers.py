@@ -17,9 +17,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.accounts import Environment
-from common.fields import any_of
-from common.openapi import example_body
-from common.pagination import (
+from common.api.openapi import example_body
+from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,
@@ -30,9 +29,10 @@ from common.pagination import (
     QueryForm,
     TextFilter,
 )
-from common.serializers import BodySerializer
+from common.api.serializers import BodySerializer
+from common.api.views import PayloadWarning, nearest
+from common.fields import any_of
 from common.simulation import pace
-from common.views import PayloadWarning, nearest
 from integration import freight, lifecycle, nfe, postcodes, words
 from integration.actions.manifests import MOST_ORDERS
 from integration.actions.movements import MOST_EVENTS, Movement

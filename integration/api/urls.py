@@ -1,7 +1,7 @@
 from django.conf import settings
 from django.urls import path
 
-from common.views import ApiRouter
+from common.api.views import ApiRouter
 from integration.api.viewsets import (
     CarrierEventViewSet,
     EventViewSet,

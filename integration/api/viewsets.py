@@ -14,14 +14,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from common import clock, pagination
+from common import clock
 from common.accounts import Environment
-from common.heavy import heavy, heavy_if_large, heavy_with
-from common.idempotency import KeyedEndpoint
-from common.json_body import Json
-from common.openapi import NOT_BLANK, Answer, raises
+from common.api import pagination
+from common.api.heavy import heavy, heavy_if_large, heavy_with
+from common.api.idempotency import KeyedEndpoint
+from common.api.json_body import Json
+from common.api.openapi import NOT_BLANK, Answer, raises
+from common.api.views import ApiView, PayloadWarning
 from common.simulation import speed_header
-from common.views import ApiView, PayloadWarning
 from common.webhooks import endpoints, feed
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from integration.actions import carriers, invoices, manifests, movements, orders, quotes

@@ -1,6 +1,6 @@
 """What the description of the API shows of webhooks about orders."""
 
-from common.openapi import webhook
+from common.api.openapi import webhook
 
 WEBHOOK = webhook(
     "order",

@@ -3,10 +3,10 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from common.api.idempotency import IdempotencyRecord as AbstractRecord
+from common.api.refused_calls import Recorder, RefusedCall, RefusedCallCount
 from common.fields import not_personal
-from common.idempotency import IdempotencyRecord as AbstractRecord
-from common.masking import Keys
-from common.refused_calls import Recorder, RefusedCall, RefusedCallCount
+from common.observability.masking import Keys
 from integration.models.carrier import Carrier
 from integration.models.seller import Seller, environment_field
 

@@ -5,11 +5,11 @@ from django.utils.translation import gettext_lazy as _
 
 from common import credentials
 from common.accounts import LimitedAccount, validate_name
-from common.authentication import Credential
-from common.compiled_queries import CompiledQuery, Parameter
+from common.api.authentication import Credential
+from common.api.rate_limit import Limits
+from common.brazil.states import STATES, Kind
 from common.fields import not_personal, one_of
-from common.rate_limit import Limits
-from common.states import STATES, Kind
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from integration import words
 
 

@@ -10,11 +10,11 @@ from django.db.models import F, Func, Q, Subquery
 from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext_lazy as _
 
-from common.compiled_queries import CompiledQuery, Parameter
+from common.brazil.states import Kind, Region
 from common.fields import one_of
 from common.measures import BASIS_POINTS, CENTAVOS, GRAMS, NUMBER, MeasuredInteger, Unit
-from common.row_history import history_of
-from common.states import Kind, Region
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
+from common.postgresql.row_history import history_of
 from integration.freight import STATES, Parameters, Rate, Service, Zone
 
 SERVICES = [(Service.ECONOMY.value, _("Economy")), (Service.EXPRESS.value, _("Express"))]

@@ -8,9 +8,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.accounts import Environment
+from common.brazil.formats import short_id
 from common.fields import not_personal, one_of, personal
-from common.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
-from common.formats import short_id
+from common.postgresql.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from integration import nfe
 from integration.models.order import LONGEST_CODE, Order, compact_code
 from integration.models.seller import Seller, environment_field

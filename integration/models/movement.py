@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from common.fields import not_personal, personal
-from common.row_history import NOTHING
+from common.postgresql.row_history import NOTHING
 from integration import lifecycle
 from integration.models.carrier import Carrier
 from integration.models.order import Order

@@ -15,11 +15,12 @@ from django.db.models.functions import Cast, Left, NullIf
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from common import link_tokens, zones
 from common.accounts import Environment
+from common.brazil import zones
+from common.brazil.phones import phone_key, unusual_phones
 from common.fields import composed_column, not_personal, one_of, personal
-from common.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
-from common.phones import phone_key, unusual_phones
+from common.pages import link_tokens
+from common.postgresql.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from integration import lifecycle, words
 from integration.freight import Package, Price, package_of
 from integration.lifecycle import Reason, Status

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from stdnum.br import cnpj, cpf
 
-from common import credentials, fields, formats, zones
+from common import credentials, fields
 from common.accounts import (
     Environment,
     LimitedAccount,
@@ -23,11 +23,12 @@ from common.accounts import (
     suspension_is_whole,
     validate_name,
 )
-from common.authentication import Credential
-from common.compiled_queries import CompiledQuery, Parameter
+from common.api.authentication import Credential
+from common.api.rate_limit import Limits
+from common.brazil import formats, zones
+from common.brazil.states import postcode_of, region_of
 from common.fields import not_personal, one_of, personal
-from common.rate_limit import Limits
-from common.states import postcode_of, region_of
+from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from integration.errors import AccountSuspended
 from integration.models.freight import FreightParameters
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from common import formats
 from common.accounts import Environment
-from common.states import postcode_of
+from common.brazil import formats
+from common.brazil.states import postcode_of
 from integration import nfe
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status

@@ -9,8 +9,8 @@ from reportlab.lib.pagesizes import A4
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
-from common import formats
 from common.accounts import Environment
+from common.brazil import formats
 from integration.models import Manifest, Order
 from integration.papers.label import TEST, kilograms
 from integration.papers.text import BOLD, LINE, POINT, REGULAR, clean, fitted, width_of

@@ -9,7 +9,7 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.csrf import csrf_exempt
 
 from common import clock
-from common.link_pages import LinkView
+from common.pages.link_pages import LinkView
 from integration import lifecycle
 from integration.actions import receiver_mails
 from integration.models import Order

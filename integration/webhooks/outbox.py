@@ -9,10 +9,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 
-from common import wake_up
 from common.webhooks import recording
 from common.webhooks.models import EventState
 from common.webhooks.outbox import Authorize, ClaimedItem, Outbox
+from common.workers import wake_up
 from integration import bodies, task_names
 from integration.lifecycle import Status
 from integration.models import (

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from common.api.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
 from common.errors import DomainError
-from common.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning
 from common.webhooks import address_guard
 from delivery import errors as delivery_errors
 from delivery.api import errors as delivery_api_errors

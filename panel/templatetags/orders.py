@@ -7,7 +7,7 @@ from django import template
 from django.utils.formats import localize
 from django.utils.safestring import SafeString
 
-from common import formats
+from common.brazil import formats
 from integration import words
 from integration.models.freight import SERVICES, ZONES
 from panel.templatetags.panel import badge_of

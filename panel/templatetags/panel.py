@@ -14,9 +14,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from common import clock, formats, phones, zones
+from common import clock
 from common.accounts import Role
 from common.actors import actor_name
+from common.brazil import formats, phones, zones
 from common.columns import State
 from common.fields import composed, folded
 from common.http_requests import browser_name

@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
-from common.formats import ahead
+from common.brazil.formats import ahead
 from common.webhooks import signing
 from common.webhooks.models import Attempt, Endpoint, Event, EventState
 from common.webhooks.outbox import outbox_of

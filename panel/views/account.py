@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import npgettext, pgettext
 
 from common import clock
-from common.page_updates import stream
-from common.replica import may_be_old
+from common.pages.page_updates import stream
+from common.postgresql.replica import may_be_old
 from delivery import page_updates, reports
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt

@@ -21,11 +21,11 @@ from django.views.generic import View
 
 from access import teams
 from access.rights import accounts_of, is_account_staff, sellers_of
-from common import log_context
 from common.actors import actor, member
+from common.brazil.zones import Place
+from common.observability import log_context
 from common.webhooks.models import Endpoint
 from common.webhooks.outbox import Outbox, outbox_of
-from common.zones import Place
 from delivery.errors import AccountSuspended
 from delivery.models import AccountScope, Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import DeliveryQuerySet

@@ -19,8 +19,8 @@ from django.utils.translation import gettext_lazy as _
 
 from common import clock
 from common.actors import actor
-from common.formats import short_id
-from common.page_updates import stream
+from common.brazil.formats import short_id
+from common.pages.page_updates import stream
 from delivery import page_updates
 from delivery.actions import drivers, moves, ways
 from delivery.actions import goods as goods_actions

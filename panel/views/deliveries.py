@@ -16,10 +16,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from access.rights import accounts_of
-from common import clock, table_files
+from common import clock
 from common.actors import actor, actor_name
-from common.heavy import heavy
-from common.replica import may_be_old
+from common.api.heavy import heavy
+from common.files import table_files
+from common.postgresql.replica import may_be_old
 from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
 from delivery.columns import DELIVERY

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from common import clock
-from common.page_updates import stream
+from common.brazil.zones import Place
+from common.pages.page_updates import stream
 from common.webhooks import endpoints
-from common.zones import Place
 from delivery.models import Integrator
 from delivery.models import WebhookEndpoint as EndpointOfAccount
 from integration.models import Seller

@@ -16,13 +16,14 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common import clock, table_files
+from common import clock
 from common.actors import actor
-from common.csv_files import Cell
-from common.formats import named_moment
-from common.heavy import heavy
-from common.replica import may_be_old
-from common.table_files import Column, OfMoments
+from common.api.heavy import heavy
+from common.brazil.formats import named_moment
+from common.files import table_files
+from common.files.csv_files import Cell
+from common.files.table_files import Column, OfMoments
+from common.postgresql.replica import may_be_old
 from common.webhooks import feed, replays
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import FAILING, STATE_NAMES, Attempt, EventState

@@ -7,8 +7,8 @@ from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
 
-from common import map_file
 from common.actors import actor
+from common.pages import map_file
 from delivery.actions import dispatch_rules
 from delivery.geo import geocoding
 from panel.views.base import LoggedInView, RequestingView, page_language

@@ -15,7 +15,7 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import InvalidPerson, Person, person
 from common import clock
 from common.actors import actor
-from common.heavy import heavy
+from common.api.heavy import heavy
 from panel.views.base import LoggedInView
 
 _LONGEST = 40

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 
 from common import clock
-from common import refused_calls as technique
-from common.replica import may_be_old
+from common.api import refused_calls as technique
+from common.postgresql.replica import may_be_old
 from delivery.models import RefusedDeliveryCall
 from delivery.models import call as with_token
 from integration.models import RefusedSellerCall

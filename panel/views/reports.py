@@ -18,14 +18,15 @@ from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
-from common import clock, table_files
+from common import clock
 from common.actors import actor
-from common.csv_files import Cell
-from common.formats import money, number
-from common.heavy import heavy
-from common.pagination import InvalidCursor, Page
-from common.replica import may_be_old
-from common.table_files import Column, OfMoments
+from common.api.heavy import heavy
+from common.api.pagination import InvalidCursor, Page
+from common.brazil.formats import money, number
+from common.files import table_files
+from common.files.csv_files import Cell
+from common.files.table_files import Column, OfMoments
+from common.postgresql.replica import may_be_old
 from delivery import reports, words
 from delivery.forms import text_of_simulator
 from delivery.lifecycle import Ending, Status

@@ -23,7 +23,8 @@ from access.rights import is_of_depot
 from common import clock
 from common.accounts import Environment
 from common.actors import actor
-from common.device_reports import (
+from common.api.json_body import BodyTooLarge
+from common.pages.device_reports import (
     MOST_AT_ONCE,
     InvalidReport,
     Unreadable,
@@ -35,8 +36,7 @@ from common.device_reports import (
     text,
     wrong,
 )
-from common.json_body import BodyTooLarge
-from common.offline_pages import OfflinePage
+from common.pages.offline_pages import OfflinePage
 from delivery.refusals import refusal
 from integration import words
 from integration.actions import movements

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from common.replica import may_be_old
+from common.postgresql.replica import may_be_old
 from panel.search import LONGEST, Search
 from panel.views.base import LoggedInView
 

@@ -11,11 +11,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from common import clock, formats, table_files
+from common import clock
 from common.actors import actor
-from common.heavy import heavy
+from common.api.heavy import heavy
+from common.brazil import formats
+from common.files import table_files
 from common.http_requests import is_cut_short
-from common.replica import may_be_old
+from common.postgresql.replica import may_be_old
 from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import Doubt, DoubtCode

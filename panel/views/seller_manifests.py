@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgett
 
 from common import clock
 from common.actors import actor
-from common.heavy import heavy
-from common.replica import may_be_old
+from common.api.heavy import heavy
+from common.postgresql.replica import may_be_old
 from integration import words
 from integration.actions import manifests, tracking
 from integration.actions.manifests import MOST_ORDERS

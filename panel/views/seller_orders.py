@@ -14,11 +14,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from common import clock, table_files
+from common import clock
 from common.accounts import Environment
 from common.actors import actor
-from common.heavy import heavy
-from common.replica import may_be_old
+from common.api.heavy import heavy
+from common.files import table_files
+from common.postgresql.replica import may_be_old
 from integration import words
 from integration.actions import orders
 from integration.actions.orders import Report

@@ -22,14 +22,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import table_files
 from common.accounts import Environment
 from common.actors import actor
-from common.csv_files import Cell
-from common.formats import money, number
-from common.heavy import heavy
-from common.replica import may_be_old
-from common.table_files import Column
+from common.api.heavy import heavy
+from common.brazil.formats import money, number
+from common.files import table_files
+from common.files.csv_files import Cell
+from common.files.table_files import Column
+from common.postgresql.replica import may_be_old
 from delivery.reports import Period
 from integration import lifecycle, words
 from integration.lifecycle import Status

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common import clock
-from common.formats import money
+from common.brazil.formats import money
 from common.mail import outbox
 from delivery import words
 from delivery.actions import stops

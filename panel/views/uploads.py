@@ -9,9 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from common import clock, csv_files, table_files
-from common.csv_files import UnreadableFile
-from common.heavy import heavy
+from common import clock
+from common.api.heavy import heavy
+from common.files import csv_files, table_files
+from common.files.csv_files import UnreadableFile
 from common.http_requests import is_cut_short
 from panel import hours, uploads
 from panel.delivery_forms import like_pickup

@@ -11,8 +11,8 @@ from access import invitations
 from access.models import Invitation
 from access.teams import TeamRefusal
 from common.accounts import Role
-from common.attempts import Limit
 from common.mail.models import Message
+from common.pages.attempts import Limit
 from tests.access.conftest import ANA
 
 

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from access import throttle
 from access.throttle import Secret
-from common import attempts
-from common.attempts import Limit, TooManyAttempts
 from common.models import AttemptCount
+from common.pages import attempts
+from common.pages.attempts import Limit, TooManyAttempts
 from tests.access.conftest import CHECKED, HERE, IN, LOG_IN, PASSWORD, REFUSED, log_in
 
 

@@ -15,7 +15,7 @@ from django.db import connection
 from playwright.sync_api import Browser, BrowserType, Page, expect, sync_playwright
 
 from common import connections
-from common.page_updates import Message, publish
+from common.pages.page_updates import Message, publish
 from common.webhooks.sender import BackgroundSender
 from delivery.models import Environment, WebhookEndpoint
 from delivery.webhooks.outbox import OUTBOX
@@ -130,7 +130,7 @@ def _sends(monkeypatch: pytest.MonkeyPatch) -> None:
         if task == OUTBOX.task:
             SENDER.wake()
 
-    monkeypatch.setattr("common.wake_up.send", send)
+    monkeypatch.setattr("common.workers.wake_up.send", send)
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def endpoint(shop: Any) -> WebhookEndpoint:
 def busy(shop: Any, endpoint: WebhookEndpoint, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A shop with deliveries of every status, and with webhooks received and refused. A delivery on its way."""
     with monkeypatch.context() as patch:
-        patch.setattr("common.wake_up.send", lambda *_task, **_arguments: None)
+        patch.setattr("common.workers.wake_up.send", lambda *_task, **_arguments: None)
         return shop_history.create(shop, endpoint)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from common.serializers import BodySerializer
+from common.api.serializers import BodySerializer
 
 
 class Inner(BodySerializer):

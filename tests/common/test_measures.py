@@ -5,8 +5,8 @@ from django.utils import translation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from common.admin.tabular_import import ChoiceWidget, FormFieldWidget
 from common.measures import CENTAVOS, MeasureField, decimal
-from common.tabular_import import ChoiceWidget, FormFieldWidget
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from common.page_updates import STREAM, StreamRequest
+from common.pages.page_updates import STREAM, StreamRequest
 from config.page_streams import PageStreams, StreamLimits
 from config.rsgi import Application
 from tests.config.echo_server import Response

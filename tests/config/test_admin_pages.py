@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from stdnum.br import cnpj
 
-from common.states import STATES
+from common.brazil.states import STATES
 from common.webhooks import endpoints
 from delivery.actions import tokens
 from delivery.models import DispatchRules

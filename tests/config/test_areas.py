@@ -2,7 +2,7 @@
 
 import pytest
 
-from common.views import HELP_LINK
+from common.api.views import HELP_LINK
 from config.areas import Area, area_of
 
 # Paths of requests as Django has them, percent-decoded once. None of them is an endpoint's.

@@ -7,7 +7,7 @@ import pytest
 from django.db import ProgrammingError, connection
 from django.test.utils import CaptureQueriesContext
 
-from common import refused_calls
+from common.api import refused_calls
 from config.env import BASE_DIR
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.call import RECORDER as OF_TOKENS
@@ -90,7 +90,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.utils import timezone
 from types import SimpleNamespace
-from common.authentication import CALL
+from common.api.authentication import CALL
 from config.refused_calls import write_counts_until_exit
 from delivery.models import RefusedDeliveryCallCount, Token
 from delivery.models.call import RECORDER

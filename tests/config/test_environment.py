@@ -6,11 +6,11 @@ from unittest import mock
 
 import pytest
 
-from common import web_push
 from config import environment
 from config.env import StartRefused
 from config.environment import VARIABLES
 from config.management.commands import environment as command
+from delivery import web_push
 from tests.production import ENVIRONMENT
 
 FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]

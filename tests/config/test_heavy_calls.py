@@ -17,7 +17,8 @@ from django.conf import settings
 from django.db import OperationalError
 from django.urls import URLResolver, get_resolver
 
-from common import clock, credentials, heavy
+from common import clock, credentials
+from common.api import heavy
 from config import heavy_callers, heavy_calls
 from config.env import BASE_DIR
 from config.heavy_callers import caller_of
@@ -32,7 +33,7 @@ ACCOUNT = "/panel/accounts/019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50/live/"
 
 # What takes the time: whoever calls one of them is a heavy call, unless it is named below.
 COSTLY = {
-    "common.table_files.response", "common.table_files.read", "common.kept_uploads.claim", "integration.nfe.read_file",
+    "common.files.table_files.response", "common.files.table_files.read", "common.files.kept_uploads.claim", "integration.nfe.read_file",
     "integration.papers.files.labels", "integration.papers.files.manifest", "access.personal_data.export",
 }  # fmt: skip  # a list
 # One invoice takes less than 100 ms, and sellers send several at once. Templates have one row.

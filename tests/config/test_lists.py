@@ -38,7 +38,7 @@ COUNT = 5
 LIMITS = (2, COUNT - 1, COUNT, COUNT + 1)
 # Functions that read one page or portion, and the modules that define them.
 READERS = {"page_in_order", "page_matching", "listed", "all_rows", "numbered", "cursor_at", "Paginator"}
-DEFINED_IN = {"common/pagination.py", "panel/filters.py", "common/admin_base.py", "common/tabular_import.py"}
+DEFINED_IN = {"common/api/pagination.py", "panel/filters.py", "common/admin/base.py", "common/admin/tabular_import.py"}
 
 
 @dataclass

@@ -19,15 +19,15 @@ _SQL = ("::date", "date_trunc", "date_part", "extract(year", "extract(month", "e
 _LOCAL = {"timezone.localtime", "timezone.localdate"}
 
 REVIEWED = {
-    "common/device_reports.py": {"value.year"},  # only whether arithmetic with it can overflow
-    "common/pagination.py": {
+    "common/pages/device_reports.py": {"value.year"},  # only whether arithmetic with it can overflow
+    "common/api/pagination.py": {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
     },
-    "common/table_files.py": {"datetime.strptime(text, form).date()"},  # typed as a date
+    "common/files/table_files.py": {"datetime.strptime(text, form).date()"},  # typed as a date
     "integration/admin/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
-    "common/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
+    "common/brazil/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
     "delivery/actions/service_hours.py": {"opens_at.astimezone(zone)"},  # of the pickup
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
     "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
@@ -49,11 +49,11 @@ REVIEWED = {
     "delivery/management/commands/replay_webhooks.py": {"timezone.make_aware(moment)"},  # typed without an offset
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
-    "common/refused_calls.py": {"self.hour"},  # a column
+    "common/api/refused_calls.py": {"self.hour"},  # a column
     "delivery/reports.py": {  # of dates
         "day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)", "self.first.replace(day=1)",
     },
-    "common/business_days.py": {"day.year", "day.weekday()"},  # of a date
+    "common/brazil/business_days.py": {"day.year", "day.weekday()"},  # of a date
     "panel/driver_day.py": {"self.day"},  # a date
     "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT

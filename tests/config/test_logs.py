@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
-from common import log_context
+from common.observability import log_context
 from config.logs import BEFORE_SECRETS, JsonFormatter, LineFormatter, formatter, without_secrets
 
 SECRET = "Ab3_-" * 9  # pragma: allowlist secret

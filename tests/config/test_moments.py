@@ -12,12 +12,13 @@ from django.apps import apps
 from django.db.models import DateTimeField, Max
 from django.utils import timezone
 
-from common import attempts, moments
-from common.attempts import Limit, TooManyAttempts
 from common.mail.models import Kind, Message
 from common.models import AttemptCount, LatestMoment
-from common.moments import TOLERANCE, Table
+from common.pages import attempts
+from common.pages.attempts import Limit, TooManyAttempts
 from common.webhooks import claims
+from common.workers import moments
+from common.workers.moments import TOLERANCE, Table
 from config.moments import tables
 from config.tasks import pull_moments_back
 from delivery.actions import drivers

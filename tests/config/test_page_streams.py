@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 from redis import Redis, RedisError
 
-from common.page_updates import CHANNEL
+from common.pages.page_updates import CHANNEL
 from config.local.embedded.redis import _program
 from tests.config.stream_client import EventStream, granian, limits
 from tests.faults.waiting import until

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from common import rate_limit
-from common.rate_limit import limiter
+from common.api import rate_limit
+from common.api.rate_limit import limiter
 from delivery.actions import integrators, tokens
 from delivery.models import Delivery, Token
 from integration.actions import keys, sellers

@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from common import batches
+from common.postgresql import batches
 from delivery.actions import integrators
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.tasks import prune_refused_calls

@@ -12,9 +12,9 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.test import RequestFactory, override_settings
 from psycopg import errors
 
-from common import replica
 from common.connections import BackOff
-from common.replica import CHANGED_SECONDS, Router
+from common.postgresql import replica
+from common.postgresql.replica import CHANGED_SECONDS, Router
 from config.middleware import ChangedCookieMiddleware
 from delivery.models import Delivery
 from tests.production import settings_of
@@ -41,7 +41,7 @@ class TestSettings:
         )
         of_replica, primary = databases["replica"], databases["default"]
 
-        assert (routers, cookie) == (["common.replica.Router"], "__Host-changed")
+        assert (routers, cookie) == (["common.postgresql.replica.Router"], "__Host-changed")
         assert "config.middleware.ChangedCookieMiddleware" in middleware
         assert (of_replica["HOST"], of_replica["TEST"]["MIRROR"]) == ("replica.example.com", "default")
         assert (of_replica["OPTIONS"].pop("connect_timeout"), primary["OPTIONS"].pop("connect_timeout")) == (2, 5)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 import delivery.invariants
 import integration.invariants
-from common.invariants import Invariant, examine, of_schema
+from common.postgresql.invariants import Invariant, examine, of_schema
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import deliveries

@@ -32,12 +32,16 @@ _ADDRESS = "an address's text of at most 255 characters, a query of at most 400;
 _ROUTES = "linear; the expressions of our own URL map"
 _OWN = "linear; the texts of config/environment.py"
 TABLE = {
-    ("common/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
-    ("common/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(COUNTED, LINEAR, "5,51198E+12"),
-    ("common/heavy.py", r"\(\?P<\w+>"): Bound(_ROUTES, 2_000, "(?P<seller>"),
-    ("common/heavy.py", r"(\\Z|\\z|\$)$"): Bound(_ROUTES, 2_000, "\\Z"),
-    ("common/heavy.py", "path"): Bound(f"{_ROUTES}, one behind another; paths are cut by the server", 2_000, "path"),
-    ("common/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
+    ("common/brazil/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
+    ("common/brazil/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(
+        COUNTED, LINEAR, "5,51198E+12"
+    ),
+    ("common/api/heavy.py", r"\(\?P<\w+>"): Bound(_ROUTES, 2_000, "(?P<seller>"),
+    ("common/api/heavy.py", r"(\\Z|\\z|\$)$"): Bound(_ROUTES, 2_000, "\\Z"),
+    ("common/api/heavy.py", "path"): Bound(
+        f"{_ROUTES}, one behind another; paths are cut by the server", 2_000, "path"
+    ),
+    ("common/pages/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
     ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
         "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
     ),
@@ -67,34 +71,37 @@ TABLE = {
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     ("config/environment_values.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
-    ("common/csv_files.py", r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])'): Bound(
-        "linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"
-    ),
     (
-        "common/csv_files.py",
+        "common/files/csv_files.py",
+        r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])',
+    ): Bound("linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"),
+    (
+        "common/files/csv_files.py",
         r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""",
     ): Bound("length checked by `read`; linear: the one repetition follows an apostrophe", LINEAR, ";'  =1,'+2"),
-    ("common/csv_files.py", r'"?sep=(.)"?[;,\t]{0,100}'): Bound(COUNTED, LINEAR, '"sep=;";;;'),
-    ("common/table_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
-    ("common/workbooks.py", r"""\br\s*=\s*["']([A-Za-z]*)([0-9]*)["']"""): Bound(
+    ("common/files/csv_files.py", r'"?sep=(.)"?[;,\t]{0,100}'): Bound(COUNTED, LINEAR, '"sep=;";;;'),
+    ("common/files/table_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
+    ("common/files/workbooks.py", r"""\br\s*=\s*["']([A-Za-z]*)([0-9]*)["']"""): Bound(
         "at most _MOST_EXPANDED; linear: each repetition follows a character that it does not hold",
         LINEAR,
         "r = 'XFD1048576'",
     ),
-    ("common/workbooks.py", r"</[^>]{0,50}si\s{0,20}>"): Bound(COUNTED, LINEAR, "</x:si  >"),
-    ("common/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
-    ("common/masking.py", r"([0-9]{2}[. ]?[0-9]{3})[ .-]?[0-9]{0,4}"): Bound(COUNTED, LINEAR, "01310-100"),
-    ("common/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
-    ("common/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
+    ("common/files/workbooks.py", r"</[^>]{0,50}si\s{0,20}>"): Bound(COUNTED, LINEAR, "</x:si  >"),
+    ("common/api/idempotency.py", r"[ -~]+"): Bound(ONE, LINEAR, "order-1"),
+    ("common/observability/masking.py", r"([0-9]{2}[. ]?[0-9]{3})[ .-]?[0-9]{0,4}"): Bound(
+        COUNTED, LINEAR, "01310-100"
+    ),
+    ("common/observability/masking.py", r"[\w.,:+-]{1,40}"): Bound(COUNTED, LINEAR, "MOTORCYCLE"),
+    ("common/observability/masking.py", r"[\w.-]{1,40}"): Bound(COUNTED, LINEAR, "vehicleType"),
     ("common/accounts.py", r"://|\bwww\."): Bound("linear: no quantifier", LINEAR, "www."),
-    ("common/views.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
+    ("common/api/views.py", r"""(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])"""): Bound(
         "cut to _LONGEST_PREFER; linear too: a word stands between the repetitions", 500, ', handling = "strict" ,'
     ),
-    ("common/refused_calls.py", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): Bound(
+    ("common/api/refused_calls.py", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): Bound(
         COUNTED, LINEAR, "019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"
     ),
-    ("common/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
-    ("common/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
+    ("common/api/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
+    ("common/api/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
     ("delivery/geo/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
     (
@@ -169,7 +176,7 @@ TABLE = {
         "linear: no quantifier; at most 8 MB", LINEAR, "\xff\xda"
     ),
     ("common/webhooks/address_guard.py", r"[\x00-\x20\x7f-\x9f\\]"): Bound("linear: no quantifier", LINEAR, "\\"),
-    ("common/json_body.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
+    ("common/api/json_body.py", r"[\x00\ud800-\udfff]"): Bound("linear: no quantifier", LINEAR, "\0"),
     ("integration/api/fields.py", r"[0-9]{1,18}"): Bound(COUNTED, LINEAR, "12"),
     ("integration/api/fields.py", r"\d{1,16}(\.\d{1,20})?"): Bound(COUNTED, LINEAR, "12.50"),
     ("integration/api/fields.py", r"[0-9]{1,3}"): Bound(COUNTED, LINEAR, "12"),
@@ -216,7 +223,7 @@ TABLE = {
             r"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""
         ),
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
-    ("common/states.py", r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}"): Bound(COUNTED, LINEAR, "01.310 - 100"),
+    ("common/brazil/states.py", r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}"): Bound(COUNTED, LINEAR, "01.310 - 100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
     ("panel/refusal_reasons.py", r"%\((\w+)\)s|\{(\w+)\}"): Bound("the project's own texts", 10_000, "%(name)s"),

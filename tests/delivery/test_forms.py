@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone, translation
 
-from common.formats import short_id
+from common.brazil.formats import short_id
 from delivery.actions import moves
 from delivery.forms import done
 from delivery.lifecycle import Mode

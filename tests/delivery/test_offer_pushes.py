@@ -11,9 +11,10 @@ from django.db import connection
 from django.utils import timezone
 from redis import Redis
 
-from common import credentials, wake_up, web_push
-from common.page_updates import CHANNEL
-from delivery import offer_pushes, page_updates, task_names
+from common import credentials
+from common.pages.page_updates import CHANNEL
+from common.workers import wake_up
+from delivery import offer_pushes, page_updates, task_names, web_push
 from delivery.actions import deliveries, driver_devices
 from delivery.models import Driver, DriverDevice, LatestPosition, PushSubscription
 from tests.delivery.driver_app.browsers import Browser, claims

@@ -14,9 +14,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from common import connections
-from common import page_updates as technique
 from common.connections import BackOff
-from common.page_updates import ANYTHING, CHANNEL, Message
+from common.pages import page_updates as technique
+from common.pages.page_updates import ANYTHING, CHANNEL, Message
 from common.webhooks import endpoints, replays
 from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem

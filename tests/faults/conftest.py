@@ -12,7 +12,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from common.invariants import examine
+from common.postgresql.invariants import examine
 from config.env import data_dir
 from config.local import embedded
 from delivery import invariants as deliveries

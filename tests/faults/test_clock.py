@@ -8,8 +8,8 @@ from django.db import connection
 from django.db.models import Max
 from django.utils import timezone
 
-from common import moments
 from common.connections import redis
+from common.workers import moments
 from config.env import data_dir
 from config.moments import tables
 from config.monitoring import heartbeats

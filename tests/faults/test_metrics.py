@@ -9,7 +9,7 @@ from django.conf import settings
 from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
-from common import metrics
+from common.observability import metrics
 from delivery.models import Delivery
 from tests.faults.calls import call, new_session
 from tests.faults.report import await_all

@@ -28,7 +28,7 @@ def made_meanwhile(base, request):
         thread.join()
 
 
-# Fails if the record of the key is committed before the delivery (`run_once` in common/idempotency.py without its
+# Fails if the record of the key is committed before the delivery (`run_once` in common/api/idempotency.py without its
 # transaction), and if the event is written in another transaction than the delivery (delivery/actions/deliveries.py).
 @pytest.mark.ci
 def test_the_delivery_of_a_killed_transaction_is_made_by_the_repetition(server, callers):
@@ -64,7 +64,7 @@ def _is_waiting():
 
 
 # Fails if the answer is stored after the commit of the delivery, or not looked for (`run_once` and `_reserve` in
-# common/idempotency.py): the repetition would make another delivery, or be refused.
+# common/api/idempotency.py): the repetition would make another delivery, or be refused.
 @pytest.mark.ci
 def test_the_delivery_of_a_killed_answer_is_that_of_the_repetition(server, callers):
     """The transaction is committed, and the server does not know that yet, when it is killed."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from common import formats
+from common.brazil import formats
 from integration.api.bodies import _number, _summary
 from integration.api.fields import AmountField, WeightField
 from integration.models import Company, Order

@@ -8,15 +8,15 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
-from common.forgetting import forgetting
-from common.invariants import examine
+from common.postgresql.forgetting import forgetting
+from common.postgresql.invariants import examine
 from common.webhooks import endpoints
 from integration import invariants
 from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Invoice, Order, Seller, StatusLog, WebhookEndpoint
-from tests.common.test_phones import UNUSUAL
+from tests.common.brazil.test_phones import UNUSUAL
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
 from tests.moments import NEW_YEAR, Midnight
 

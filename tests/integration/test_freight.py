@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from common import states
-from common.states import Kind, Region
+from common.brazil import states
+from common.brazil.states import Kind, Region
 from integration import freight, postcodes
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import Package, Parameters, Rate, Zone

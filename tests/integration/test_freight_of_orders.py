@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
 
-from common import business_days
+from common.brazil import business_days
 from integration.actions import orders, quotes
 from integration.freight import Package, Price
 from integration.lifecycle import Status

@@ -11,8 +11,8 @@ from django.utils import timezone
 from access import personal_data
 from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import person
+from common.admin.tabular_import import TableFile
 from common.mail.models import Message, MessageState
-from common.tabular_import import TableFile
 from common.webhooks import endpoints, feed, replays
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries

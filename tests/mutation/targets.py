@@ -42,13 +42,13 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/delivery/actions/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
     ),
-    "common/authentication.py": (
+    "common/api/authentication.py": (
         "tests/integration/test_keys.py",
         "tests/delivery/actions/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
     ),
     "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
-    "common/states.py": ("tests/common/test_states.py", "tests/integration/test_postcodes.py"),
+    "common/brazil/states.py": ("tests/common/brazil/test_states.py", "tests/integration/test_postcodes.py"),
     "integration/nfe.py": (
         "tests/integration/test_nfe.py",
         "tests/integration/api/test_invoices.py",

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from common.formats import money
+from common.brazil.formats import money
 from delivery import lifecycle
 from delivery.actions import deliveries, drivers, moves, receivers
 from delivery.geo.distance import Point

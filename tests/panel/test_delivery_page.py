@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from common.phones import shown as phone_shown
+from common.brazil.phones import shown as phone_shown
 from delivery.actions import deliveries, proofs, receivers
 from delivery.actions.proofs import Proof
 from delivery.geo.distance import Point

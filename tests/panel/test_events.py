@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from common.accounts import Role
-from common.formats import moment
+from common.brazil.formats import moment
 from delivery.actions import deliveries
 from delivery.models import (
     EventState,

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from common import csv_files
-from common.table_files import read
+from common.files import csv_files
+from common.files.table_files import read
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
 from delivery.models import EventState, WebhookAttempt, WebhookEvent

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from pmtiles.tile import Compression, TileType
 
-from common.map_file import MOST_BYTES
+from common.pages.map_file import MOST_BYTES
 from delivery.models import DispatchRulesChange
 from panel import maps
 from tests.panel import archives

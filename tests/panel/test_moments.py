@@ -8,9 +8,9 @@ from django.conf import settings
 from django.http import QueryDict
 from django.utils import timezone, translation
 
-from common import csv_files
-from common.account_admin import named
-from common.formats import age, moment
+from common.admin.accounts import named
+from common.brazil.formats import age, moment
+from common.files import csv_files
 from delivery.models import Integrator, Transition
 from delivery.reports import Period
 from panel.templatetags.panel import time_of_day

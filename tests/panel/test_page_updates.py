@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from common.page_updates import STREAM
+from common.pages.page_updates import STREAM
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from access.models import PersonRequest
-from common.forgetting import forgetting
+from common.postgresql.forgetting import forgetting
 from delivery.models import Stop
 from integration.models import Invoice
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested

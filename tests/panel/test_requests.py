@@ -10,8 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from common.forgetting import forgetting
-from common.formats import moment
+from common.brazil.formats import moment
+from common.postgresql.forgetting import forgetting
 from delivery.actions import deliveries
 from delivery.geo import service_area
 from delivery.lifecycle import Mode

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access.tasks import prune_uploads
-from common import kept_uploads
+from common.files import kept_uploads
 from common.models import KeptUpload
 from delivery.actions import deliveries
 from delivery.models import AccountScope, Delivery, Tariff

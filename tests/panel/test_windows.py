@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone, translation
 
-from common import formats
+from common.brazil import formats
 from delivery.actions import deliveries
 from delivery.windows import Window
 from panel import board

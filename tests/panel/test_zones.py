@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from common.table_files import read
+from common.files.table_files import read
 from delivery.actions import deliveries
 from delivery.errors import Closed
 from delivery.models import Delivery, PickupPoint, WebhookEvent

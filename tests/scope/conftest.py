@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from access import invitations
-from common.attempts import Limit
+from common.pages.attempts import Limit
 from common.webhooks import endpoints
 from delivery.actions import alerts, proofs, tokens
 from delivery.models import DispatchRules

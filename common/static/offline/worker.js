@@ -1,7 +1,7 @@
 // The service worker of a page that opens without a connection. It keeps the page and its files, all of one version, and
 // nothing of a person; what people do is kept by the page in IndexedDB.
 //
-// `self.rota` has been set by the script that imports this one, see common/offline_pages.py.
+// `self.rota` has been set by the script that imports this one, see common/pages/offline_pages.py.
 "use strict";
 
 {

@@ -14,8 +14,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
-from common import device_reports
 from common.errors import DomainError
+from common.pages import device_reports
 from common.webhooks import address_guard
 from common.webhooks import errors as webhook_errors
 from config.env import PACKAGES

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 import delivery.invariants
 import integration.invariants
-from common.invariants import Finding, examine, of_schema
+from common.postgresql.invariants import Finding, examine, of_schema
 
 _MOST_IDS = 10
 _STATEMENT_SECONDS = 600

@@ -27,12 +27,13 @@ from redis import Redis
 from rest_framework.test import APIClient
 
 from access.models import PersonRequest
-from common import credentials, web_push
+from common import credentials
 from common.fields import CiphertextField
 from common.mail import sending
 from common.webhooks import endpoints
 from common.webhooks.outbox import outboxes
 from config.celery import app
+from delivery import web_push
 from delivery.actions import deliveries, receivers
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
 from integration.actions import orders, sellers

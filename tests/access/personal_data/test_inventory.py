@@ -64,7 +64,7 @@ def _documented():
 
 
 def _let_be_forgotten():
-    """The columns that a trigger of `common.forgetting` lets be anonymised, without the moment of that."""
+    """The columns that a trigger of `common.postgresql.forgetting` lets be anonymised, without the moment of that."""
     for model in apps.get_models():
         for trigger in getattr(model._meta, "triggers", []):
             if trigger.name.endswith("_forgotten"):

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from common.page_updates import Message, publish
+from common.pages.page_updates import Message, publish
 from delivery import page_updates
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.models import Delivery, LatestPosition

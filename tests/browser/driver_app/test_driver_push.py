@@ -14,8 +14,8 @@ from django.db import connection
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from common import credentials, web_push
-from delivery import offer_pushes
+from common import credentials
+from delivery import offer_pushes, web_push
 from delivery.models import PushSubscription
 from tests.browser.conftest import WHOLE
 from tests.browser.waiting import until

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
-from common.deadlines import BoundedCalls
 from common.mail import sending
 from common.mail.models import Message, MessageState
+from common.workers.deadlines import BoundedCalls
 from tests import smtp
 from tests.delivery.locking import without_waiting
 from tests.overlapping import overlap

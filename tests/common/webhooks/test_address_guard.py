@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from common.deadlines import BoundedCalls
 from common.webhooks import address_guard
 from common.webhooks.address_guard import AddressRefused, InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
+from common.workers.deadlines import BoundedCalls
 from config import rsgi
 
 PRIVATE = [

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.utils import timezone, translation
 
-from common import wake_up
 from common.actors import actor_name
 from common.webhooks import endpoints, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
 from common.webhooks.replays import Replayed
+from common.workers import wake_up
 from delivery import tasks as tasks_of_deliveries
 from delivery.actions import deliveries
 from integration import tasks as tasks_of_orders

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 import delivery.invariants
 import integration.invariants
-from common.invariants import examine
+from common.postgresql.invariants import examine
 from config.local.banner import credentials
 from config.local.demo import data
 from delivery.actions import tokens

@@ -3,8 +3,8 @@
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from common import metrics
 from common.cached import Cached
+from common.observability import metrics
 from config.monitoring import exposition, readiness
 
 TOKEN = "a-token-of-prometheus-for-these-tests"

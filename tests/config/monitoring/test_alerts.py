@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from common import metrics
+from common.observability import metrics
 from config.env import BASE_DIR
 from config.monitoring import exposition
 

@@ -6,7 +6,7 @@ import logging
 import pytest
 import sentry_sdk
 
-from common import log_context
+from common.observability import log_context
 from config.monitoring import error_reports
 from tests.config.monitoring.receivers import receiver
 from tests.factories import payload

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django.utils import timezone
 
-from common import tracing as hooks
+from common.observability import tracing as hooks
 from common.webhooks import endpoints
 from config.monitoring import tracing
 from delivery.models import Delivery, WebhookEvent, WebhookQueueItem

@@ -14,7 +14,7 @@ from django.utils import timezone
 from access import personal_data
 from access.models import PersonRequestKind as PersonKind
 from access.personal_data import person
-from common import kept_uploads
+from common.files import kept_uploads
 from common.mail import outbox
 from common.mail.models import Kind
 from common.webhooks import endpoints

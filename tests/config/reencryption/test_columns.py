@@ -41,7 +41,7 @@ class TestColumns:
         assert places == {
             "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/actions/tokens.py",  # Token.ciphertext
-            "common/kept_uploads.py",  # KeptUpload.ciphertext
+            "common/files/kept_uploads.py",  # KeptUpload.ciphertext
             "panel/views/sellers.py",  # the session
             "panel/views/setup.py",  # the session
             "integration/models/webhook.py",  # WebhookEndpoint.authentication_ciphertext

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from common import page_updates, wake_up
-from common.wake_up import BackgroundWork
+from common.pages import page_updates
+from common.workers import wake_up
+from common.workers.wake_up import BackgroundWork
 from delivery import task_names, tasks
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import routing

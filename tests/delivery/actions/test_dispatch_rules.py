@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from common.row_history import Difference, compare
+from common.postgresql.row_history import Difference, compare
 from delivery.actions import dispatch_rules
 from delivery.models import DispatchRules, DispatchRulesChange, Rules
 from tests.factories import BY

@@ -10,9 +10,9 @@ from django.core.files.base import ContentFile
 from django.db import connection, transaction
 from django.utils import timezone
 
-from common.forgetting import forgetting
-from common.invariants import examine
 from common.mail.models import Kind, Message
+from common.postgresql.forgetting import forgetting
+from common.postgresql.invariants import examine
 from delivery import bodies, invariants
 from delivery.actions import deliveries, drivers, proofs
 from delivery.actions import forgetting as forgetting_deliveries
@@ -31,7 +31,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import Place
-from tests.common.test_phones import UNUSUAL
+from tests.common.brazil.test_phones import UNUSUAL
 from tests.delivery.personal_data import (
     JOAO,
     MARIA,

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from common.invariants import examine
+from common.postgresql.invariants import examine
 from delivery import invariants
 from delivery.actions import deliveries, driver_moves, goods, moves
 from delivery.actions.driver_moves import Report

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone, translation
 
-from common import log_context
+from common.observability import log_context
 from delivery import lifecycle
 from delivery.actions import deliveries, moves, transitions
 from delivery.errors import (

@@ -16,12 +16,12 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from common import moments
 from common.webhooks import claims, endpoints, queue, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.http_client import Result
 from common.webhooks.replays import Replayed
 from common.webhooks.settlement import settle
+from common.workers import moments
 from config.moments import tables
 from delivery.actions import (
     addresses,

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 
-from common.row_history import compare
+from common.postgresql.row_history import compare
 from delivery.actions import service_hours
 from delivery.errors import Closed
 from delivery.models import Environment, ServiceHours, ServiceHoursChange

@@ -14,9 +14,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from common.deadlines import BoundedCalls
 from common.webhooks import address_guard, endpoints
 from common.webhooks.address_guard import LookUpsBusy, WebhookHostUnresolved
+from common.workers.deadlines import BoundedCalls
 from delivery.actions import alerts
 from delivery.models import AuditEntry, Integrator, WebhookEndpoint
 from tests.factories import BY, IntegratorFactory

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.actors import actor_name
-from common.formats import money, short_id
-from common.phones import shown as phone_shown
+from common.brazil.formats import money, short_id
+from common.brazil.phones import shown as phone_shown
 from common.webhooks import endpoints
 from delivery import lifecycle
 from delivery.actions import deliveries, moves, proofs, receivers, stops

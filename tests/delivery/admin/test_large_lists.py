@@ -7,8 +7,8 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
-from common import admin_base
-from common.admin_base import EstimatingPaginator
+from common.admin import base as admin_base
+from common.admin.base import EstimatingPaginator
 from delivery.actions import drivers
 from delivery.models import Delivery, Driver, WebhookEvent
 from tests.delivery.admin.conftest import person

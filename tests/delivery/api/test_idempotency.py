@@ -139,7 +139,7 @@ class TestConcurrentRequests:
         assert (Delivery.objects.count(), WebhookEvent.objects.count()) == (1, 1)
 
     def test_wait_for_the_first_no_longer_than_the_deadline(self, token, api, client_of, at_once, monkeypatch):
-        monkeypatch.setattr("common.idempotency.WAIT_SECONDS", 0.2)
+        monkeypatch.setattr("common.api.idempotency.WAIT_SECONDS", 0.2)
         api.get("/api/info-delivery/x")  # writes the token's last use, for which the second call would wait too
         with transaction.atomic(), connection.cursor():
             # The first call, whose transaction has not ended.
@@ -155,7 +155,7 @@ class TestConcurrentRequests:
     def test_whose_answer_was_lost_after_the_commit_are_answered_again(self, api, monkeypatch):
         api.raise_request_exception = False
         with monkeypatch.context() as patch:
-            patch.setattr("common.idempotency.HttpResponse", lambda *_args, **_options: 1 / 0)
+            patch.setattr("common.api.idempotency.HttpResponse", lambda *_args, **_options: 1 / 0)
             assert api.post(REQUEST, payload(), **KEY).status_code == 500
 
         answer = api.post(REQUEST, payload(), **KEY)

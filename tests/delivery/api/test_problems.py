@@ -4,7 +4,7 @@ from uuid import UUID
 import pytest
 from rest_framework.test import APIClient
 
-from common.views import HELP_LINK
+from common.api.views import HELP_LINK
 from delivery.actions import deliveries
 from tests.delivery.api.calls import (
     ENDPOINTS,

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from common.page_updates import STREAM
+from common.pages.page_updates import STREAM
 from delivery.actions import deliveries, moves
 from delivery.driver_app import state
 from delivery.geo.distance import Point

@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from common import attempts
-from common.metrics import REGISTRY
+from common.observability.metrics import REGISTRY
+from common.pages import attempts
 from delivery.driver_app.work import AT_ONCE, REFUSED
 from delivery.models import ProofPhoto, Stop, StopProof
 from delivery.payload import Options

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from common import web_push
+from delivery import web_push
 from delivery.models import PushSubscription
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.driver_app.phones import phone

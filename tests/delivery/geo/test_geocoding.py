@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from common.deadlines import BoundedCalls
+from common.workers.deadlines import BoundedCalls
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.geo.geocoding import GeocodingFailed

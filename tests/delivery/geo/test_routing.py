@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from common.deadlines import BoundedCalls
+from common.workers.deadlines import BoundedCalls
 from config import environment
 from delivery.geo import routing
 from delivery.geo.distance import Point, away_from, metres

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 from PIL import Image
 
-from common.wake_up import BackgroundWork
+from common.workers.wake_up import BackgroundWork
 from delivery import bodies, photos
 from delivery.actions import deliveries, moves, proofs
 from delivery.errors import MoveRefused

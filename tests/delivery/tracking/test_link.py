@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from redis import Redis
 
-from common import link_pages
-from common.rate_limit import Limits
+from common.api.rate_limit import Limits
+from common.pages import link_pages
 from delivery.actions import deliveries
 from delivery.models import ReceiverLink
 from delivery.payload import Options

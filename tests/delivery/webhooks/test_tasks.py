@@ -8,9 +8,11 @@ import pytest
 from django.utils import timezone
 from redis import Redis
 
-from common import batches, connections, wake_up
+from common import connections
 from common.connections import BackOff
+from common.postgresql import batches
 from common.webhooks import endpoints
+from common.workers import wake_up
 from config.celery import app as celery_app
 from config.local import embedded
 from delivery import tasks

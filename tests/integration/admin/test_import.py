@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from common import table_files
-from common.csv_files import MOST_BYTES
+from common.files import table_files
+from common.files.csv_files import MOST_BYTES
 from common.models import KeptUpload
 from integration.models import FreightRate
 from tests.common.workbooks import SHEET, parts, workbook

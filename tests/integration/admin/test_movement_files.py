@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from common.csv_files import MOST_BYTES, MOST_IMPORTED
+from common.files.csv_files import MOST_BYTES, MOST_IMPORTED
 from integration.actions import orders
 from integration.admin.movement_files import read
 from integration.lifecycle import Status

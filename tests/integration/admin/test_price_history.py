@@ -9,7 +9,7 @@ from django.db import ProgrammingError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from common.row_history import Difference, compare
+from common.postgresql.row_history import Difference, compare
 from integration.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, confirm, upload
 from tests.previews import save

@@ -2,7 +2,7 @@ from urllib.parse import quote
 
 from django.utils import timezone
 
-from common.views import HELP_LINK
+from common.api.views import HELP_LINK
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Order

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from common import link_tokens
 from common.accounts import Environment
-from common.forgetting import forgetting
+from common.pages import link_tokens
+from common.postgresql.forgetting import forgetting
 from integration.actions import orders
 from integration.lifecycle import WITH_REASON, Reason, Status
 from integration.models import Order

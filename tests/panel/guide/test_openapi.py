@@ -8,8 +8,8 @@ import pytest
 import yaml
 from openapi_spec_validator import validate
 
-from common.openapi import NOT_BLANK
-from common.states import WRITTEN_POSTCODE
+from common.api.openapi import NOT_BLANK
+from common.brazil.states import WRITTEN_POSTCODE
 from config.management.commands import openapi
 from panel.guide import description as translations
 from panel.guide import postman, views

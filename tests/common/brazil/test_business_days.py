@@ -1,0 +1,31 @@
+from datetime import date
+
+import pytest
+
+from common.brazil import business_days
+
+
+class TestAfter:
+    @pytest.mark.parametrize(
+        ("day", "count", "expected"),
+        [
+            ("2026-11-24", 0, "2026-11-24"),
+            ("2026-11-24", 3, "2026-11-27"),
+            ("2026-11-27", 1, "2026-11-30"),  # over a weekend
+            ("2026-11-28", 1, "2026-11-30"),  # from a Saturday
+            ("2026-11-19", 1, "2026-11-23"),  # Consciência Negra is a Friday
+            ("2026-12-24", 1, "2026-12-28"),
+            ("2026-12-31", 1, "2027-01-04"),
+            ("2026-04-02", 1, "2026-04-06"),  # Good Friday
+            ("2027-03-25", 1, "2027-03-29"),  # Good Friday, in March
+            ("2026-02-13", 1, "2026-02-16"),  # Carnival is no holiday by law
+        ],
+    )
+    def test_skips_weekends_and_national_holidays(self, day, count, expected):
+        assert business_days.after(date.fromisoformat(day), count) == date.fromisoformat(expected)
+
+    @pytest.mark.parametrize("friday", ["2000-04-21", "2018-03-30", "2025-04-18", "2038-04-23", "2049-04-16"])
+    def test_knows_good_friday_of_any_year(self, friday):
+        before = date.fromisoformat(friday)
+
+        assert business_days.after(before.replace(day=before.day - 1), 1) > before
