@@ -24,7 +24,7 @@ class AttemptCount(models.Model):
 
 
 class KeptUpload(models.Model):
-    """A file that somebody has uploaded and not confirmed yet, see `common.files.kept_uploads`. Pruned after `expires_at`."""
+    """A file that was uploaded and is not confirmed yet (`common.files.kept_uploads`). Pruned after `expires_at`."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     owner = personal(models.CharField(max_length=60))

@@ -15,7 +15,8 @@ from common.connections import is_unavailable
 from config.areas import Area, area_of
 from config.limits import TooLong
 from delivery.api import problems, views
-from integration.api import answers, viewsets
+from integration.api import problems as order_problems
+from integration.api import viewsets
 
 _Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -33,7 +34,7 @@ def _answer(request: HttpRequest, of_a: _Answer, of_b: _Answer, page: _Answer) -
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     """What Django itself refuses, such as a Host header that ALLOWED_HOSTS does not know."""
     return _answer(
-        request, problems.bad_request, answers.bad_request, lambda _request: render(None, "400.html", status=400)
+        request, problems.bad_request, order_problems.bad_request, lambda _request: render(None, "400.html", status=400)
     )
 
 
@@ -51,7 +52,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """What a view raised, while Django handles it: 503 if PostgreSQL was unavailable, else 500."""
     if not is_unavailable(sys.exc_info()[1]):
         return _answer(
-            request, problems.server_error, answers.server_error, lambda _request: render(None, "500.html", status=500)
+            request,
+            problems.server_error,
+            order_problems.server_error,
+            lambda _request: render(None, "500.html", status=500),
         )
     return away(request)
 
@@ -59,7 +63,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def away(request: HttpRequest) -> HttpResponse:
     """503: something that the call needs ended meanwhile."""
     response = _answer(
-        request, problems.unavailable, answers.unavailable, lambda _request: render(None, "away.html", status=503)
+        request,
+        problems.unavailable,
+        order_problems.unavailable,
+        lambda _request: render(None, "away.html", status=503),
     )
     response["Retry-After"] = "5"  # seconds
     return response
@@ -70,7 +77,7 @@ def heavy_call_running(request: HttpRequest) -> HttpResponse:
     response = _answer(
         request,
         problems.busy,  # area A declares no heavy call
-        answers.heavy_call_running,
+        order_problems.heavy_call_running,
         lambda request: render(request, "heavy_call.html", status=429),
     )
     response["Retry-After"] = "5"  # seconds
@@ -82,19 +89,21 @@ def heavy_call_running(request: HttpRequest) -> HttpResponse:
 def late_body(request: HttpRequest) -> HttpResponse:
     """408: the body did not arrive in time."""
     return _answer(
-        request, problems.late_body, answers.late_body, lambda request: render(request, "408.html", status=408)
+        request, problems.late_body, order_problems.late_body, lambda request: render(request, "408.html", status=408)
     )
 
 
 def tls_required(request: HttpRequest) -> HttpResponse:
     """403: a call of an API over plain HTTP."""
     is_of_orders = area_of(request.path) is Area.B
-    return answers.tls_required(request) if is_of_orders else problems.tls_required(request)
+    return order_problems.tls_required(request) if is_of_orders else problems.tls_required(request)
 
 
 def busy(request: HttpRequest) -> HttpResponse:
     """503: too many large bodies at once."""
-    response = _answer(request, problems.busy, answers.busy, lambda request: render(request, "503.html", status=503))
+    response = _answer(
+        request, problems.busy, order_problems.busy, lambda request: render(request, "503.html", status=503)
+    )
     response["Retry-After"] = "1"  # seconds
     return response
 
@@ -105,6 +114,6 @@ def too_long(request: HttpRequest, limit: TooLong) -> HttpResponse:
         case Area.A:
             return problems.too_long(request, limit.english, status=limit.status, code=limit.code)
         case Area.B:
-            return answers.failure(limit.portuguese, status=limit.status, code=limit.code)
+            return order_problems.failure(limit.portuguese, status=limit.status, code=limit.code)
         case None:
             return render(request, "too_long.html", status=limit.status)

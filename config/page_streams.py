@@ -1,8 +1,8 @@
 """Server-Sent Events to open pages: which objects have changed. Streams occupy no thread.
 
-Django answers the request, so the view decides who may open a stream. An answer of `common.pages.page_updates.stream` is
-replaced by a stream. The view's own answer tells the page to ask from time to time instead; it is sent when there are
-too many streams, while Redis is away, and by servers without this module, such as Django's.
+Django answers the request, so the view decides who may open a stream. The answer of `common.pages.page_updates.stream`
+is replaced by a stream. The view's own answer tells the page to ask from time to time instead; it is sent when there
+are too many streams, while Redis is away, and by servers without this module, such as Django's.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Domain errors of area B, each with a stable code. `api.answers` makes response bodies of them.
+"""Domain errors of area B, each with a stable code. `api.problems` makes bodies of them.
 
 `str(error)` is the message to the seller: the specification's where it prints one, otherwise also in Portuguese.
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.

@@ -26,7 +26,7 @@ _MOST_PEOPLE = 100  # in the filter
 
 
 class RecordedAdmin(ModelAdmin):
-    """Base of the screens of a model with a `common.postgresql.row_history.history_of` it, and whose figures have units."""
+    """Base of the screens of a model with a `history_of` it (`common.postgresql.row_history`); figures have units."""
 
     change_form_after_template = "admin/row_history.html"
 

@@ -17,7 +17,7 @@ from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.urls import reverse
 
-_COMMON = Path(__file__).parent / "static" / "offline"
+_COMMON = Path(__file__).parent.parent / "static" / "offline"
 # What the browser keeps itself, with the service worker.
 _WORKER = "worker.js"
 

@@ -164,7 +164,7 @@ def _create(
             _create_options(delivery, payload)
     else:
         insert_together(*rows)  # one statement, which needs no transaction of its own
-    outbox.announce_on_commit(delivery, wakes=bool(queue_items))
+    transitions.follow_up_on_commit(delivery, is_event_due=bool(queue_items))
     log_context.note("delivery", delivery.pk)
     transitions.count_on_commit(history.trigger, delivery.environment)
     if simulation:

@@ -6,10 +6,10 @@ from django.db import transaction
 
 from common.pages.page_updates import publish_on_commit
 from delivery import lifecycle, page_updates
+from delivery.actions import transitions
 from delivery.errors import GoodsInDriversHand
 from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import Delivery, Driver, GoodsInHand
-from delivery.webhooks import outbox
 
 
 def are_out(*, delivery: Delivery, driver: Driver, point: str) -> bool:
@@ -85,5 +85,5 @@ def record_back(*, goods: GoodsInHand, by: str, at: datetime) -> bool:
 
 def _announce(delivery: Delivery, driver: Driver) -> None:
     """Once this transaction has committed, tell open pages: those of the delivery, and the driver's phone."""
-    outbox.announce_on_commit(delivery, wakes=False)
+    transitions.follow_up_on_commit(delivery)
     publish_on_commit(page_updates.route_changed(delivery.pk, driver.pk))

@@ -5,13 +5,14 @@ from decimal import Decimal
 from functools import partial
 from typing import TypedDict, Unpack
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import prefetch_related_objects
 from prometheus_client import Counter
 
 from common.observability import log_context
 from common.observability.metrics import REGISTRY
-from common.pages.page_updates import publish_on_commit
+from common.pages.page_updates import Message, publish_on_commit
 from common.workers import wake_up
 from delivery import lifecycle, page_updates, task_names
 from delivery.lifecycle import Mode, RouteStatus, Trigger
@@ -24,8 +25,8 @@ from delivery.webhooks import outbox
 _MOVES = Counter(
     "rota_moves", "Changes of deliveries, by trigger of the lifecycle", ["trigger", "environment"], registry=REGISTRY
 )
-
-
+# What an offer is, and what follows it.
+_OFFERED_OR_TAKEN = (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 # Of one stop, whose code the event's header tells.
 _FAILURES = (Trigger.FAIL, Trigger.ATTEMPT, Trigger.RECALL)
 
@@ -109,10 +110,8 @@ def apply(
         entry.former_driver = former
         publish_on_commit(page_updates.route_changed(delivery.pk, former.pk))
     entry.save(force_insert=True)
-    if is_told:
-        outbox.record(delivery=delivery, failed=named if trigger in _FAILURES else None, at=at)
-    else:
-        outbox.announce_on_commit(delivery, wakes=False)
+    is_due = is_told and outbox.record(delivery=delivery, failed=named if trigger in _FAILURES else None, at=at)
+    follow_up_on_commit(delivery, is_event_due=is_due)
     count_on_commit(trigger.value, delivery.environment)
     if trigger is not Trigger.EXPIRE:  # nobody was on the way
         wake_up.send_on_commit(task_names.RENEW_ARRIVALS)
@@ -159,6 +158,30 @@ def history(delivery: Delivery, trigger: str, *, by: str, at: datetime, **detail
         at=at,
         **details,
     )
+
+
+def follow_up_on_commit(delivery: Delivery, *, is_event_due: bool = False) -> None:
+    """What follows a change once its transaction has committed.
+
+    Open pages are told: those of the account, the board, and drivers' phones. A worker is woken if the change has an
+    event to send now. An offer is pushed to the phones of drivers.
+    """
+    messages = _page_updates(delivery)
+    if is_event_due:
+        transaction.on_commit(partial(wake_up.send, outbox.OUTBOX.task, messages=messages), robust=True)
+    else:
+        publish_on_commit(*messages)
+    if settings.VAPID_PRIVATE_KEY and delivery.route_status == RouteStatus.AVAILABLE:
+        transaction.on_commit(partial(wake_up.start, task_names.PUSH_OFFER, delivery=str(delivery.pk)), robust=True)
+
+
+def _page_updates(delivery: Delivery) -> list[Message]:
+    messages = page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment)
+    if delivery.driver_id is not None:
+        messages.append(page_updates.route_changed(delivery.pk, delivery.driver_id))
+    if delivery.route_status in _OFFERED_OR_TAKEN:
+        messages.append(page_updates.offer_changed(delivery.pk, delivery.environment, delivery.vehicle_type))
+    return messages
 
 
 def count_on_commit(trigger: str, environment: str) -> None:

@@ -87,7 +87,7 @@ class InvalidProblem(Problem, total=False):
     opensAt: Moment | None
 
 
-def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler for area A. Returns None for an unexpected exception: Django logs it and answers 500."""
     path = context["request"].path
     if isinstance(error, InvalidBody):
@@ -99,7 +99,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, AddressNotLocated):
         return _invalid(path, [*_of_addresses(error)], code=error.code, title=error.title)
     if isinstance(error, DomainError):
-        return refusal(path, error)
+        return refused(path, error)
     if isinstance(error, exceptions.UnsupportedMediaType):
         error.detail = exceptions.ErrorDetail(_WRONG_MEDIA_TYPE)
     if isinstance(error, exceptions.APIException):
@@ -171,7 +171,7 @@ def _invalid(path: str, errors: list[FieldError], *, code: str, title: str) -> R
     return Response(body, status=422, content_type=CONTENT_TYPE)
 
 
-def refusal(path: str, error: DomainError) -> Response:
+def refused(path: str, error: DomainError) -> Response:
     """The answer to a call that the domain refused."""
     headers = {}
     if error.status == status.HTTP_401_UNAUTHORIZED:

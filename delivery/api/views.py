@@ -19,8 +19,7 @@ from delivery import bodies
 from delivery.actions import receivers
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
-from delivery.api.errors import BodyTooLarge, MalformedBody
-from delivery.errors import AccountSuspended, DeliveryNotFound, InvalidToken, RateLimited
+from delivery.errors import AccountSuspended, BodyTooLarge, DeliveryNotFound, InvalidToken, MalformedBody, RateLimited
 from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 
@@ -85,7 +84,7 @@ class IntegratorView(ApiView):
     }
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return problems.handle
+        return problems.exception_handler
 
 
 def token_of(request: Request) -> Token:
@@ -138,6 +137,6 @@ def unknown_path(request: HttpRequest) -> HttpResponse:
         with suppress(InvalidToken, AccountSuspended):
             _authenticated = call.auth
     except RateLimited as error:
-        body = problems.refusal(request.path, error).data
+        body = problems.refused(request.path, error).data
         return JsonResponse(body, status=error.status, content_type=problems.CONTENT_TYPE)
     return problems.not_found(request)

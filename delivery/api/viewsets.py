@@ -26,7 +26,6 @@ from common.webhooks import feed
 from delivery import bodies
 from delivery.actions import addresses, deliveries, proofs, quotes, stops
 from delivery.api import examples, problems, sandbox
-from delivery.api.errors import CallInProgress, IdempotencyKeyReused, InvalidDeliveryId, InvalidIdempotencyKey
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import (
     CancelSerializer,
@@ -39,11 +38,15 @@ from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, I
 from delivery.errors import (
     AddressNotLocated,
     AlreadyFinished,
+    CallInProgress,
     Closed,
     DeliveryNotFound,
     ExternalIdInUse,
     GeocoderUnavailable,
+    IdempotencyKeyReused,
     InvalidCursor,
+    InvalidDeliveryId,
+    InvalidIdempotencyKey,
     InvalidSandboxSpeed,
     NothingToDecide,
     OutsideServiceArea,
@@ -244,7 +247,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             at=at,
             prepare=price,
             act=create,
-            refuse=partial(problems.refusal, request.path),
+            refuse=partial(problems.refused, request.path),
         )
 
     @extend_schema(

@@ -2,19 +2,13 @@
 
 import json
 from datetime import datetime
-from functools import partial
 from typing import Any
 
-from django.conf import settings
-from django.db import transaction
-
-from common.pages.page_updates import publish_on_commit
 from common.webhooks import recording
 from common.webhooks.outbox import Outbox
-from common.workers import wake_up
-from delivery import bodies, page_updates, task_names
+from delivery import bodies, task_names
 from delivery.bodies import Event
-from delivery.lifecycle import RouteStatus, Status
+from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Delivery, Stop, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.authorization import authorizations, check_authorization
 
@@ -36,17 +30,14 @@ OUTBOX = Outbox(
     authorizations=authorizations,
     check_authorization=check_authorization,
 )
-# What an offer is, and what follows it.
-_OFFERED_OR_TAKEN = (RouteStatus.AVAILABLE, RouteStatus.ACCEPTED, RouteStatus.CANCELLED, RouteStatus.EXPIRED)
 
 
-def record(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> None:
-    """Write the events of the delivery's latest change. Raises RuntimeError outside a transaction.
+def record(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> bool:
+    """Write the events of the delivery's latest change. Returns whether a worker has something to send.
 
-    `failed`: the stop whose failure the change is.
+    `failed`: the stop whose failure the change is. Raises RuntimeError outside a transaction.
     """
-    events = events_of(delivery=delivery, failed=failed, at=at)
-    announce_on_commit(delivery, wakes=recording.insert(OUTBOX, events, at=at))
+    return recording.insert(OUTBOX, events_of(delivery=delivery, failed=failed, at=at), at=at)
 
 
 def events_of(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -> list[Any]:
@@ -61,21 +52,3 @@ def events_of(*, delivery: Delivery, failed: Stop | None = None, at: datetime) -
         failure=f"{failed.label.lower()}={failed.failure_code}" if failed and failed.failure_code else "",
         at=at,
     )
-
-
-def announce_on_commit(delivery: Delivery, *, wakes: bool) -> None:
-    """Once this transaction has committed, tell open pages of the delivery's change, and wake a worker if `wakes`.
-
-    The pages are those of the account, the board, and drivers' phones.
-    """
-    messages = page_updates.delivery_changed(delivery.pk, delivery.integrator_id, delivery.environment)
-    if delivery.driver_id is not None:
-        messages.append(page_updates.route_changed(delivery.pk, delivery.driver_id))
-    if delivery.route_status in _OFFERED_OR_TAKEN:
-        messages.append(page_updates.offer_changed(delivery.pk, delivery.environment, delivery.vehicle_type))
-    if wakes:
-        transaction.on_commit(partial(wake_up.send, OUTBOX.task, messages=messages), robust=True)
-    else:
-        publish_on_commit(*messages)
-    if settings.VAPID_PRIVATE_KEY and delivery.route_status == RouteStatus.AVAILABLE:
-        transaction.on_commit(partial(wake_up.start, task_names.PUSH_OFFER, delivery=str(delivery.pk)), robust=True)

@@ -15,6 +15,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.expressions import RawSQL
 
 from common.accounts import Environment
 from common.fields import composed, spellings
@@ -38,7 +39,7 @@ from integration.models import (
     SearchCode,
     Seller,
 )
-from integration.models.order import CUT_REFERENCE, compact_code, only_alike
+from integration.models.order import CUT_REFERENCE, beginning, compact_code, only_alike
 from integration.nfe import Nfe, NfeFile
 
 _DAY = timedelta(hours=24)
@@ -47,14 +48,9 @@ _MB = 1024 * 1024  # like Django's filesizeformat
 _MOST_REFERENCES = 2_000
 # Orders whose codes begin with the same cut reference. Which of more is meant cannot be said.
 _MOST_ALIKE = 10
-_ALIKE = """
-    SELECT alike.* FROM unnest(%s::text[]) AS reference (value) CROSS JOIN LATERAL (
-        SELECT id, seller_id, environment, code, invoice_key, invoice_data, cost, receiver_document
-        FROM integration_order
-        WHERE seller_id = %s AND environment = %s AND left(NORMALIZE(code, NFC), %s) = reference.value
-        LIMIT %s
-    ) alike
-    ORDER BY alike.code
+_COMPARED = ("seller_id", "environment", "code", "invoice_key", "invoice_data", "cost", "receiver_document")
+_OF_EACH = """
+    SELECT alike.* FROM unnest(%%s::text[]) AS reference (value) CROSS JOIN LATERAL (%s) alike ORDER BY alike.code
 """
 # The codes of an invoice by which tracking finds orders, unless they are the orders' own or those of another invoice.
 _FORGET_CODES = """
@@ -518,10 +514,13 @@ def _same_value(invoice: Invoice, order: Order) -> bool:
 
 def _alike(seller_id: int, environment: str, references: Collection[str]) -> dict[str, list[Order]]:
     """The orders whose codes begin with each reference, both composed, one more than _MOST_ALIKE at most."""
-    rows = Order.objects.raw(_ALIKE, [list(references), seller_id, environment, CUT_REFERENCE, _MOST_ALIKE + 1])
+    orders = Order.objects.of(seller_id, environment).beginning_with(RawSQL("reference.value", [])).order_by()  # nosec B611  # a constant
+    alike = orders.only(*_COMPARED)[: _MOST_ALIKE + 1]
+    sql, parameters = alike.query.sql_with_params()
+    rows = Order.objects.raw(_OF_EACH % sql, [list(references), *parameters])
     found: dict[str, list[Order]] = {}
     for order in rows:
-        found.setdefault(composed(order.code)[:CUT_REFERENCE], []).append(order)
+        found.setdefault(beginning(order.code), []).append(order)
     return found
 
 
@@ -542,7 +541,7 @@ class CutReference:
 
 def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[CutReference]:
     """Which of the stored invoices `among`, which have the beginning of a new order's code, mean that order."""
-    reference = composed(order.code)[:CUT_REFERENCE]
+    reference = beginning(order.code)
     alike = _alike(order.seller_id, order.environment, [reference]).get(reference, [])
     if any(composed(each.code) == reference for each in alike):
         return []

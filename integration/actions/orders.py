@@ -10,7 +10,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery, TextField
-from django.db.models.functions import Cast, Left
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -52,7 +52,7 @@ from integration.models import (
     compact_document,
     is_document,
 )
-from integration.models.order import CUT_REFERENCE, LONGEST_PLACE, LONGEST_REASON, MOVED, compact_code, compact_value
+from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOVED, beginning, compact_code, compact_value
 from integration.simulation.steps import ACTOR
 from integration.webhooks import outbox
 
@@ -385,7 +385,7 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             code=payload.code,
             codes=spellings(payload.code),
             tracking_codes=spellings(code),
-            cuts=spellings(cut) if (cut := composed(payload.code)[:CUT_REFERENCE]) != composed(payload.code) else [],
+            cuts=spellings(cut) if (cut := beginning(payload.code)) != composed(payload.code) else [],
             invoice_key=payload.invoice_key,
             state=region.state if region else "",
             region=region.kind.value if region else "",
@@ -507,11 +507,11 @@ def _naming_alike(seller: Parameter, environment: Parameter) -> QuerySet[Invoice
 
     As `invoices.receive` finds the order of such a reference.
     """
-    orders = Order.objects.of(seller, environment).alias(beginning=Left(composed_column("code"), CUT_REFERENCE))
+    orders = Order.objects.of(seller, environment)
     references = InvoiceReference.objects.filter(seller=seller).alias(compact=compact_code("value"))
     return references.filter(
         ~Exists(_alike(seller, environment)),
-        ~Exists(orders.filter(beginning=composed_column(OuterRef("value")))),
+        ~Exists(orders.beginning_with(composed_column(OuterRef("value")))),
         compact=compact_value(Parameter("code")),
     ).order_by()
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from common.brazil.states import postcode_of
 from integration import postcodes
-from integration.actions import receiver_mails, tracking
+from integration.actions import receiver_mails
 from integration.errors import CompanyTaken, InvalidDocument, OrderNotFound, SellerNotFound
 from integration.models import Company, Order, ReceiverMail, Seller, compact_document
 
@@ -42,13 +42,13 @@ def find(text: str) -> Seller:
 
 
 def find_order(seller: str, environment: str, code: str) -> Order:
-    """The order with this `orderId` of the seller with this id or reference, as `tracking.get` finds it.
+    """The order with this `orderId` of the seller with this id or reference, as `by_code` finds it.
 
     Raises SellerNotFound or OrderNotFound.
     """
     found = find(seller)
     try:
-        return tracking.get(found, environment, code=code)
+        return Order.objects.by_code(found, environment, code)
     except OrderNotFound as error:
         raise OrderNotFound(f"The seller {found.reference} has no order '{code}'.") from error
 

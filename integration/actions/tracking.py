@@ -1,19 +1,18 @@
 """Finding orders of a seller."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
-from django.db.models import BigIntegerField, Exists, F, Func, OuterRef, Prefetch, QuerySet
+from django.db.models import BigIntegerField, F, Func, QuerySet
 
-from common.fields import any_of, spellings
+from common.fields import any_of
 from common.postgresql.compiled_queries import CompiledQuery, Parameter
-from integration.errors import OrderNotFound
-from integration.models import Invoice, InvoiceLink, Order, SearchCode, Seller, StatusLog, compact_document
-from integration.models.order import SearchCodeQuerySet, only_alike
+from integration.models import Order, SearchCode, Seller, StatusLog, compact_document
+from integration.models.order import SearchCodeQuerySet
 
 MOST_RESULTS = 10
 
@@ -40,59 +39,6 @@ def find(seller: Seller, environment: str, *, value: str, by_document: bool, doc
     )
     found = [list(entries) for _key, entries in groupby(rows, key=lambda entry: entry.order_id)]
     return [TrackedOrder(entries[0].tracking_code, entries) for entries in found[:MOST_RESULTS]]
-
-
-def get(seller: Seller, environment: str, *, code: str, details: bool = False) -> Order:
-    """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
-
-    `details`: with its company, carrier, status log and linked invoices, which are without their files. Raises
-    OrderNotFound.
-    """
-    return _found(seller, environment, [code], _with_details() if details else Order.objects.all())[0]
-
-
-def _with_details() -> QuerySet[Order]:
-    links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    orders = Order.objects.select_related("company", "carrier")
-    return orders.prefetch_related("status_log", Prefetch("invoice_links", links))
-
-
-def several(seller: Seller, environment: str, *, codes: Sequence[str]) -> list[Order]:
-    """The seller's orders with these `orderId`s, as `get` finds them, each once, with what their labels say.
-
-    Raises OrderNotFound, which names the first one that there is not.
-    """
-    found = _found(seller, environment, codes, with_labels(Order.objects.all()))
-    return [*{order.pk: order for order in found}.values()]
-
-
-def _found(seller: Seller, environment: str, codes: Sequence[str], orders: QuerySet[Order]) -> list[Order]:
-    """The order of each code. Two statements more if one has no such code. Raises OrderNotFound."""
-    if any("\0" in code for code in codes):
-        raise OrderNotFound  # PostgreSQL refuses NUL in a query
-    own = orders.filter(seller=seller, environment=environment).order_by()
-    # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
-    wanted = [spelling for code in codes for spelling in spellings(code)]
-    exact = own.filter(code__in=wanted) if len(wanted) > 1 else own.filter(code=wanted[0])
-    by_code = {order.code: order for order in exact}
-    # The code as it was sent comes last, so that it goes before its other spellings.
-    found = {code: by_code[each] for code in codes for each in reversed(spellings(code)) if each in by_code}
-    if missing := [code for code in codes if code not in found]:
-        keys = only_alike(seller.pk, environment, missing)
-        alike = own.in_bulk(keys.values()) if keys else {}
-        found |= {code: alike[key] for code, key in keys.items()}
-    missing = [code for code in codes if code not in found]
-    if missing:
-        raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing[0]}'")
-    return [found[code] for code in codes]
-
-
-def with_labels(orders: QuerySet[Order]) -> QuerySet[Order]:
-    """The orders with what their labels say."""
-    links = InvoiceLink.objects.select_related("invoice").defer("invoice__raw")
-    own = Invoice.objects.of(OuterRef("seller"), OuterRef("environment")).filter(access_key=OuterRef("invoice_key"))
-    found = orders.annotate(names_unprintable=Exists(own.exclude(Invoice.PRINTABLE)))
-    return found.select_related("company__seller", "carrier").prefetch_related(Prefetch("invoice_links", links))
 
 
 def _status_logs(owner: dict[str, Any], value: str, *, by_document: bool, document: str) -> list[Any]:

@@ -18,7 +18,7 @@ from common.actors import actor, actor_name
 from common.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, column, facts, short
 from common.brazil.formats import document, money
 from common.fields import any_of, spellings
-from integration.actions import invoices, tracking
+from integration.actions import invoices
 from integration.admin.sellers import SELLER
 from integration.columns import INVOICE
 from integration.errors import OrderNotFound
@@ -64,7 +64,7 @@ class InvoiceForm(forms.ModelForm[Invoice]):
         if self.instance.is_void:
             raise forms.ValidationError(_("This invoice was denied or cancelled, so no order is linked to it."))
         try:
-            return tracking.get(self.instance.seller, self.instance.environment, code=code)
+            return Order.objects.by_code(self.instance.seller, self.instance.environment, code)
         except OrderNotFound as error:
             raise forms.ValidationError(_("This seller has no such order.")) from error
 

@@ -25,10 +25,9 @@ from common.api.views import ApiView, PayloadWarning
 from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
-from integration.actions import carriers, invoices, manifests, movements, orders, quotes
-from integration.actions import tracking as trackings
+from integration.actions import carriers, invoices, manifests, movements, orders, quotes, tracking
 from integration.actions.movements import Movement
-from integration.api import answers, bodies
+from integration.api import bodies, problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
 from integration.api.serializers import (
@@ -110,7 +109,7 @@ from integration.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.models.invoice import InvoiceQuerySet
+from integration.models.invoice import InvoiceQuerySet, with_details, with_labels
 from integration.models.manifest import ManifestQuerySet
 from integration.models.order import OrderQuerySet
 from integration.papers import files
@@ -158,10 +157,10 @@ class _IntegrationViewSet(ApiView, ViewSet):
 
     parser_classes = [BoundedJSONParser]
     invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
-    refusal, refusal_media_type, invalid_query = answers.Refusal, "application/json", "invalid_payload"
+    refusal, refusal_media_type, invalid_query = problems.Refusal, "application/json", "invalid_payload"
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return answers.exception_handler
+        return problems.exception_handler
 
 
 @extend_schema(tags=["Order integration"])
@@ -181,9 +180,13 @@ class SellerViewSet(_IntegrationViewSet):
         """The orders that the key may see: those of its seller and environment."""
         return Order.objects.of(self.key.seller_id, self.key.environment)
 
+    def order(self, code: str) -> Order:
+        """The order with this `orderId`. Raises OrderNotFound."""
+        return Order.objects.by_code(self.key.seller, self.key.environment, code)
+
     def shown(self, code: str) -> Response:
         """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = trackings.get(self.key.seller, self.key.environment, code=code, details=True)
+        order = with_details(Order.objects.all()).by_code(self.key.seller, self.key.environment, code)
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
@@ -208,7 +211,7 @@ class SellerViewSet(_IntegrationViewSet):
 
     def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
         """An answer with the warnings about the values that were sent, if there are any."""
-        if warnings := answers.warned(self._warnings):
+        if warnings := problems.warned(self._warnings):
             body["warnings"] = warnings
         return Response(body, status=status)
 
@@ -319,7 +322,7 @@ class OrderViewSet(SellerViewSet):
             at=at,
             prepare=lambda: None,
             act=create,
-            refuse=answers.refused,
+            refuse=problems.refused,
         )
 
     def _speed(self, request: Request) -> float | None:
@@ -357,7 +360,8 @@ class OrderViewSet(SellerViewSet):
         serializer.is_valid()
         self.check_query(serializer.errors, known=serializer.fields)
         return files.labels(
-            trackings.several(self.key.seller, self.key.environment, codes=[order_id]), **serializer.validated_data
+            with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, [order_id]),
+            **serializer.validated_data,
         )
 
     @extend_schema(
@@ -376,7 +380,7 @@ class OrderViewSet(SellerViewSet):
         """
         serializer = self.read_body(CancelSerializer(data=request.data))
         code = serializer.validated_data["orderId"]
-        order = trackings.get(self.key.seller, self.key.environment, code=code)
+        order = self.order(code)
         orders.cancel(order=order, by=self.actor, at=clock.now())
         return Response(bodies.Done(success=True, message="Objeto cancelado com sucesso"))
 
@@ -412,7 +416,7 @@ class OrderViewSet(SellerViewSet):
         serializer = TrackingSerializer(data=request.query_params)
         serializer.is_valid()
         self.check_query(serializer.errors, known=("value", *serializer.fields))
-        found = trackings.find(
+        found = tracking.find(
             self.key.seller,
             self.key.environment,
             value=value,
@@ -450,7 +454,7 @@ class SandboxOrderViewSet(SellerViewSet):
         """
         if self.key.environment != Environment.SANDBOX:
             raise SandboxOnly
-        order = trackings.get(self.key.seller, self.key.environment, code=order_id)
+        order = self.order(order_id)
         if status not in _TARGETS:
             raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
         report = self.read_body(ReportSerializer(data=request.data)).report
@@ -517,7 +521,7 @@ class InvoiceViewSet(SellerViewSet):
         """
         serializer = self.read_body(LinkSerializer(data=request.data))
         found = self._found(access_key)
-        order = self._order(serializer.validated_data["orderId"])
+        order = self.order(serializer.validated_data["orderId"])
         invoices.link_by_hand(invoice=found, order=order, by=self.actor, at=clock.now())
         return self._answer(access_key)
 
@@ -535,7 +539,7 @@ class InvoiceViewSet(SellerViewSet):
         """
         serializer = self.read_body(UnlinkSerializer(data=request.data))
         found = self._found(access_key)
-        order = self._order(serializer.validated_data["orderId"])
+        order = self.order(serializer.validated_data["orderId"])
         text = serializer.validated_data.get("reason") or ""
         invoices.unlink_by_hand(invoice=found, order=order, text=text, by=self.actor, at=clock.now())
         return self._answer(access_key)
@@ -549,9 +553,6 @@ class InvoiceViewSet(SellerViewSet):
         if found is None:
             raise InvoiceNotFound
         return found
-
-    def _order(self, code: str) -> Order:
-        return trackings.get(self.key.seller, self.key.environment, code=code)
 
     def _answer(self, access_key: str) -> Response:
         """The invoice as it is now."""
@@ -624,7 +625,7 @@ class LabelViewSet(SellerViewSet):
         """
         serializer = self.read_body(LabelsSerializer(data=request.data))
         options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
-        found = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, serializer.codes)
         return files.labels(found, **options)
 
 
@@ -674,7 +675,7 @@ class ManifestViewSet(SellerViewSet):
         cancelled leaves it.
         """
         serializer = self.read_body(ManifestSerializer(data=request.data))
-        chosen = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        chosen = Order.objects.by_codes(self.key.seller, self.key.environment, serializer.codes)
         made = manifests.create(
             seller=self.key.seller, environment=self.key.environment, orders=chosen, by=self.actor, at=clock.now()
         )
@@ -737,7 +738,7 @@ class ManifestViewSet(SellerViewSet):
         """
         serializer = self.read_body(AdditionSerializer(data=request.data))
         found = self._found(manifest_id)
-        chosen = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        chosen = Order.objects.by_codes(self.key.seller, self.key.environment, serializer.codes)
         manifests.add(manifest=found, orders=chosen, by=self.actor)
         return self._answer(found)
 
@@ -755,7 +756,7 @@ class ManifestViewSet(SellerViewSet):
         """
         serializer = self.read_body(RemovalSerializer(data=request.data))
         found = self._found(manifest_id)
-        chosen = trackings.several(self.key.seller, self.key.environment, codes=serializer.codes)
+        chosen = Order.objects.by_codes(self.key.seller, self.key.environment, serializer.codes)
         manifests.remove(manifest=found, orders=chosen, by=self.actor)
         return self._answer(found)
 
@@ -863,7 +864,7 @@ class CarrierEventViewSet(_IntegrationViewSet):
         data = [
             bodies.event_answer(next(outcomes))
             if isinstance(event, Movement)
-            else answers.invalid_event(event.event_id, event.errors)
+            else problems.invalid_event(event.event_id, event.errors)
             for event in events
         ]
         return Response(bodies.EventsAnswered(success=True, data=data))
@@ -876,5 +877,7 @@ def unknown_path(request: HttpRequest) -> HttpResponse:
         with suppress(KeyMissing, InvalidKey, WrongKey, AccountSuspended):
             _authenticated = call.auth
     except RateLimited as error:
-        return JsonResponse(answers.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False})
-    return answers.not_found(request)
+        return JsonResponse(
+            problems.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False}
+        )
+    return problems.not_found(request)

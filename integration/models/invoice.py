@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import pgtrigger
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Prefetch, Q
 from django.utils.translation import gettext_lazy as _
 
 from common.accounts import Environment
@@ -12,7 +12,7 @@ from common.brazil.formats import short_id
 from common.fields import not_personal, one_of, personal
 from common.postgresql.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from integration import nfe
-from integration.models.order import LONGEST_CODE, Order, compact_code
+from integration.models.order import LONGEST_CODE, Order, OrderQuerySet, compact_code
 from integration.models.seller import Seller, environment_field
 
 # Of the invoice before and after the change; one of them is NULL when it is written or deleted.
@@ -289,3 +289,19 @@ class InvoiceChange(models.Model):
 
     def __str__(self) -> str:
         return self.get_kind_display()
+
+
+def with_details(orders: OrderQuerySet) -> OrderQuerySet:
+    """The orders with their company, carrier, status log and linked invoices, which are without their files."""
+    return orders.select_related("company", "carrier").prefetch_related("status_log", _links())
+
+
+def with_labels(orders: OrderQuerySet) -> OrderQuerySet:
+    """The orders with what their labels say."""
+    own = Invoice.objects.of(OuterRef("seller"), OuterRef("environment")).filter(access_key=OuterRef("invoice_key"))
+    found = orders.annotate(names_unprintable=Exists(own.exclude(Invoice.PRINTABLE)))
+    return found.select_related("company__seller", "carrier").prefetch_related(_links())
+
+
+def _links() -> Any:
+    return Prefetch("invoice_links", InvoiceLink.objects.select_related("invoice").defer("invoice__raw"))

@@ -1,4 +1,4 @@
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import repeat
@@ -18,10 +18,11 @@ from django.utils.translation import gettext_lazy as _
 from common.accounts import Environment
 from common.brazil import zones
 from common.brazil.phones import phone_key, unusual_phones
-from common.fields import composed_column, not_personal, one_of, personal
+from common.fields import composed, composed_column, not_personal, one_of, personal, spellings
 from common.pages import link_tokens
 from common.postgresql.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from integration import lifecycle, words
+from integration.errors import OrderNotFound
 from integration.freight import Package, Price, package_of
 from integration.lifecycle import Reason, Status
 from integration.models.carrier import Carrier
@@ -78,6 +79,11 @@ def compact_value(value: Any) -> Func:
     return NullIf(compact_code(Cast(value, TextField())), Value(""))
 
 
+def beginning(code: str) -> str:
+    """What a cut reference holds of an order's code, composed."""
+    return composed(code)[:CUT_REFERENCE]
+
+
 def _unit_weight(item: Mapping[str, Any]) -> Decimal:
     return Decimal(item["dimensions"].partition(",")[2])
 
@@ -118,6 +124,40 @@ class OrderQuerySet(models.QuerySet["Order"]):
     def of(self, seller: Any, environment: Any) -> Self:
         """The orders of a seller, or the expression of one, in an environment."""
         return self.filter(seller=seller, environment=environment)
+
+    def beginning_with(self, reference: Any) -> Self:
+        """The orders whose code begins with a cut reference, which is an expression and composed."""
+        return self.alias(beginning=Left(composed_column("code"), CUT_REFERENCE)).filter(beginning=reference)
+
+    def by_code(self, seller: Seller, environment: str, code: str) -> "Order":
+        """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
+
+        Raises OrderNotFound.
+        """
+        return self.by_codes(seller, environment, [code])[0]
+
+    def by_codes(self, seller: Seller, environment: str, codes: Sequence[str]) -> "list[Order]":
+        """The seller's orders with these `orderId`s, as `by_code` finds them, each once, in the sequence of the codes.
+
+        Two statements more if one has no such code. Raises OrderNotFound, which names the first one that there is not.
+        """
+        if any("\0" in code for code in codes):
+            raise OrderNotFound  # PostgreSQL refuses NUL in a query
+        own = self.of(seller, environment).order_by()
+        # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
+        wanted = [spelling for code in codes for spelling in spellings(code)]
+        exact = own.filter(code__in=wanted) if len(wanted) > 1 else own.filter(code=wanted[0])
+        by_code = {order.code: order for order in exact}
+        # The code as it was sent comes last, so that it goes before its other spellings.
+        found = {code: by_code[each] for code in codes for each in reversed(spellings(code)) if each in by_code}
+        if missing := [code for code in codes if code not in found]:
+            keys = only_alike(seller.pk, environment, missing)
+            alike = own.in_bulk(keys.values()) if keys else {}
+            found |= {code: alike[key] for code, key in keys.items()}
+        missing = [code for code in codes if code not in found]
+        if missing:
+            raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing[0]}'")
+        return [*{(order := found[code]).pk: order for code in codes}.values()]
 
 
 class Order(models.Model):

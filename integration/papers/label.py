@@ -125,8 +125,7 @@ def _invoice_key(order: Order) -> str:
     """That of a linked note: of a valid one, then of the one that the order names, then of the newest.
 
     Without one, what the order names, unless that is known not to be printed, or is the key of another model than notes
-    of goods have, or has a wrong check digit. Reads `names_unprintable`, see
-    `tracking.with_labels`.
+    of goods have, or has a wrong check digit. Reads `names_unprintable`, see `with_labels`.
     """
     printable = [link.invoice for link in order.invoice_links.all() if link.invoice.is_printable]
     if printable:

@@ -13,7 +13,6 @@ from types import ModuleType
 from common.errors import KEPT_REFUSALS, DomainError
 from common.webhooks import address_guard
 from delivery import errors as delivery_errors
-from delivery.api import errors as delivery_api_errors
 from integration import errors as integration_errors
 
 A, B = "immediate delivery", "order integration"
@@ -296,7 +295,7 @@ def _of(apis: tuple[str, ...], *modules: ModuleType) -> Iterator[ErrorCode]:
 
 _ALL = (
     *_SHARED,
-    *_of((A,), delivery_errors, delivery_api_errors),
+    *_of((A,), delivery_errors),
     *_of((B,), integration_errors),
     *_of(BOTH, address_guard),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext, override
 
 from panel.guide.catalogue import CODES
@@ -34,6 +35,12 @@ def translated(language: str) -> Any:
     """The description in this language. It is parsed and translated anew by each call, about 20 ms."""
     with override(language):
         return _with(gettext, json.loads(FILE.read_text()))
+
+
+def url(call: dict[str, Any]) -> str:
+    """The address of this operation of the description in the reference."""
+    anchor = "/".join((call["tags"][0].replace(" ", "%20"), call["operationId"]))
+    return f"{reverse('documentation:reference')}#/{anchor}"
 
 
 def _with(change: Callable[[str], str], value: Any) -> Any:

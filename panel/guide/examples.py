@@ -17,11 +17,10 @@ from common.api.views import UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarn
 from common.errors import DomainError
 from common.webhooks import address_guard
 from delivery import errors as delivery_errors
-from delivery.api import errors as delivery_api_errors
 from delivery.api import problems
 from delivery.api.filters import EnglishForm
 from integration import errors as integration_errors
-from integration.api import answers
+from integration.api import problems as order_problems
 from panel.guide.catalogue import CODES, A, B
 
 _PATH_A = "/api/request-delivery"
@@ -29,9 +28,9 @@ _PROBLEMS = (
     problems.not_found, problems.bad_request, problems.server_error, problems.late_body, problems.tls_required,
     problems.busy, problems.unavailable,
 )  # fmt: skip  # a list
-_ANSWERS = (
-    answers.not_found, answers.bad_request, answers.server_error, answers.late_body, answers.tls_required,
-    answers.busy, answers.heavy_call_running, answers.unavailable,
+_ORDER_PROBLEMS = (
+    order_problems.not_found, order_problems.bad_request, order_problems.server_error, order_problems.late_body,
+    order_problems.tls_required, order_problems.busy, order_problems.heavy_call_running, order_problems.unavailable,
 )  # fmt: skip  # a table
 _OPENS_AT = datetime(2026, 11, 30, 8, tzinfo=timezone(timedelta(hours=-3)))
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
@@ -101,15 +100,15 @@ def _of_a() -> Iterator[Answer]:
         exceptions.MethodNotAllowed("PUT"),
         exceptions.UnsupportedMediaType("text/plain"),
     ]
-    raised = [*of_fields, *_domain_errors([delivery_errors, delivery_api_errors, address_guard], A)]
-    yield from (_of_response(problems.handle(error, context)) for error in raised)
+    raised = [*of_fields, *_domain_errors([delivery_errors, address_guard], A)]
+    yield from (_of_response(problems.exception_handler(error, context)) for error in raised)
 
 
 def _of_b() -> Iterator[Answer]:
     request = HttpRequest()
-    yield from (_of_page(make(request)) for make in _ANSWERS)
+    yield from (_of_page(make(request)) for make in _ORDER_PROBLEMS)
     yield from (
-        _of_page(answers.failure(message, status=CODES[code].status, code=code))
+        _of_page(order_problems.failure(message, status=CODES[code].status, code=code))
         for code, (_english, message) in _TOO_LONG.items()
     )
     context = {"view": SimpleNamespace(invalid_status=422), "request": request}
@@ -120,7 +119,7 @@ def _of_b() -> Iterator[Answer]:
         exceptions.UnsupportedMediaType("text/plain"),
     ]
     raised = [*of_fields, *_domain_errors([integration_errors, address_guard], B)]
-    yield from (_of_response(answers.exception_handler(error, context)) for error in raised)
+    yield from (_of_response(order_problems.exception_handler(error, context)) for error in raised)
 
 
 def _detail(message: str, code: str) -> exceptions.ErrorDetail:

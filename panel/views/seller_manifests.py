@@ -16,11 +16,12 @@ from common.actors import actor
 from common.api.heavy import heavy
 from common.postgresql.replica import may_be_old
 from integration import words
-from integration.actions import manifests, tracking
+from integration.actions import manifests
 from integration.actions.manifests import MOST_ORDERS
 from integration.errors import IntegrationError
 from integration.lifecycle import Status
 from integration.models import Manifest, ManifestEntry, Order
+from integration.models.invoice import with_labels
 from integration.models.order import LONGEST_CODE
 from integration.papers import files
 from integration.papers.label_pdf import PER_A4, Size
@@ -92,7 +93,7 @@ class _ActingView(SellerView):
         """The orders that are ticked, the first MOST_ORDERS of them, as their list shows them."""
         sent = self.request.POST.getlist("order")[:MOST_ORDERS]
         keys = [key for key in sent if key.isascii() and key.isdigit() and len(key) <= _LONGEST_KEY]
-        found = {order.pk: order for order in tracking.with_labels(self.orders.filter(pk__in=keys).order_by())}
+        found = {order.pk: order for order in with_labels(self.orders.filter(pk__in=keys).order_by())}
         return [found[int(key)] for key in dict.fromkeys(keys) if int(key) in found]
 
     @property

@@ -22,8 +22,8 @@ class Inner(BodySerializer):
 
 
 class Outer(BodySerializer):
-    orderPackages = serializers.ListField(required=False)  # noqa: N815  # as in the API
-    deliveryMode = serializers.CharField(required=False)  # noqa: N815  # as in the API
+    orderPackages = serializers.ListField(required=False)  # as in the API
+    deliveryMode = serializers.CharField(required=False)  # as in the API
     place = Inner(required=False)
     places: serializers.ListSerializer[Any] = serializers.ListSerializer(child=Inner(), required=False)
 

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from delivery import lifecycle
-from delivery.actions import deliveries, moves, stops
+from delivery.actions import deliveries, moves, stops, transitions
 from delivery.errors import NothingToDecide, StopNotOpen
 from delivery.lifecycle import Mode, OnFailure, RouteStatus, State, Trigger
 from delivery.models import DropoffOptions, EventState, Stop, WebhookEvent
@@ -159,7 +159,7 @@ class TestEvents:
 
     def test_are_rolled_back_with_their_change(self, token, monkeypatch):
         delivery = DeliveryFactory.create(token=token, accepted=True)
-        monkeypatch.setattr(outbox, "announce_on_commit", lambda *_arguments, **_options: 1 / 0)
+        monkeypatch.setattr(transitions, "follow_up_on_commit", lambda *_arguments, **_options: 1 / 0)
 
         with pytest.raises(ZeroDivisionError):
             deliveries.collect(delivery=delivery, by=BY, at=timezone.now())

@@ -87,7 +87,7 @@ class TestUnknownPath:
 
 class TestUnexpectedException:
     def test_answers_in_the_shape_of_area_b(self, api, monkeypatch):
-        monkeypatch.setattr("integration.api.viewsets.trackings.find", lambda *_args, **_options: 1 / 0)
+        monkeypatch.setattr("integration.api.viewsets.tracking.find", lambda *_args, **_options: 1 / 0)
         api.raise_request_exception = False
 
         response = api.get("/api/integration/orders/tracking?type=document&value=1")

@@ -12,10 +12,11 @@ import zxingcpp
 from django.utils import timezone
 
 from integration import nfe
-from integration.actions import orders, tracking
+from integration.actions import orders
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.lifecycle import Status
 from integration.models import Order
+from integration.models.invoice import with_labels
 from integration.papers import label_pdf, label_zpl
 from integration.papers.label import MOST_LABELS, Label, kilograms, marks, of_orders
 from integration.papers.label_pdf import Size
@@ -80,11 +81,11 @@ _ITEMS = [
 
 
 def labels_of(*made):
-    return of_orders(tracking.with_labels(Order.objects.filter(pk__in=[order.pk for order in made])).order_by("pk"))
+    return of_orders(with_labels(Order.objects.filter(pk__in=[order.pk for order in made])).order_by("pk"))
 
 
 def replace_volumes(order, volumes):
-    """As `tracking.with_labels` reads it if it said another number; the database refuses to change it."""
+    """As `with_labels` reads it if it said another number; the database refuses to change it."""
     order.stated_volumes, order.names_unprintable = volumes, False
     return order
 
@@ -153,7 +154,7 @@ class TestContent:
         order = create_order(seller)
         assign(make_carrier()[0], order)
 
-        (label,) = of_orders(tracking.with_labels(Order.objects.all()))
+        (label,) = of_orders(with_labels(Order.objects.all()))
 
         assert label.carrier == "Jadlog"
         assert "Jadlog" in texts_of(label_pdf.write([label], size=Size.CM_10X15))[0]

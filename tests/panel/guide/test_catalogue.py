@@ -10,7 +10,6 @@ from django.conf import settings
 from common.errors import DomainError
 from config import limits
 from delivery import errors as delivery_errors
-from delivery.api import errors as delivery_api_errors
 from delivery.api.problems import CODES_OF_PROBLEMS
 from integration import errors as integration_errors
 from panel.guide import catalogue, examples
@@ -30,8 +29,8 @@ OF_PEOPLE = {
     },
     B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found"},
 }  # fmt: skip  # a table
-MODULES = {A: [delivery_errors, delivery_api_errors], B: [integration_errors]}
-FILES = {A: "delivery/api/problems.py", B: "integration/api/answers.py"}
+MODULES = {A: [delivery_errors], B: [integration_errors]}
+FILES = {A: "delivery/api/problems.py", B: "integration/api/problems.py"}
 # The status in one of the two APIs differs from that of the catalogue, whose text says so.
 OTHER_STATUS = {("unsupported_media_type", B): 422}
 
