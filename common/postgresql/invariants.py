@@ -123,7 +123,7 @@ def _constraints(tables: Iterable[type[models.Model]]) -> Iterator[str]:
 def _foreign_keys(tables: Iterable[type[models.Model]]) -> Iterator[str]:
     for model in tables:
         for field in model._meta.concrete_fields:
-            if isinstance(field, ForeignKey) and field.db_constraint:
+            if isinstance(field, ForeignKey) and field.db_constraint:  # type: ignore[attr-defined]  # django-stubs lacks it
                 yield f"{model._meta.db_table}.{field.column}"
 
 
