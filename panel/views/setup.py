@@ -25,13 +25,13 @@ from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
-from common.webhooks.models import Endpoint, Event
+from common.webhooks.models import Event
 from delivery.actions import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
 from delivery.refusals import refusal
 from panel.ciphertexts import FRESH_LINK
-from panel.forms import NewAccountForm, PlaceForm, UrlForm
+from panel.forms import NewAccountForm, PlaceForm, UrlForm, checked_url
 from panel.views.base import AccountView, LoggedInView, origin, page_language, user_of
 
 _TEST_SHOWN = timedelta(days=1)
@@ -174,15 +174,6 @@ def _issued(account: Integrator, *, again: str, by: str, at: datetime) -> dict[E
         for each in Environment
         if each == again or (is_first and each not in used)
     }
-
-
-def checked_url(form: Any, *, of: Endpoint | None) -> endpoints.CheckedUrl | None:
-    """The form's webhook URL if webhooks may be sent to it; otherwise None, and the form says why not."""
-    try:
-        return endpoints.check_url(form.cleaned_data["url"], of=of)
-    except InvalidWebhookUrl as error:
-        form.add_error("url", refusal(error))
-        return None
 
 
 def add_place(account: Integrator, form: Any) -> None:
