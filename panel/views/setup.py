@@ -3,7 +3,6 @@
 The state of each step is read from the account, so that staff can go on later.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,10 +27,11 @@ from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Event
 from delivery.actions import integrators, tokens
 from delivery.errors import TooManyTokens
-from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.models import Environment, Integrator, PickupPoint, WebhookEvent
 from delivery.refusals import refusal
 from panel.ciphertexts import FRESH_LINK
 from panel.forms import NewAccountForm, PlaceForm, UrlForm, checked_url
+from panel.setup_steps import steps_context
 from panel.views.base import AccountView, LoggedInView, origin, page_language, user_of
 
 _TEST_SHOWN = timedelta(days=1)
@@ -195,40 +195,6 @@ def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: da
         tokens.issue(integrator=account, environment=Environment.SANDBOX, to_hand_over=True, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the set-up, and whether it is done."""
-
-    name: str
-    title: str
-    is_done: bool
-
-
-def steps_context(
-    account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
-) -> dict[str, Any]:
-    """What `panel/setup_steps.html` shows.
-
-    `endpoint` is the one that test events are sent to, `attempt` the last attempt at the latest test event. The
-    endpoint's last success is written after it and would contradict it for a moment.
-    """
-    is_received = endpoint.last_success_at is not None or (attempt is not None and attempt.succeeded)
-    has_place = account.allow_any_pickup or account.pickup_points.active().exists()
-    valid = {token.environment for token in account.tokens.valid(at=at)}
-    is_staffed = account.members.exists() or invitations.pending(account).exists()
-    steps = [
-        Step("place", _("Pickup point"), has_place),
-        Step("webhook", _("Webhook"), is_received),
-        Step("people", _("People"), is_staffed),
-        Step("tokens", _("Access data"), valid == set(Environment.values)),
-    ]
-    return {
-        "steps": steps,
-        "done": {each.name: each.is_done for each in steps},
-        "is_last": all(each.is_done for each in steps[:-1]),
-    }
 
 
 def invite(request: HttpRequest, account: Account, email: str) -> None:
