@@ -6,7 +6,6 @@ The state of each step is read from the account, so that staff can go on later.
 from datetime import datetime, timedelta
 from typing import Any
 
-from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -15,11 +14,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from access import access_links, invitations
-from access.rights import Account
-from access.teams import TeamRefusal
-from common import clock, credentials
-from common.accounts import Role
+from access import access_links
+from common import clock
 from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
@@ -29,10 +25,10 @@ from delivery.actions import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint, WebhookEvent
 from delivery.refusals import refusal
-from panel.ciphertexts import FRESH_LINK
 from panel.forms import NewAccountForm, PlaceForm, UrlForm, checked_url
+from panel.hand_over import fresh_link, invite
 from panel.setup_steps import steps_context
-from panel.views.base import AccountView, LoggedInView, origin, page_language, user_of
+from panel.views.base import AccountView, LoggedInView, origin
 
 _TEST_SHOWN = timedelta(days=1)
 
@@ -195,37 +191,3 @@ def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: da
         tokens.issue(integrator=account, environment=Environment.SANDBOX, to_hand_over=True, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
-
-
-def invite(request: HttpRequest, account: Account, email: str) -> None:
-    """Invite the first person as owner, unless `email` is empty. The next page says so, or shows `fresh_link`."""
-    if not email:
-        return
-    by, language = user_of(request), page_language()
-    try:
-        issued = invitations.invite(
-            account=account, email=email, role=Role.OWNER, by=by, language=language, at=clock.now()
-        )
-    except TeamRefusal as error:
-        messages.error(request, str(error))
-        return
-    if issued.invitation.is_mailed:
-        messages.success(request, _("The invitation is on its way to %(email)s.") % {"email": email})
-    else:
-        request.session[FRESH_LINK] = credentials.encrypt(request.build_absolute_uri(issued.path))
-
-
-def fresh_link(request: HttpRequest) -> str | None:
-    """The link of the invitation that the request before this one made, if it was not sent by e-mail."""
-    gone = _("The link cannot be shown any more. Send the invitation again from the page 'Team'.")
-    return shown_once(request, FRESH_LINK, gone=gone)
-
-
-def shown_once(request: HttpRequest, key: str, *, gone: str) -> str | None:
-    """The clear text of the ciphertext in the session, which it leaves; None with the message `gone` if it is lost."""
-    ciphertext = request.session.pop(key, None)
-    try:
-        return credentials.decrypt(ciphertext) if ciphertext else None
-    except InvalidToken:  # its encryption key was removed meanwhile
-        messages.error(request, gone)
-        return None
