@@ -32,9 +32,9 @@ from integration.simulation import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import LabelForm
+from panel.invoice_uploads import keep_uploaded
 from panel.views.base import SellerView
 from panel.views.seller_carriers import assignable
-from panel.views.seller_invoices import keep_uploaded
 
 # The statuses of an order without trouble, in their order.
 _WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)
