@@ -19,10 +19,7 @@ from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import DoubtCode
 from integration.columns import INVOICE
-from integration.errors import (
-    InvalidInvoice,
-    VoidInvoice,
-)
+from integration.errors import InvalidInvoice, VoidInvoice
 from integration.models import Invoice, Order
 from panel.filters import InvoiceFilter, all_rows, find_orders, listed
 from panel.invoice_uploads import DOUBTS, keep_uploaded
