@@ -21,6 +21,7 @@ from django.utils.translation import pgettext
 
 from common import clock
 from common.brazil.formats import age
+from common.pages.plots import Chart, Series
 from common.webhooks.models import Endpoint
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
@@ -35,7 +36,6 @@ from delivery.models import (
 )
 from integration.models import FreightParametersChange, FreightPriceChange, RefusedSellerCallCount, Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
-from panel.plots import Chart, Series
 
 _MOST_LINES = 6
 _DAYS = 14

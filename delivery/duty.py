@@ -7,8 +7,8 @@ from datetime import date, datetime, timedelta
 from django.db.models import Subquery
 from django.db.models.functions import Coalesce
 
+from common.pages.periods import Period
 from delivery.models import Driver
-from delivery.reports import Period
 
 # Changes that are read: a driver may press the button for ever.
 _MOST_CHANGES = 5_000

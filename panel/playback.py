@@ -7,8 +7,8 @@ from django.db.models import Prefetch, Q
 from django.db.models.functions import TruncMinute
 
 from delivery import lifecycle
-from delivery.forms import text_of_simulator
 from delivery.models import Delivery, DriverPosition, Transition
+from delivery.words import text_of_simulator
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.generic import View
 
 from common import clock
+from common.pages.periods import Period
 from delivery import duty, reports
 from delivery.driver_app import session, state
 from delivery.models import Delivery, Driver, Tariff
@@ -24,7 +25,7 @@ def latest(driver: Driver, *, at: datetime) -> list[Work]:
     """Of today and the six days before, newest first; each route counts on the day of its end."""
     today = timezone.localtime(at).date()
     days = [today - timedelta(days=number) for number in range(_SHOWN)]
-    period = reports.Period(days[-1], today)
+    period = Period(days[-1], today)
     ended = Delivery.objects.filter(driver=driver).ended(period.start, period.end)
     found = reports.work(ended.annotate(day=TruncDate("closed_at")), by="day")
     return [found.get(day) or Work(day) for day in days]

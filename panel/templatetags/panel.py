@@ -21,10 +21,10 @@ from common.brazil import formats, phones, zones
 from common.fields import composed, folded
 from common.http_requests import browser_name
 from delivery import words
-from delivery.forms import text_of_simulator
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
 from delivery.windows import Window
+from delivery.words import text_of_simulator
 from panel.refusal_reasons import translated
 
 register = template.Library()
