@@ -1,4 +1,4 @@
-"""Drivers for dispatchers: what they hold, where they go next, and who is on duty."""
+"""Drivers for dispatchers: what they hold, where they go next, who is on duty, since when, and how many are on time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,10 +12,12 @@ from common import clock
 from delivery import arrival_times, lifecycle
 from delivery.arrival_times import ArrivalTime
 from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop
+from delivery.models.delivery import ON_TIME
 from delivery.models.driver import DriverQuerySet
 from panel.board import Card
 
 _MOST_SHOWN = 200
+_COUNTED_DAYS = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,12 @@ class AtWork:
     @property
     def route(self) -> Delivery | None:
         return self.driver.held[0] if self.driver.held else None  # type: ignore[attr-defined]  # prefetched
+
+    @property
+    def on_duty_since(self) -> datetime | None:
+        """None for a driver who is off duty, and where the beginning is not known. By a query."""
+        latest = self.driver.duty_changes.order_by("-at", "-pk").first() if self.driver.on_duty else None
+        return latest.at if latest and latest.on_duty else None
 
     @property
     def late_by(self) -> timedelta | None:
@@ -97,3 +105,11 @@ def on_duty(environment: str, *, search: str, at: datetime) -> list[AtWork]:
         .order_by(F("route_status").asc(nulls_first=True), "name", "pk")
     )
     return [AtWork(driver, at) for driver in drivers[:_MOST_SHOWN]]
+
+
+def on_time(driver: Driver, *, at: datetime) -> dict[str, int]:
+    """How many routes the driver has finished in the last 30 days (`finished`), and how many on time."""
+    finished = driver.deliveries.filter(
+        closed_at__gte=at - _COUNTED_DAYS, route_status=lifecycle.RouteStatus.FINISHED, cancelled_at=None
+    )
+    return finished.with_due().aggregate(finished=Count("pk"), on_time=Count("pk", filter=ON_TIME))

@@ -201,7 +201,6 @@ urlpatterns = [
     path("board/search/", board.Search.as_view(), name="board_search"),
     path("board/on-duty/", board.OnDuty.as_view(), name="board_on_duty"),
     path("board/goods/<int:goods>/back/", board.GoodsBack.as_view(), name="board_goods_back"),
-    path("board/playback/", board.Playback.as_view(), name="board_playback"),
     path("board/assign/", board.Assign.as_view(), name="board_assign"),
     path("board/<uuid:delivery>/drivers/", board.Drivers.as_view(), name="board_drivers"),
     path("board/<uuid:delivery>/way/", board.Way.as_view(), name="board_way"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext, override
 
 from panel.guide.catalogue import CODES
@@ -16,6 +17,8 @@ _WITH_TEXTS = {"description", "summary"}
 _AS_SENT = {"example", "examples"}
 # An answer's description has the meanings of all its error codes, which are texts of the catalogue.
 _BEFORE_A_MEANING = re.compile(rf"( ?`(?:{'|'.join(CODES)})`: )")
+# Each sentence is a text, so that a change of one leaves the translations of the others.
+_AFTER_A_SENTENCE = re.compile(r"(?<=[.!?])(\s+)")
 
 
 def texts(description: Any) -> set[str]:
@@ -36,6 +39,12 @@ def translated(language: str) -> Any:
         return _with(gettext, json.loads(FILE.read_text()))
 
 
+def url(call: dict[str, Any]) -> str:
+    """The address of this operation of the description in the reference."""
+    anchor = "/".join((call["tags"][0].replace(" ", "%20"), call["operationId"]))
+    return f"{reverse('documentation:reference')}#/{anchor}"
+
+
 def _with(change: Callable[[str], str], value: Any) -> Any:
     """The value with each of its texts as `change` gives it."""
     if isinstance(value, list):
@@ -49,6 +58,7 @@ def _changed(change: Callable[[str], str], key: str, value: Any) -> Any:
     if key in _AS_SENT:
         return value
     if key in _WITH_TEXTS and isinstance(value, str):
-        parts = _BEFORE_A_MEANING.split(value)
+        own, *meanings = _BEFORE_A_MEANING.split(value)
+        parts = [*_AFTER_A_SENTENCE.split(own), *meanings]
         return "".join(change(part) if part and index % 2 == 0 else part for index, part in enumerate(parts))
     return _with(change, value)

@@ -3,10 +3,12 @@
 `docs/guide/<name>.md` is the English page, `docs/guide/<language>/<name>.md` its translation. Headings have the anchors
 of the English page in every language, so that a link to a heading does not depend on the reader's language. Blocks of
 code stand in the English page alone: a translation has the same blocks without content. The page of error codes has no
-file: it is made of the catalogue, as is the table in `retries.md`, where TABLE_OF_REPEATS stands.
+file: it is made of the catalogue, as is the table in `retries.md`, where TABLE_OF_REPEATS stands. TABLE_OF_CALLS stands
+where the calls of the description are.
 """
 
 import re
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, override
 
+from panel.guide import description
 from panel.guide.catalogue import CODES, REPEATS_OF_CODES, A, B, Repeat, repeat_of
 
 FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
@@ -26,6 +29,7 @@ RECEIVERS = {
     name: settings.BASE_DIR / "templates" / "panel" / "snippets" / f"receive.{name}.txt" for name in ("py", "js", "php")
 }
 TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
+TABLE_OF_CALLS = "<!-- the table of the description -->"
 
 _SUMMARY = (
     "Two HTTP APIs of a logistics service in Brazil: immediate delivery (quote, request, follow and cancel same-day "
@@ -63,6 +67,8 @@ def text(name: str, language: str) -> str:
     if name == "error-codes":
         return _error_codes(language)
     written = (folder(language) / _file(name)).read_text()
+    if TABLE_OF_CALLS in written:
+        return written.replace(TABLE_OF_CALLS, _calls(language, is_of_sellers=name == "orders"))
     return written.replace(TABLE_OF_REPEATS, _repeats(language)) if name == "retries" else written
 
 
@@ -84,6 +90,26 @@ def for_language_models(base: str) -> str:
     lines += ["", "## Descriptions of the APIs", ""]
     lines += [f"- [{title}]({base}{reverse(name)})" for title, name in _DESCRIPTIONS.items()]
     return "\n".join([*lines, ""])
+
+
+@cache
+def _calls(language: str, *, is_of_sellers: bool) -> str:
+    """The table of the calls of one API, in the order of the description within each of its tags."""
+    calls = [
+        (path, method, call)
+        for path, methods in description.translated(language)["paths"].items()
+        if path.startswith("/api/integration/") == is_of_sellers
+        for method, call in methods.items()
+    ]
+    tags = [*dict.fromkeys(call["tags"][0] for _path, _method, call in calls)]
+    with override(language):
+        columns = [gettext("call"), gettext("what it does"), gettext("answer")]
+    lines = [f"| {' | '.join(columns)} |", "|---|---|---|"]
+    for path, method, call in sorted(calls, key=lambda each: tags.index(each[2]["tags"][0])):
+        answers = ", ".join(status for status in call["responses"] if status.startswith("2"))
+        link = f"[{call['summary']}]({description.url(call)})"
+        lines.append(f"| `{method.upper()} {path}` | {link} | {answers} |")
+    return "\n".join(lines)
 
 
 def _repeats(language: str) -> str:

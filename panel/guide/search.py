@@ -105,12 +105,10 @@ def _of_codes() -> Iterator[Entry]:
 
 
 def _of_calls(language: str) -> Iterator[Entry]:
-    reference = reverse("documentation:reference")
     for path, methods in description.translated(language)["paths"].items():
         for method, call in methods.items():
-            anchor = "/".join((call["tags"][0].replace(" ", "%20"), call["operationId"]))
             text = f"{call['summary']}. {call['description']}"
-            yield Entry(f"{reference}#/{anchor}", gettext("API reference"), f"{method.upper()} {path}", text)
+            yield Entry(description.url(call), gettext("API reference"), f"{method.upper()} {path}", text)
 
 
 def _folded(text: str) -> str:

@@ -31,7 +31,7 @@ from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsI
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from delivery.words import text_of_simulator
-from panel import board, maps, on_duty, playback
+from panel import board, maps, on_duty
 from panel.views.base import DispatcherView
 
 _LONGEST_SEARCH = 100  # characters
@@ -142,13 +142,6 @@ class OnDuty(DispatcherView):
     def get(self, request: HttpRequest) -> HttpResponse:
         found = on_duty.on_duty(_environment(request), search=_searched(request), at=clock.now())
         return self.page("panel/board_on_duty.html", drivers=found, search=_searched(request))
-
-
-class Playback(DispatcherView):
-    """Where drivers were in the last hour."""
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return JsonResponse(playback.last_hour(_environment(request), at=clock.now()))
 
 
 class GoodsBack(DispatcherView):

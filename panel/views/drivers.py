@@ -1,7 +1,7 @@
 """Dispatchers' pages about drivers: who is on duty, log-in links for their phones, and ending a phone's session."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +11,6 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
@@ -20,14 +19,11 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.actions import driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
-from panel import driver_day, maps
 from panel.filters import DriverFilter, numbered
-from panel.on_duty import AtWork, with_work
+from panel.on_duty import AtWork, on_time, with_work
 from panel.views.base import DispatcherView
 
 _SHOWN = 20
-_LENGTH_OF_DAY = 10
-_EARLIEST = date(2000, 1, 1)
 
 
 class Drivers(DispatcherView):
@@ -57,9 +53,7 @@ class _OfDriver(DispatcherView):
             in_zone_of=driver,
             driver=driver,
             work=AtWork(driver, now),
-            day=driver_day.of(driver, _day(self.request.GET.get("day", "")), at=now),
-            counts=driver_day.on_time(driver, at=now),
-            tiles=maps.tiles(),
+            counts=on_time(driver, at=now),
             phones=_logged_in().filter(driver=driver),
             log_ins=latest(driver, at=now),
             **more,
@@ -67,7 +61,7 @@ class _OfDriver(DispatcherView):
 
 
 class DriverPage(_OfDriver):
-    """One driver: a day (`day`, today without it) with routes and way, the share on time, the phones."""
+    """One driver: the next stop, since when on duty, the share on time, the phones."""
 
     def get(self, _request: HttpRequest, driver: UUID) -> HttpResponse:
         return self.show(self.driver(driver))
@@ -94,15 +88,6 @@ class EndSession(_OfDriver):
         driver_devices.end(device=phone, by=actor(request), at=clock.now())
         messages.success(request, _("%(phone)s is logged out.") % {"phone": phone})
         return redirect("panel:driver", found.pk)
-
-
-def _day(text: str) -> date:
-    """The day of a text such as 2026-11-24, today for another text and for a later day."""
-    today = timezone.localdate()
-    try:
-        return min(max(date.fromisoformat(text), _EARLIEST), today) if len(text) == _LENGTH_OF_DAY else today
-    except ValueError:
-        return today
 
 
 def _logged_in() -> QuerySet[DriverDevice]:

@@ -45,7 +45,6 @@ _PANEL: dict[str, Row] = {
     "board/positions/": (_DISPATCH, "LFFFFMM"),
     "board/search/": (_DISPATCH, "LFFFFMM"),
     "board/on-duty/": (_DISPATCH, "LFFFFMM"),
-    "board/playback/": (_DISPATCH, "LFFFFMM"),
     "board/goods/<int:goods>/back/": ("LFFFFMM", _DISPATCH),
     "board/assign/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/drivers/": (_DISPATCH, "LFFFFMM"),

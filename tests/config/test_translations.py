@@ -1,8 +1,12 @@
 """Portuguese is complete: every text of the pages has a translation that fits, and the compiled file is of today."""
 
 import re
+from io import BytesIO
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import read_mo
+from babel.messages.pofile import read_po, write_po
 
 from config.management.commands import messages
 
@@ -28,8 +32,9 @@ def test_every_text_of_the_pages_is_in_the_file(translated):
 
 
 def test_every_text_has_a_translation(translated):
-    assert [message.id for message in translated if not all(text for _original, text in texts(message))] == []
-    assert [message.id for message in translated if message.fuzzy] == []
+    missing = messages.without_translation(translated)
+
+    assert missing == [], "fill these in in locale/pt_BR/LC_MESSAGES/django.po; where one is fuzzy, remove that line"
 
 
 def test_every_translation_has_the_values_and_tags_of_its_original(translated):
@@ -52,3 +57,51 @@ def test_hardly_anything_is_the_same_in_both_languages(translated):
     same = {message.id for message in translated for original, text in texts(message) if original == text}
 
     assert not {text for text in same if isinstance(text, str) and len(text.split()) > 3}
+
+
+class TestCollecting:
+    @pytest.fixture
+    def catalog(self):
+        catalog = Catalog(locale=messages.LOCALE, fuzzy=False)
+        catalog.add("The driver has one hour to accept.", "O entregador tem uma hora para aceitar.")
+        catalog.add("Accept", "Aceitar")
+        return catalog
+
+    def collect(self, catalog, *ids):
+        """The catalog as it is read again after `manage.py messages` found these texts."""
+        found = Catalog(locale=messages.LOCALE, fuzzy=False)
+        for text in ids:
+            found.add(text)
+        messages.update(catalog, found)
+        file = BytesIO()
+        write_po(file, catalog)
+        file.seek(0)
+        return read_po(file, locale=messages.LOCALE)
+
+    def test_keeps_the_translation_of_a_changed_sentence_as_fuzzy(self, catalog):
+        changed = "The driver has two hours to accept."
+
+        kept = self.collect(catalog, changed, "Accept")
+
+        assert (kept[changed].string, kept[changed].fuzzy) == ("O entregador tem uma hora para aceitar.", True)
+        assert messages.without_translation(kept) == [changed]
+        assert read_mo(BytesIO(messages.compiled(kept)))[changed] is None
+
+    def test_gives_a_new_text_no_translation(self, catalog):
+        kept = self.collect(catalog, "The driver has one hour to accept.", "Accept", "Accepted")
+
+        assert (kept["Accepted"].string, kept["Accept"].string) == ("", "Aceitar")
+        assert messages.without_translation(kept) == ["Accepted"]
+
+    def test_gives_a_text_that_comes_back_its_translation_while_others_have_none(self, catalog):
+        without = self.collect(catalog, "Something else")
+
+        again = self.collect(without, "Something else", "Accept")
+
+        assert again["Accept"].string == "Aceitar"
+        assert not again["Accept"].fuzzy
+
+    def test_drops_texts_that_are_gone_when_every_other_one_is_translated(self, catalog):
+        kept = self.collect(catalog, "Accept")
+
+        assert (len(kept), len(kept.obsolete)) == (1, 0)

@@ -19,9 +19,10 @@ _OF_ROW = re.compile(r"{% timezone .*?{% endtimezone %}", re.DOTALL)
 # Of one place: the view has its zone, for the whole page or this part of it.
 OF_PLACE = {
     "admin/delivery/delivery/changes.html", "admin/delivery/delivery/goods.html",
-    "admin/delivery/delivery/history.html", "admin/delivery/delivery/summary.html", "panel/arrival.html",
+    "admin/delivery/delivery/history.html", "admin/delivery/delivery/summary.html", "driver_app/duty_spans.html",
+    "panel/arrival.html",
     "panel/board_card.html", "panel/board_stop.html", "panel/delivery_history.html", "panel/delivery_now.html",
-    "panel/delivery_summary.html", "panel/driver.html", "panel/driver_day.html", "panel/duty_spans.html",
+    "panel/delivery_summary.html", "panel/driver.html",
     "panel/event.html", "panel/photos.html", "panel/pin_state.html", "panel/receipt.html", "panel/request_price.html",
     "panel/seller_invoice.html", "panel/seller_invoices.html", "panel/seller_manifest.html",
     "panel/seller_manifests.html", "panel/seller_order.html", "panel/seller_orders.html", "panel/stop.html",

@@ -338,29 +338,3 @@ class TestCards:
 
         assert "<script>" not in content
         assert "<img" not in content
-
-
-class TestPlayback:
-    def test_has_the_minutes_of_drivers_and_the_statuses_of_routes(self, dispatcher, django_assert_num_queries):
-        now = timezone.now()
-        ana, bia = DriverFactory.create(name="Ana"), DriverFactory.create(name="Bia")
-        DriverFactory.create(name="Of the sandbox", environment=Environment.SANDBOX, at_point=PICKUP)
-        minute = now.replace(second=0, microsecond=0) - timedelta(minutes=2)
-        for driver, seconds in ((ana, (0, 5, 70)), (bia, (0,))):
-            for second in seconds:
-                drivers.set_position(driver=driver, point=PICKUP, by=BY, at=minute + timedelta(seconds=second))
-        drivers.set_position(driver=ana, point=PICKUP, by=BY, at=now - timedelta(hours=2))
-        delivery = DeliveryFactory.create(stops=1)
-        deliveries.accept(delivery=delivery, driver=ana, by=BY, at=minute)
-        deliveries.cancel(delivery=delivery, reason="", by=BY, at=now)
-
-        with django_assert_num_queries(7):  # session, user, 2 of permissions; positions, routes, changes
-            shown = dispatcher.get(reverse("panel:board_playback")).json()["drivers"]
-
-        tracks = {driver["name"]: [at for at, _lat, _lng in driver["track"]] for driver in shown}
-        assert tracks == {
-            "Ana": [(minute + timedelta(seconds=second)).timestamp() for second in (5, 70)],
-            "Bia": [minute.timestamp()],
-        }
-        of_ana = next(driver["statuses"] for driver in shown if driver["name"] == "Ana")
-        assert of_ana == [[minute.timestamp(), "ACCEPTED"], [now.timestamp(), ""]]

@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_devices, drivers
+from delivery.actions import deliveries, driver_devices
 from delivery.geo.distance import Point
 from delivery.models import DriverDevice, DutyChange
 from delivery.payload import Place
@@ -158,7 +158,7 @@ class TestPhones:
         assert device.revoked_at is None
 
 
-class TestDay:
+class TestDriver:
     @pytest.fixture
     def now(self, monkeypatch):
         """Before the log-in, which would have ended by then."""
@@ -166,32 +166,26 @@ class TestDay:
         monkeypatch.setattr(timezone, "now", lambda: now)
         return now
 
-    def test_has_the_hours_the_routes_with_their_moments_the_gaps_and_the_way(self, now, dispatcher):
+    def test_has_the_share_of_routes_on_time(self, now, dispatcher):
         ana = DriverFactory.create()
-        ana.duty_changes.all().delete()  # recorded by the clock of the database
-        DutyChange.objects.create(driver=ana, on_duty=True, at=now - timedelta(minutes=95))
-        DutyChange.objects.create(driver=ana, on_duty=False, at=now - timedelta(minutes=5))
         finished(ana, now - timedelta(minutes=200), minutes=130)
         finished(ana, now - timedelta(minutes=50))
-        for seconds in (60, 50, 0):
-            drivers.set_position(driver=ana, point=PICKUP, by=BY, at=now - timedelta(seconds=seconds))
+        finished(ana, now - timedelta(days=31))
 
         response = dispatcher.get(f"/panel/drivers/{ana.pk}/")
-        day = response.context["day"]
 
-        assert [route.delivery.route_status for route in day.routes] == ["FINISHED"] * 2
-        assert [change.trigger for change in day.routes[0].changes] == ["accept", "collect", "deliver"]
-        assert [route.free_since for route in day.routes] == [None, day.routes[0].ended]
-        assert len(day.way) == 2
         assert response.context["counts"] == {"finished": 2, "on_time": 1}
-        assert day.after is None
-        assert "<b>1 h 30 min</b>" in response.content.decode()
 
-    @pytest.mark.parametrize("text", ["x", "2999-01-01", "2026-13-01", "20260101"])
-    def test_is_today_for_what_is_no_day_before(self, dispatcher, ana, text):
-        day = dispatcher.get(f"/panel/drivers/{ana.pk}/", {"day": text}).context["day"]
+    def test_says_since_when_one_on_duty_is(self, now, dispatcher):
+        ana, bia = DriverFactory.create(), DriverFactory.create(on_duty=False)
+        DutyChange.objects.all().delete()  # recorded by the clock of the database
+        for driver, minutes, on_duty in ((ana, 125, True), (ana, 115, False), (ana, 95, True), (bia, 95, False)):
+            DutyChange.objects.create(driver=driver, on_duty=on_duty, at=now - timedelta(minutes=minutes))
 
-        assert day.day == timezone.localdate()
+        texts = [page(dispatcher, f"{driver.pk}/") for driver in (ana, bia)]
+
+        assert re.search(r"On duty since</h2>\s*<p>[^<]+ 15:25:00<", texts[0])
+        assert "On duty since" not in texts[1]
 
     def test_takes_as_many_queries_for_any_number_of_routes(self, now, dispatcher):
         ana = DriverFactory.create()

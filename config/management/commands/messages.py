@@ -1,12 +1,14 @@
 import importlib.util
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
 import django
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
@@ -97,6 +99,35 @@ def translated() -> Catalog:
         return read_po(file, locale=LOCALE)
 
 
+def update(catalog: Catalog, found: Catalog) -> None:
+    """Give the catalog the texts that were found. Changed ones keep their translation as fuzzy, new ones are empty.
+
+    While a text has no translation, those of texts that are gone stay in the file, as obsolete.
+    """
+    for message in catalog.obsolete.values():
+        catalog[message.id] = message
+    catalog.obsolete.clear()
+    catalog.update(found, no_fuzzy_matching=True, update_header_comment=False)
+    gone = {message.id: message for message in catalog.obsolete.values() if isinstance(message.id, str)}
+    for message in catalog:
+        if isinstance(message.id, str) and message.id and not message.string:
+            for closest in get_close_matches(message.id, gone, 1):
+                message.string = gone.pop(closest).string
+                message.flags.add("fuzzy")
+    if not without_translation(catalog):
+        catalog.obsolete.clear()
+
+
+def without_translation(catalog: Iterable[Message]) -> list[str]:
+    """The texts whose translation is missing or fuzzy, of plurals the first form."""
+    found = []
+    for message in catalog:
+        forms = [message.string] if isinstance(message.string, str) else message.string or [""]
+        if message.id and (message.fuzzy or not all(forms)):
+            found.append(message.id if isinstance(message.id, str) else message.id[0])
+    return found
+
+
 def compiled(catalog: Catalog) -> bytes:
     # Otherwise the header would contain the current time.
     catalog.creation_date = catalog.revision_date = datetime.fromtimestamp(0, tz=UTC)
@@ -151,16 +182,14 @@ class Command(BaseCommand):
         path = FOLDER / "django.po"
         if path.exists():
             catalog = translated()
-            catalog.update(collected(), no_fuzzy_matching=True, update_header_comment=False)
-            catalog.obsolete.clear()
+            update(catalog, collected())
         else:
             catalog = collected()
         out = BytesIO()
-        write_po(out, catalog, omit_header=False, sort_output=True, width=120, ignore_obsolete=True)
+        write_po(out, catalog, omit_header=False, sort_output=True, width=120)
         path.write_bytes(_without_dates(out.getvalue()))
         (FOLDER / "django.mo").write_bytes(compiled(translated()))
-        missing = [message.id for message in catalog if message.id and not message.string]
-        self.stdout.write(f"{len(catalog)} texts, {len(missing)} without a translation")
+        self.stdout.write(f"{len(catalog)} texts, {len(without_translation(catalog))} without a translation")
 
 
 def _without_dates(text: bytes) -> bytes:

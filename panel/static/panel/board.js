@@ -270,7 +270,6 @@ board.changed.push(() => {
 });
 
 // The parts of the board that are loaded when they are first used.
-document.getElementById("play-hour").addEventListener("click", async () => { if (await board.has("playback")) board.playHour(); });
 for (const button of document.querySelectorAll("#show-drivers, [data-view=drivers]")) {
   button.addEventListener("click", async () => { if (await board.has("drivers")) board.toggleDrivers(button); });
 }

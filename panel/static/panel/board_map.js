@@ -101,22 +101,7 @@
     legend.addEventListener("toggle", () => { if (innerWidth > 820) localStorage.setItem("board-legend", legend.open ? "open" : "closed"); });
   }
 
-  // Shows drivers of the past, or with null those of now again.
-  let past = null;
-  board.replay = (drivers) => {
-    past = drivers;
-    drawn = "";
-    if (!past) return draw();
-    layers.clearLayers();
-    map.getContainer().classList.remove("has-choice");
-    for (const driver of past) {
-      const kind = driver.status ? driver.status.toLowerCase() : `free ${driver.vehicle === "CAR" ? "car" : ""}`;
-      marker([driver.lat, driver.lng], kind, initials(driver.name), driver.name);
-    }
-  };
-
   function draw() {
-    if (past) return;
     const shown = board.shown();
     const bounds = map.getBounds().pad(0.2);
     const key = JSON.stringify([shown.map((route) => [route.id, route.version, place(route), board.late(route)]), board.free, board.chosen, Boolean(board.ways.get(board.chosen)), map.getZoom(), bounds.toBBoxString()]);

@@ -57,12 +57,6 @@ def look(browser, made, locale, width):  # noqa: PLR0915  # one way through the 
     if width == 390:
         page.locator("[data-view=map]").click()
         pictures.take("board-map", "#board")
-    page.locator("#play-hour").click()
-    page.locator("#playback-play[aria-pressed=true]").wait_for()
-    page.locator("#playback-play").click()
-    pictures.take("board-playback", ".board-map")
-    page.locator("#playback-close").click()
-    if width == 390:
         page.locator("[data-view=list]").click()
     page.locator(f"#unfold-{collected.pk}").click()
     pictures.take("board-chosen", CHOSEN)

@@ -10,10 +10,7 @@ from delivery.lifecycle import Mode
 from integration import freight
 from integration import lifecycle as order_lifecycle
 from panel.guide import pages
-from tests.endpoints import ENDPOINTS
 
-# These share a row.
-MOVE_OF_THE_SANDBOX = re.compile(r"(?<=/sandbox/deliveries/{}/).+")
 JSON_BLOCK = re.compile(r"^```json\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DEFAULT = freight.Parameters()
 FROM_CAPITAL_TO_CAPITAL_IN_MID = freight.Rate(base_centavos=3990, extra_kg_centavos=820, deadline_days=8)
@@ -28,21 +25,6 @@ def rows(text, heading):
     section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     lines = [line for line in section.splitlines() if line.startswith("| `")]
     return [[re.findall(r"`(\w+)`", cell) for cell in line.strip("| ").split(" | ")] for line in lines]
-
-
-class TestCalls:
-    @pytest.mark.parametrize(("page", "is_of_sellers"), [("deliveries", False), ("orders", True)])
-    def test_are_those_of_the_api(self, page, is_of_sellers):
-        calls = re.findall(r"^\| `(\w+ /\S+)` \|", text_of(page), re.MULTILINE)
-        named = [call.replace("{status}", "delivery_failed").replace("{point}", "B") for call in calls]
-        told = [re.sub(r"{\w+}", "{}", call) for call in named]
-        existing = {
-            MOVE_OF_THE_SANDBOX.sub("…", f"{endpoint.method.upper()} {endpoint.path}")
-            for endpoint in ENDPOINTS
-            if endpoint.is_of_sellers == is_of_sellers
-        }
-
-        assert sorted(told) == sorted(existing)
 
 
 class TestStatuses:

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils.translation import gettext, override
 from lxml.html import document_fromstring
 
-from panel.guide import examples, markdown, pages
+from panel.guide import description, examples, markdown, pages
 from panel.guide.catalogue import CODES, A, Repeat
 
 LANGUAGES = [language for language, _name in settings.LANGUAGES]
@@ -40,6 +40,13 @@ def rows(name, language):
     return [cells for cells in found if cells]
 
 
+def calls(language):
+    """Each call of the description with its path and its method."""
+    for path, methods in description.translated(language)["paths"].items():
+        for method, call in methods.items():
+            yield path, method, call
+
+
 class TestGuide:
     def test_has_a_page_for_every_file(self):
         names = {path.stem if path.name != "README.md" else "" for path in FILES}
@@ -60,6 +67,22 @@ class TestGuide:
         html = markdown.page("error-codes", language).html
 
         assert [code for code in CODES if f'<a href="/docs/errors/{code}"><code>{code}</code></a>' not in html] == []
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_lists_every_call_of_an_api_on_its_page(self, language):
+        listed = {
+            (page, *cells)
+            for page in ("deliveries", "orders")
+            for cells in rows(page, language)
+            if " /api/" in cells[0]
+        }
+
+        assert listed == {
+            ("orders" if "/integration/" in path else "deliveries", f"{method.upper()} {path}", call["summary"], status)
+            for path, method, call in calls(language)
+            for status in call["responses"]
+            if status.startswith("2")
+        }
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_says_of_repeating_a_call_what_the_error_codes_say(self, language):
@@ -93,6 +116,8 @@ class TestLinks:
             assert len(ids) == len(set(ids)), f"{url} has an id twice"
             waiting |= {page for page, _anchor in map(urldefrag, links) if page.startswith("/docs/")} - set(found)
 
+        # The reference's script makes an element of each call.
+        found["/docs/reference"][1].extend(urldefrag(description.url(call))[1] for *_, call in calls(language))
         for url, (links, _ids) in found.items():
             for page, anchor in map(urldefrag, links):
                 exists = page in found or browser.get(page).status_code in {200, 302}

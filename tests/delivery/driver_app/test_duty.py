@@ -6,9 +6,9 @@ import pytest
 from django.db import ProgrammingError, connection
 from django.test.utils import CaptureQueriesContext
 
-from delivery import duty
 from delivery.actions import drivers
-from delivery.duty import Duty, Span
+from delivery.driver_app import day as days
+from delivery.driver_app.day import Duty, Span
 from delivery.models import Driver, DutyChange
 from tests.factories import BY, DriverFactory
 from tests.moments import at_each_midnight
@@ -28,7 +28,7 @@ def record(driver, *changes):
 
 
 def of(driver, day=TODAY, at=NOON):
-    return duty.of_days(driver, [day], at=at)[day]
+    return days.of_days(driver, [day], at=at)[day]
 
 
 class TestRecord:
@@ -78,7 +78,7 @@ class TestOfDays:
     def test_are_parted_at_midnight_in_the_services_time_zone(self, ana, midnight):
         record(ana, (True, midnight.start - 2 * HOUR), (False, midnight.start + HOUR))
 
-        found = duty.of_days(ana, [midnight.eve, midnight.day], at=midnight.start + 3 * HOUR)
+        found = days.of_days(ana, [midnight.eve, midnight.day], at=midnight.start + 3 * HOUR)
 
         assert found[midnight.eve] == Duty([Span(midnight.start - 2 * HOUR, midnight.start)], 2 * HOUR)
         assert found[midnight.day] == Duty([Span(midnight.start, midnight.start + HOUR)], HOUR)
