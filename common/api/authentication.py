@@ -1,7 +1,7 @@
 """Credentials of both APIs, tokens and keys, as rows, and authentication with limits of their calls."""
 
 from datetime import datetime, timedelta
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -14,9 +14,19 @@ from common.errors import DomainError
 from common.fields import not_personal, personal
 from common.observability import log_context
 
-# Key of the WSGI environ: REST framework's request of a call whose account is known, for `config.refused_calls`.
-CALL = "rota.call"
+# Keys of the WSGI environ, for `common.api.refused_calls`: REST framework's request of a call of a known account, and
+# what the domain said when it refused the call with values.
+CALL, REFUSAL = "rota.call", "rota.refusal"
 _LAST_USE_RESOLUTION = timedelta(minutes=1)
+
+
+class Refusal(NamedTuple):
+    """Of a DomainError, whose docstring tells what they are."""
+
+    code: str
+    message: str
+    fields: tuple[str, ...]
+    values: dict[str, object]
 
 
 class Credential(models.Model):

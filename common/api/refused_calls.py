@@ -10,7 +10,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from itertools import islice
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 from uuid import uuid4
 
 from django.db import connection, models, transaction
@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
-from common.api.authentication import CALL
+from common.api.authentication import CALL, REFUSAL, Refusal
 from common.errors import DomainError
 from common.fields import UUIDField, not_personal, personal
 from common.http_requests import content_length
@@ -33,8 +33,18 @@ _MEDIA_TYPE = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,60}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z_-]{0,40}")
 _MOST_ERRORS = 50  # of an answer; more do not fit
+_MOST_REASONS = 10
 _MOST_SIZE = 10**9 - 1  # of a body, in bytes; the column takes no more than twice as much
 _TOO_MANY_REQUESTS = 429
+
+
+class Reason(TypedDict):
+    """`field`: the path of what is wrong, empty for the whole call. `message`: of the answer, or of a DomainError."""
+
+    field: str
+    code: str
+    message: str
+    values: dict[str, str]
 
 
 class RefusedCall(models.Model):
@@ -53,27 +63,14 @@ class RefusedCall(models.Model):
     size = models.PositiveIntegerField()  # of the body, in bytes
     body = personal(models.TextField(blank=True))  # as masked JSON; empty if it was no JSON object
     answer = personal(models.TextField(blank=True))
+    # `Reason`s, the first of them. NULL: written before version 0.3.0; `answer` has the texts.
+    reasons = personal(models.JSONField(null=True))
 
     class Meta:
         abstract = True
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}: {self.status}"
-
-    @property
-    def reasons(self) -> list[tuple[str, str]]:
-        """The name of each field and what the answer says is wrong with it; empty for one that is not whole JSON.
-
-        The name is empty where the whole call is meant.
-        """
-        try:
-            body: Any = json.loads(self.answer)
-        except ValueError:
-            return []
-        if not isinstance(body, dict):
-            return []
-        found = _of_fields(body.get("errors"))
-        return found or [("", str(body[name])) for name in ("detail", "message") if body.get(name)][:1]
 
 
 class RefusedCallCount(models.Model):
@@ -171,18 +168,31 @@ class Recorder:
         return total
 
 
-def _of_fields(errors: Any) -> list[tuple[str, str]]:
-    """The errors of area A, a list with JSON Pointers, or those of area B, lists of texts by dotted path."""
-    if isinstance(errors, list):
-        return [(_name(each), str(each.get("detail", ""))) for each in errors if isinstance(each, dict)]
-    if isinstance(errors, dict):
-        return [(path, " ".join(map(str, texts))) for path, texts in errors.items() if isinstance(texts, list)]
-    return []
+def _reasons(refusal: Refusal | None, answer: dict[str, Any], masker: Masker) -> list[Reason]:
+    """Why the call was refused: what the domain said, or else what the answer says."""
+    if refusal:
+        # The message is a constant, whose placeholders must stay.
+        values = masker.without_repetitions({name: str(value) for name, value in refusal.values.items()})
+        code, message = refusal.code, refusal.message
+        return [Reason(field=each, code=code, message=message, values=values) for each in refusal.fields or [""]]
+    code = str(answer.get("code", ""))
+    match answer.get("errors"):
+        case list(errors):  # of area A
+            found = [
+                Reason(field=_field(each), code=each["code"], message=each["detail"], values={}) for each in errors
+            ]
+        case dict(errors):  # of area B, without codes
+            found = [Reason(field=path, code="", message=" ".join(texts), values={}) for path, texts in errors.items()]
+        case _:
+            message = str(answer.get("detail") or answer.get("message") or "")
+            found = [Reason(field="", code=code, message=message, values={})] if message else []
+    reasons: list[Reason] = masker.without_repetitions(found[:_MOST_REASONS])
+    return reasons
 
 
-def _name(error: dict[str, Any]) -> str:
-    pointer = str(error.get("pointer", "")).removeprefix("#").removeprefix("/").replace("/", ".")
-    return pointer or str(error.get("parameter", ""))
+def _field(error: dict[str, Any]) -> str:
+    pointer: str = error.get("pointer", "").removeprefix("#").removeprefix("/").replace("/", ".")
+    return pointer or error.get("parameter", "")
 
 
 def _columns(request: HttpRequest, call: Request, response: HttpResponse, masker: Masker) -> dict[str, Any]:
@@ -203,6 +213,7 @@ def _columns(request: HttpRequest, call: Request, response: HttpResponse, masker
         "code": str(answer.get("code", ""))[:60],
         # After what was sent, because it may repeat it.
         "answer": _json(masker.without_repetitions(answer)) if answer else "",
+        "reasons": _reasons(request.META.get(REFUSAL), answer, masker),
     }
 
 

@@ -23,6 +23,7 @@ from rest_framework.routers import SimpleRouter
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 from rest_framework.views import APIView
 
+from common.api.authentication import REFUSAL, Refusal
 from common.api.serializers import BodySerializer
 from common.errors import DomainError
 
@@ -329,6 +330,12 @@ class ApiView(APIView):
     def _warn(self, warnings: Sequence[PayloadWarning | UnknownParameter]) -> None:
         self._warnings = warnings
         self._is_strict = is_strict(self.request.headers.get("Prefer", ""))
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, DomainError) and exc.values:
+            # Not the exception, whose frames lead back to the request.
+            self.request.META[REFUSAL] = Refusal(exc.code, exc.message, exc.fields, exc.values)
+        return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         finalized = super().finalize_response(request, response, *args, **kwargs)

@@ -25,13 +25,13 @@ from delivery.lifecycle import RouteStatus, Status
 from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
-from panel.refusal_reasons import translated
+from panel.refusal_reasons import reason
 
 register = template.Library()
 
 for _filter in (
     actor_name, browser_name, formats.ago, formats.ahead, formats.day_and_month, formats.document, formats.duration,
-    formats.moment, formats.moment_in, formats.money, formats.postcode, formats.short_id, text_of_simulator,
+    formats.moment, formats.moment_in, formats.money, formats.postcode, formats.short_id, reason, text_of_simulator,
 ):  # fmt: skip  # a list
     register.filter(_filter)
 
@@ -154,13 +154,6 @@ def zone_name(place: zones.Place) -> SafeString | str:
 def time_of_day(value: datetime) -> str:
     """Hours, minutes and seconds in the active time zone, below a heading with the day."""
     return f"{timezone.localtime(value):%H:%M:%S}"
-
-
-@register.filter
-def reason(found: tuple[str, str]) -> str:
-    """One of the reasons of a refused call in the reader's language, after the name of its field."""
-    name, text = found
-    return f"{name}: {translated(text)}" if name else translated(text)
 
 
 @register.filter

@@ -37,7 +37,10 @@ class TestACall:
         assert row.request_id == "my-call-0001"
         assert (row.content_type, row.size) == ("application/json", int(answer.wsgi_request.META["CONTENT_LENGTH"]))
         assert json.loads(row.body)["vehicleType"] == "TRUCK"
-        assert json.loads(row.answer)["errors"] == answer.json()["errors"]
+        errors = answer.json()["errors"]
+        assert json.loads(row.answer)["errors"] == errors
+        message = errors[0]["detail"]
+        assert row.reasons == [{"field": "vehicleType", "code": "invalid_choice", "message": message, "values": {}}]
 
     @pytest.mark.parametrize(
         ("method", "path", "body", "status", "code"),
@@ -71,7 +74,12 @@ class TestACall:
         row = RefusedSellerCall.objects.get()
         assert (row.path, row.status, row.request_id) == (path, status, answer["X-Request-Id"])
         assert answer.status_code == status
-        assert json.loads(row.answer) == answer.json()
+        body = answer.json()
+        assert json.loads(row.answer) == body
+        if errors := body.get("errors"):
+            assert [(each["field"], [each["message"]]) for each in row.reasons or ()] == list(errors.items())[:10]
+        else:
+            assert [(each["field"], each["message"]) for each in row.reasons or ()] == [("", body["message"])]
 
     @pytest.mark.parametrize("method", ["get", "options"])
     @pytest.mark.parametrize(

@@ -226,8 +226,6 @@ TABLE = {
     ("common/brazil/states.py", r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}"): Bound(COUNTED, LINEAR, "01.310 - 100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
     ("panel/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
-    ("panel/refusal_reasons.py", r"%\((\w+)\)s|\{(\w+)\}"): Bound("the project's own texts", 10_000, "%(name)s"),
-    ("panel/refusal_reasons.py", r"(?<=[.?]) "): Bound("linear: no quantifier", LINEAR, ". ."),
     ("panel/templatetags/panel.py", r"#([2-9]) ?(.*)"): Bound(
         "linear: the last quantifier takes the rest", LINEAR, "#2 x"
     ),
