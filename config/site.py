@@ -24,6 +24,7 @@ from django.utils.decorators import method_decorator
 from django.utils.text import capfirst
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
+from pghistory.models import Events
 from unfold.sites import UnfoldAdminSite
 
 from common.admin.base import NOTHING
@@ -34,14 +35,11 @@ from delivery.models import (
     AuditEntry,
     Delivery,
     DispatchRules,
-    DispatchRulesChange,
     Driver,
     DriverPosition,
     Integrator,
     ServiceHours,
-    ServiceHoursChange,
     Tariff,
-    TariffChange,
     Token,
     Transition,
     WebhookEndpoint,
@@ -54,8 +52,6 @@ from integration.models import (
     CarrierRule,
     Company,
     FreightParameters,
-    FreightParametersChange,
-    FreightPriceChange,
     FreightRate,
     Invoice,
     Manifest,
@@ -145,8 +141,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (
         _("Deliveries"),
         [
-            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules),
-            ("history", DispatchRulesChange), ("schedule", ServiceHours), ("history", ServiceHoursChange),
+            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules), ("schedule", ServiceHours),
         ],
     ),
     (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),
@@ -169,8 +164,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (
         _("Prices"),
         [
-            ("payments", Tariff), ("history", TariffChange), ("table_chart", FreightRate), ("tune", FreightParameters),
-            ("history", FreightPriceChange), ("history", FreightParametersChange),
+            ("payments", Tariff), ("table_chart", FreightRate), ("tune", FreightParameters), ("history", Events),
         ],
     ),
     (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator), ("mail", Message)]),
@@ -186,6 +180,7 @@ _NAMES: dict[type[Model], Any] = {
     WebhookEvent: _("Events"),
     EndpointOfSeller: _("Webhooks"),
     EventOfOrder: _("Events"),
+    Events: _("Changes of prices and rules"),
 }
 
 

@@ -18,11 +18,13 @@ from common import clock
 from common.accounts import Role
 from common.actors import actor_name
 from common.brazil import formats, phones, zones
+from common.columns import State
 from common.fields import composed, folded
 from common.http_requests import browser_name
-from delivery import words
-from delivery.lifecycle import RouteStatus, Status
-from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
+from common.webhooks.models import STATE_COLOURS, STATE_NAMES
+from delivery import columns, words
+from delivery.lifecycle import Status
+from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
 from panel.refusal_reasons import reason
@@ -35,29 +37,10 @@ for _filter in (
 ):  # fmt: skip  # a list
     register.filter(_filter)
 
-_COLOURS: dict[str, str] = {
-    Status.PENDING: "warn",
-    Status.ACCEPT: "info",
-    Status.COLLECTED: "info",
-    Status.DELIVERED: "good",
-    Status.FAILED: "bad",
-    RouteStatus.SCHEDULED: "info",
-    RouteStatus.AVAILABLE: "warn",
-    RouteStatus.ACCEPTED: "info",
-    RouteStatus.RETURNING: "warn",
-    RouteStatus.FINISHED: "good",
-    RouteStatus.CANCELLED: "bad",
-    RouteStatus.EXPIRED: "bad",
-    EventState.PENDING: "info",
-    FAILING: "warn",
-    EventState.SENT: "good",
-    EventState.DEAD: "bad",
-    EventState.UNADDRESSED: "",
-    EventState.FILTERED: "",
-}
 # Text and colour of each status.
 _BADGES: dict[str, tuple[Any, str]] = {
-    code: (name, _COLOURS[code]) for code, name in {**words.ROUTE_STATUSES, **words.STATUSES, **STATE_NAMES}.items()
+    code: (name, {**words.COLOURS, **STATE_COLOURS}[code])
+    for code, name in {**words.ROUTE_STATUSES, **words.STATUSES, **STATE_NAMES}.items()
 }
 
 
@@ -224,15 +207,18 @@ def tel(value: str) -> SafeString | str:
 def badge(value: str, words: str = "") -> SafeString:
     """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
     name, colour = _BADGES.get(value, (value, ""))
-    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words or name)
+    return badge_of(State(words or name, value, colour))
 
 
 @register.filter
 def state_badge(delivery: Delivery) -> SafeString:
-    """The status of the whole as a badge, whose colour is not that of success where a driver has failed at a stop."""
-    code = delivery.shown_status
-    look = "bad" if delivery.is_partly_failed and not delivery.stops_ahead else _COLOURS[code]
-    return format_html('<span class="badge {}" title="{}">{}</span>', look, code, delivery.status_name)
+    """The status of the whole as a badge."""
+    return badge_of(columns.state(delivery))
+
+
+def badge_of(state: State) -> SafeString:
+    """A status as a badge, with the API's code as its title."""
+    return format_html('<span class="badge {}" title="{}">{}</span>', state.colour, state.code, state.name)
 
 
 @register.filter
