@@ -22,7 +22,7 @@ from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
 from django.utils.text import capfirst
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pghistory.models import Events
 from unfold.sites import UnfoldAdminSite
@@ -61,6 +61,7 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
+from panel.pages import Menu, pages_for
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -184,26 +185,12 @@ _NAMES: dict[type[Model], Any] = {
 }
 
 
-# The panel's pages that are of no account: their names there, the symbol of its menu, and the permission they need.
-_PANEL = [
-    ("board", _("Dispatch board"), "board", "delivery.dispatch_delivery"),
-    ("drivers", _("Drivers"), "drivers", "delivery.dispatch_delivery"),
-    ("scan", pgettext_lazy("page", "Scan"), "scan", "integration.scan_order"),
-    ("home", _("Accounts"), "accounts", ""),
-    ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
-    ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
-    ("seller_reports", _("Report of all sellers"), "report", "integration.change_seller"),
-    ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),
-]
-
-
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
-    user = request.user
     pages = [
-        {"title": title, "drawing": f"panel/icons/{drawing}.svg", "link": reverse(f"panel:{page}"), "active": False}
-        for page, title, drawing, permission in _PANEL
-        if not permission or user.has_perm(permission)
+        {"title": page.title, "drawing": page.drawing, "link": page.address(), "active": False}
+        for page in pages_for(request.user)
+        if page.menu in {Menu.ALL, Menu.MORE}
     ]
     start = {"title": gettext("Admin"), "drawing": "panel/icons/admin.svg", "link": reverse("admin:index")}
     return [{"title": None, "items": [*pages, start]}, *groups(request)]
