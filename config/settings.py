@@ -292,7 +292,7 @@ CONTENT_SECURITY_POLICY = {
 
 _STYLES = (
     "colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "object", "forms",
-    "start", "fixes",
+    "fixes",
 )  # fmt: skip  # a list of names
 
 
@@ -309,11 +309,8 @@ UNFOLD: dict[str, Any] = {
     "SHOW_LANGUAGES": True,
     # Unfold would write the colours as an inline style, which the policy forbids; they are in config/admin/colours.css.
     "COLORS": lambda _request: {},
-    "STYLES": [
-        *(partial(_static, f"config/admin/{name}.css") for name in _STYLES),
-        partial(_static, "panel/charts.css"),
-    ],
-    "SCRIPTS": [partial(_static, "config/admin.js"), partial(_static, "panel/charts.js")],
+    "STYLES": [partial(_static, f"config/admin/{name}.css") for name in _STYLES],
+    "SCRIPTS": [partial(_static, "config/admin.js")],
     "DASHBOARD_CALLBACK": "config.start_page.context",
     "SIDEBAR": {"navigation": "config.site.sidebar"},
 }

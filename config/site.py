@@ -22,8 +22,9 @@ from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
 from django.utils.text import capfirst
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from pghistory.models import Events
 from unfold.sites import UnfoldAdminSite
 
 from common.admin.base import NOTHING
@@ -34,14 +35,11 @@ from delivery.models import (
     AuditEntry,
     Delivery,
     DispatchRules,
-    DispatchRulesChange,
     Driver,
     DriverPosition,
     Integrator,
     ServiceHours,
-    ServiceHoursChange,
     Tariff,
-    TariffChange,
     Token,
     Transition,
     WebhookEndpoint,
@@ -54,8 +52,6 @@ from integration.models import (
     CarrierRule,
     Company,
     FreightParameters,
-    FreightParametersChange,
-    FreightPriceChange,
     FreightRate,
     Invoice,
     Manifest,
@@ -65,6 +61,7 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
+from panel.pages import Menu, pages_for
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -145,8 +142,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (
         _("Deliveries"),
         [
-            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules),
-            ("history", DispatchRulesChange), ("schedule", ServiceHours), ("history", ServiceHoursChange),
+            ("local_shipping", Delivery), ("history", Transition), ("tune", DispatchRules), ("schedule", ServiceHours),
         ],
     ),
     (_("Drivers"), [("two_wheeler", Driver), ("pin_drop", DriverPosition)]),
@@ -169,8 +165,7 @@ _GROUPS: list[tuple[Any, list[tuple[str, type[Model]]]]] = [
     (
         _("Prices"),
         [
-            ("payments", Tariff), ("history", TariffChange), ("table_chart", FreightRate), ("tune", FreightParameters),
-            ("history", FreightPriceChange), ("history", FreightParametersChange),
+            ("payments", Tariff), ("table_chart", FreightRate), ("tune", FreightParameters), ("history", Events),
         ],
     ),
     (_("People"), [("person", User), ("group", Group), ("phonelink_lock", Authenticator), ("mail", Message)]),
@@ -186,29 +181,16 @@ _NAMES: dict[type[Model], Any] = {
     WebhookEvent: _("Events"),
     EndpointOfSeller: _("Webhooks"),
     EventOfOrder: _("Events"),
+    Events: _("Changes of prices and rules"),
 }
-
-
-# The panel's pages that are of no account: their names there, the symbol of its menu, and the permission they need.
-_PANEL = [
-    ("board", _("Dispatch board"), "board", "delivery.dispatch_delivery"),
-    ("drivers", _("Drivers"), "drivers", "delivery.dispatch_delivery"),
-    ("scan", pgettext_lazy("page", "Scan"), "scan", "integration.scan_order"),
-    ("home", _("Accounts"), "accounts", ""),
-    ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
-    ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
-    ("seller_reports", _("Report of all sellers"), "report", "integration.change_seller"),
-    ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),
-]
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
-    user = request.user
     pages = [
-        {"title": title, "drawing": f"panel/icons/{drawing}.svg", "link": reverse(f"panel:{page}"), "active": False}
-        for page, title, drawing, permission in _PANEL
-        if not permission or user.has_perm(permission)
+        {"title": page.title, "drawing": page.drawing, "link": page.address(), "active": False}
+        for page in pages_for(request.user)
+        if page.menu in {Menu.ALL, Menu.MORE}
     ]
     start = {"title": gettext("Admin"), "drawing": "panel/icons/admin.svg", "link": reverse("admin:index")}
     return [{"title": None, "items": [*pages, start]}, *groups(request)]

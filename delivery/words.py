@@ -29,6 +29,21 @@ ROUTE_STATUSES: dict[str, StrPromise] = {
     RouteStatus.CANCELLED: _("Cancelled"),
     RouteStatus.EXPIRED: _("Offer expired"),
 }
+# Of a status' badge, as `common.columns.State` has it.
+COLOURS: dict[str, str] = {
+    Status.PENDING: "warn",
+    Status.ACCEPT: "info",
+    Status.COLLECTED: "info",
+    Status.DELIVERED: "good",
+    Status.FAILED: "bad",
+    RouteStatus.SCHEDULED: "info",
+    RouteStatus.AVAILABLE: "warn",
+    RouteStatus.ACCEPTED: "info",
+    RouteStatus.RETURNING: "warn",
+    RouteStatus.FINISHED: "good",
+    RouteStatus.CANCELLED: "bad",
+    RouteStatus.EXPIRED: "bad",
+}
 ENDINGS: dict[str, StrPromise] = {
     Ending.DELIVERED: _("Delivered"),
     Ending.NOT_DELIVERED: _("Not delivered"),

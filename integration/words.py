@@ -4,9 +4,10 @@ from datetime import datetime
 
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django_stubs_ext import StrPromise
+from django_stubs_ext import StrOrPromise, StrPromise
 
 from common.brazil.formats import named_moment
+from common.columns import State
 from common.errors import DomainError
 from integration import lifecycle
 from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused, UnknownTrackingCode
@@ -50,6 +51,16 @@ ORDER_SERVICES: dict[str, StrPromise] = {
     "next": _("Next (express)"),
     "turbo": _("Turbo"),
 }
+
+
+def state(status: str) -> State:
+    return State(STATUSES[status], status, COLOURS[status])
+
+
+def service(code: str) -> StrOrPromise:
+    """The name of the service that an order names; an unknown code itself."""
+    return ORDER_SERVICES.get(code, code)
+
 
 # What pages say where the API's message, which is Portuguese, says it with the API's words. By code, and by fault.
 _REFUSALS: dict[str, StrPromise] = {

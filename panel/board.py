@@ -57,9 +57,7 @@ _telling = Lock()  # those who wait for it find there what they want
 
 # Scheduled routes that are ready later are in the lists of deliveries only.
 SCHEDULED_SHOWN = timedelta(days=2)
-# Statuses of an outward route whose driver has not been at A.
 _SCHEDULED = lifecycle.RouteStatus.SCHEDULED
-_BEFORE_A = (*lifecycle.UNTAKEN, lifecycle.RouteStatus.ACCEPTED)
 
 
 @dataclass(frozen=True)
@@ -93,8 +91,7 @@ class Card:
     @cached_property
     def next_label(self) -> str:
         """Where the driver has to be next: A, B, C or D."""
-        begins_at_a = self.delivery.route_status in _BEFORE_A and self.delivery.mode != lifecycle.Mode.REVERSE
-        return self.open_stops[0].label if self.open_stops and not begins_at_a else "A"
+        return self.delivery.next_place.label
 
     @property
     def folded_label(self) -> str:

@@ -14,7 +14,6 @@ from delivery.arrival_times import ArrivalTime
 from delivery.models import ArrivalEstimate, Delivery, DispatchRules, Driver, LatestPosition, Stop
 from delivery.models.delivery import ON_TIME
 from delivery.models.driver import DriverQuerySet
-from panel.board import Card
 
 _MOST_SHOWN = 200
 _COUNTED_DAYS = timedelta(days=30)
@@ -53,13 +52,9 @@ class AtWork:
         return latest is not None and latest.recorded_at < self.at - DispatchRules.current().position_fresh
 
     @cached_property
-    def next_label(self) -> str:
-        """Where the driver has to be next: A, B, C or D; empty without a route."""
-        return Card(self.route, {}, []).next_label if self.route else ""
-
-    @property
     def next_place(self) -> Delivery | Stop | None:
-        return (self.route.stop_at(self.next_label) or self.route) if self.route else None
+        """Where the driver has to be next; None without a route."""
+        return self.route.next_place if self.route else None
 
     @property
     def next_arrival(self) -> ArrivalTime | None:

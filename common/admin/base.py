@@ -1,7 +1,7 @@
 """What the admin of both areas shares: base classes, columns as the panel writes them, pages that confirm an action."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
@@ -31,6 +31,7 @@ from unfold.admin import TabularInline as UnfoldTabularInline
 from common.actors import actor_name
 from common.brazil import formats
 from common.brazil.zones import Place
+from common.columns import ADMIN, Code, Column, State, shown
 from common.errors import DomainError
 from common.refusals import refusal
 
@@ -214,19 +215,39 @@ def column(
 
     Its text stays in one line unless it `is_long`. A phone shows its heading beside it if it `is_named`.
     """
+    return display(Column(title, field, write), is_long=is_long, is_named=is_named)
 
-    @admin.display(description=title, ordering=field)
-    def shown(row: Any) -> Any:
-        value = getattr(row, field)
-        text = None if value is None or value == "" else write(value)
+
+def display(of: Column, *, is_long: bool = True, is_named: bool = False) -> Callable[[Any], Any]:
+    """A column of a kind of row, as `column` has it."""
+
+    @admin.display(description=of.label, ordering=of.name)
+    def cell(row: Any) -> Any:
+        text = _markup(of.text(row))
         if text is None:
             return NOTHING
         if is_long:
             return text
         return format_html('<span class="rota-short{}">{}</span>', " rota-named" if is_named else "", text)
 
-    shown.__name__ = field
-    return shown
+    cell.__name__ = of.name
+    return cell
+
+
+def facts(columns: Iterable[Column]) -> list[Callable[[Any], Any]]:
+    """Those of a kind of row that stand in the admin, as fields of its page."""
+    return [display(each) for each in shown(columns, ADMIN)]
+
+
+def _markup(value: Any) -> Any:
+    match value:
+        case State():
+            return pill(value.name, value.colour, title=value.code)
+        case Code():
+            return copyable(value)
+        case Model():
+            return format_html('<a class="rota-link" href="{}">{}</a>', page_of(value), value)
+    return value
 
 
 def short(value: UUID | str) -> SafeString:

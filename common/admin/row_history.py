@@ -1,34 +1,32 @@
-"""The admin's side of `common.postgresql.row_history`: who changed a row, on its page and in a list."""
+"""One list of who changed which row, and the forms that lead to it. See `common.postgresql.row_history`."""
 
-from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from datetime import datetime
+from typing import Any, cast
 
 import pghistory
+from django.apps import apps
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
-from django.utils.html import format_html
+from django.urls import URLPattern, reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.text import capfirst
+from django.utils.translation import gettext_lazy
+from pghistory.models import Events
 from unfold.views import ChangeList
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from common.actors import DATABASE, actor, actor_name
-from common.admin.base import LargeTable, ModelAdmin, Unchangeable, column
+from common.actors import actor, actor_name
+from common.admin.base import ModelAdmin, Unchangeable
 from common.measures import MeasuredDecimal, MeasuredInteger
-from common.postgresql.row_history import compare
-
-_MOST_SHOWN = 50  # on the page of a row
-_MOST_PEOPLE = 100  # in the filter
+from common.postgresql.row_history import RowChange, changes, made_by
 
 
 class RecordedAdmin(ModelAdmin):
     """Base of the screens of a model with a `history_of` it (`common.postgresql.row_history`); figures have units."""
-
-    change_form_after_template = "admin/row_history.html"
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """A figure is typed as `23,90` or `23.90`, with its unit inside the field."""
@@ -53,86 +51,81 @@ class RecordedAdmin(ModelAdmin):
         with pghistory.context(by=actor(request)):
             super().delete_queryset(request, queryset)
 
-    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> Any:
-        history: Any = self.model
-        row = self.get_object(request, unquote(object_id))  # None for what is no key
-        found = history.pgh_event_model.objects.filter(pgh_obj_id=row.pk if row else None)
-        changes = list(found.order_by("-pgh_id")[:_MOST_SHOWN])
-        compare(changes)
-        extra = {"row_history": changes, **(kwargs.pop("extra_context", None) or {})}
-        return super().change_view(request, object_id, *args, extra_context=extra, **kwargs)
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        row = {"pgh_obj_model": self.opts.label, "pgh_obj_id": object_id}
+        return HttpResponseRedirect(f"{reverse('admin:pghistory_events_changelist')}?{urlencode(row)}")
 
 
-class ActorFilter(admin.SimpleListFilter):
-    """By who made the change. A small table, so that reading all of it for the names is fast enough."""
+def _histories(request: HttpRequest) -> list[type[RowChange]]:
+    """Those that this user may view."""
+    found = [model for model in apps.get_models() if issubclass(model, RowChange)]
+    return [each for each in found if request.user.has_perm(f"{each._meta.app_label}.view_{each._meta.model_name}")]
 
-    title = gettext_lazy("by")
-    parameter_name = "by"
+
+class TableFilter(admin.SimpleListFilter):
+    title = gettext_lazy("of")
+    parameter_name = "pgh_obj_model"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        actors = model_admin.model.objects.order_by("pgh_context__by").values_list("pgh_context__by", flat=True)
-        return [(each or DATABASE, actor_name(each or DATABASE)) for each in actors.distinct()[:_MOST_PEOPLE]]
+        tracked = [cast("type[Model]", each.pgh_tracked_model)._meta for each in _histories(request)]
+        return [(each.label, capfirst(str(each.verbose_name_plural))) for each in tracked]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        if not self.value():
-            return queryset
-        if self.value() == DATABASE:
-            return queryset.filter(pgh_context__isnull=True)
-        return queryset.filter(pgh_context__by=self.value())
+        return queryset.filter(pgh_obj_model=self.value()) if self.value() else queryset
 
 
-class _ChangesByTransaction(ChangeList):
-    """Of the changes that were made together, such as by an import, only the newest, unless the list is filtered."""
-
-    def get_queryset(self, request: HttpRequest, *args: Any, **kwargs: Any) -> QuerySet[Any]:
-        found: QuerySet[Any] = super().get_queryset(request, *args, **kwargs)
-        if self.get_filters_params():
-            return found
-        return found.order_by("-pgh_created_at", "pgh_context", "-pgh_id").distinct("pgh_created_at", "pgh_context")
-
+class _WithChanges(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
-        """Adds to each row its columns before the change, and how many changes it stands for."""
         super().get_results(request)
-        changes: list[Any] = list(self.result_list)  # type: ignore[has-type]  # unfold ships no types
-        compare(changes)
-        if not self.get_filters_params():
-            moments = [change.pgh_created_at for change in changes]
-            rows = self.model._default_manager.filter(pgh_created_at__in=moments)
-            made = Counter(rows.values_list("pgh_created_at", "pgh_context__by"))
-            for change in changes:
-                change.made_together = made[change.pgh_created_at, (change.pgh_context or {}).get("by")]
-        self.result_list = changes
+        events: list[Any] = list(self.result_list)  # type: ignore[has-type]  # unfold ships no types
+        for event, change in zip(events, changes(events), strict=True):
+            event.change = change
+        self.result_list = events
 
 
-class RowChangeAdmin(Unchangeable, LargeTable, ModelAdmin):
-    """The list of all changes, newest first."""
+@admin.register(Events)
+class HistoryAdmin(Unchangeable, ModelAdmin):
+    """All changes, newest first."""
 
-    list_display = ["pgh_created_at", "label", "changes", column("made_by", gettext_lazy("by"), actor_name)]
-    fields = list(list_display)
-    readonly_fields = list(list_display)
-    list_filter = ["pgh_label", ActorFilter]
-    ordering = ["-pgh_id"]
+    list_display = ["moment", "row", "change", "by"]
+    list_display_links = None
+    list_filter = [TableFilter]
+    search_fields = ["pgh_context__by"]
+    search_help_text = gettext_lazy("Who made the change")
+    ordering = ["-pgh_created_at", "-pgh_id"]
     actions = None
+    sortable_by: list[str] = []
+    list_per_page = 50
+
+    def get_urls(self) -> list[URLPattern]:
+        return [url for url in super().get_urls() if str(url.name).endswith("_changelist")]  # a change has no page
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Events]:
+        return Events.objects.across(*_histories(request))  # type: ignore[no-untyped-call]  # of pghistory
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return _ChangesByTransaction
+        return _WithChanges
 
-    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        change = super().get_object(request, object_id, from_field)
-        compare([change] if change else [])
-        return change
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return self.has_view_permission(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(_histories(request))
+
+    @admin.display(description=gettext_lazy("when"), ordering="pgh_created_at")
+    def moment(self, event: Any) -> datetime:
+        return event.pgh_created_at
 
     @admin.display(description=gettext_lazy("row"))
-    def label(self, change: Any) -> str:
-        count = getattr(change, "made_together", 1)
-        if count == 1:
-            return str(change.row)
-        text = ngettext("%(count)s row at once", "%(count)s rows at once", count) % {"count": count}
-        query = urlencode({"pgh_created_at": change.pgh_created_at.isoformat(), "by": change.made_by})
-        return format_html('<a class="rota-link" href="?{}">{}</a>', query, text)
+    def row(self, event: Any) -> str:
+        return f"{capfirst(event.change.row._meta.verbose_name)}: {event.change.row}"
 
     @admin.display(description=gettext_lazy("change"))
-    def changes(self, change: Any) -> str:
-        count = getattr(change, "made_together", 1)
-        context = {"change": change, "label": change.row if count > 1 else "", "others": count - 1}
-        return render_to_string("admin/row_change.html", context)
+    def change(self, event: Any) -> str:
+        return render_to_string("admin/row_change.html", {"change": event.change})
+
+    @admin.display(description=gettext_lazy("by"))
+    def by(self, event: Any) -> str:
+        return actor_name(made_by(event))

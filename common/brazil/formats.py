@@ -37,6 +37,11 @@ def number(value: float | Decimal) -> str:
     return floatformat(value, "-1g")
 
 
+def kilometres(value: float | Decimal) -> str:
+    """A distance with at most two decimal places: `3.25 km`."""
+    return f"{floatformat(value, '-2g')} km"
+
+
 def centavos(value: int) -> str:
     """An amount in centavos, written in reais."""
     return money(Decimal(value) / 100)
@@ -70,6 +75,11 @@ def moment_in(value: datetime | None, place: zones.Place) -> str:
 def named_moment(value: datetime) -> str:
     """As `moment`, with whose time it is, for texts that are read without their page: refusals and messages."""
     return f"{moment(value)} ({zones.called()})"
+
+
+def day(value: date_type) -> str:
+    """A day: `22/11/2026`."""
+    return date(value, "SHORT_DATE_FORMAT")
 
 
 def day_and_month(value: date_type) -> str:

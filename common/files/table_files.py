@@ -9,7 +9,9 @@ from typing import Any
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 
+from common import columns
 from common.brazil import zones
+from common.brazil.formats import moment
 from common.files import csv_files, workbooks
 from common.files.csv_files import Cell, Row, UnreadableFile
 
@@ -35,6 +37,16 @@ _SHOWN = 40
 _DAYS = ("%d/%m/%Y", "%Y-%m-%d", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y")
 # What has kept digits from a spreadsheet.
 _AS_FORMULA = re.compile(r'="([^"]*)"')
+
+
+def of_rows(shown: Iterable[columns.Column]) -> list[Column]:
+    """Those of a kind of row that stand in files."""
+    return [(_heading_of(column), column.value) for column in columns.shown(shown, columns.FILE)]
+
+
+def _heading_of(column: columns.Column) -> Any:
+    heading = column.heading or column.label
+    return OfMoments(heading) if column.write is moment else heading
 
 
 def response(

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import pghistory
+from django.apps import apps
 from django.db import models
-from django.db.models import OuterRef, Subquery
 from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from pghistory.models import Event
+from pghistory.models import Event, Events
 
 from common.actors import DATABASE
 from common.measures import rise
@@ -41,39 +41,63 @@ class RowChange(Event):
 
     pgh_created_at = models.DateTimeField(gettext_lazy("when"), auto_now_add=True)
     pgh_label = models.TextField(gettext_lazy("change"), choices=Kind)
-    previous: Self | None = None  # the change of the same row before this one, set by `compare`
 
     class Meta:
         abstract = True
 
-    def __str__(self) -> str:
-        return f"{self.get_pgh_label_display()}: {self.row}"
 
-    @property
-    def made_by(self) -> str:
-        """The `by` of the `pghistory.context` in which the change was made."""
-        context: dict[str, str] = self.pgh_context or {}  # type: ignore[attr-defined]  # pghistory adds the field
-        return context.get("by", DATABASE)
+@dataclass(frozen=True)
+class Change:
+    """What people read of one of `pghistory.models.Events`.
 
-    @property
-    def row(self) -> str:
-        """The name of the row as it was then."""
-        model: Any = self.pgh_tracked_model
-        return str(model.__str__(self))  # the columns of both models have the same names
+    `row` is its row as it was after the change, or before its deletion. `kind` is one of `RowChange.Kind`.
+    """
 
-    @property
-    def differences(self) -> list[Difference]:
-        return differences(self._columns, self.previous, self)
+    row: models.Model
+    kind: str
+    differences: Sequence[Difference]
 
     @property
     def figures(self) -> list[tuple[str, str]]:
         """Name and value of each figure of the row, but for those that are 0."""
-        values = [(each, getattr(self, each.attname)) for each in self._columns if hasattr(each, "unit")]
+        values = [(each, getattr(self.row, each.attname)) for each in _columns(type(self.row)) if hasattr(each, "unit")]
         return [(str(each.verbose_name), _shown(each, value)) for each, value in values if value]
 
-    @property
-    def _columns(self) -> list[Any]:
-        return [each for each in self.pgh_tracked_model._meta.concrete_fields if not each.primary_key]  # type: ignore[attr-defined]  # set by pghistory
+
+def made_by(event: Events) -> str:
+    """The `by` of the `pghistory.context` in which the change was made."""
+    return str((event.pgh_context or {}).get("by", DATABASE))
+
+
+def changes(events: Sequence[Events]) -> list[Change]:
+    """With one query for each table that the rows name."""
+    rows: dict[type[models.Model], list[models.Model]] = {}
+    found = []
+    for event in events:
+        model = apps.get_model(event.pgh_obj_model)
+        row = _row(model, event.pgh_data)
+        before = {column: old for column, (old, _new) in (event.pgh_diff or {}).items()}
+        previous = _row(model, {**event.pgh_data, **before})
+        found.append(Change(row, event.pgh_label, differences(_columns(model), previous, row)))
+        rows.setdefault(model, []).append(row)
+    for model, group in rows.items():
+        names = [each.name for each in model._meta.concrete_fields if each.is_relation]
+        models.prefetch_related_objects(group, *names)
+    return found
+
+
+def _row(model: type[models.Model], data: dict[str, Any]) -> models.Model:
+    """JSON has no decimal numbers: those of PostgreSQL arrive as a `float`, whose text is the number."""
+    values = {
+        each.attname: each.to_python(str(value) if isinstance(value, float) else value)
+        for each in model._meta.concrete_fields
+        if (value := data.get(str(each.column))) is not None
+    }
+    return model(**values)
+
+
+def _columns(model: type[models.Model]) -> list[Any]:
+    return [each for each in model._meta.concrete_fields if not each.primary_key]
 
 
 def differences(columns: Sequence[Any], before: Any, after: Any) -> list[Difference]:
@@ -109,18 +133,6 @@ def history_of(tracked: type[models.Model], name: str, **names: Any) -> Any:
             **names,
         },
     )
-
-
-def compare(changes: Sequence[Any]) -> None:
-    """Sets `previous` of changes of one model, by two queries."""
-    if not changes:
-        return
-    rows = type(changes[0]).objects.order_by("-pgh_id")
-    before = rows.filter(pgh_obj_id=OuterRef("pgh_obj_id"), pgh_id__lt=OuterRef("pgh_id")).values("pk")[:1]
-    keys = dict(rows.filter(pk__in=[change.pk for change in changes]).values_list("pk", Subquery(before)))
-    found = rows.in_bulk([key for key in keys.values() if key])
-    for change in changes:
-        change.previous = found.get(keys[change.pk])
 
 
 def _shown(field: Any, value: Any) -> str:

@@ -42,23 +42,15 @@ from common.refusals import refusal
 from common.webhooks import endpoints, replays
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend, EndpointStays
-from common.webhooks.models import FAILING, STATE_NAMES, Endpoint, Event, EventState, OffBecause
+from common.webhooks.models import FAILING, STATE_COLOURS, STATE_NAMES, Endpoint, Event, EventState, OffBecause
 from common.webhooks.outbox import outbox_of
 
 _LAST_SUCCESS = column("last_success_at", _("last success"), ago)
 _CREATED = column("created_at", _("created"), moment)
-EVENT_COLOURS: dict[str, str] = {
-    EventState.PENDING: "info",
-    FAILING: "warn",
-    EventState.SENT: "good",
-    EventState.DEAD: "bad",
-    EventState.UNADDRESSED: "",
-    EventState.FILTERED: "",
-}
 
 
 def event_state(event: Event) -> SafeString:
-    return pill(STATE_NAMES[event.shown_state], EVENT_COLOURS[event.shown_state])
+    return pill(STATE_NAMES[event.shown_state], STATE_COLOURS[event.shown_state])
 
 
 @admin.display(description=_("status"))

@@ -64,6 +64,15 @@ STATE_NAMES: dict[str, Any] = {
     EventState.UNADDRESSED.value: EventState.UNADDRESSED.label,
     EventState.FILTERED.value: EventState.FILTERED.label,
 }
+# Of its badge, as `common.columns.State` has it.
+STATE_COLOURS: dict[str, str] = {
+    EventState.PENDING: "info",
+    FAILING: "warn",
+    EventState.SENT: "good",
+    EventState.DEAD: "bad",
+    EventState.UNADDRESSED: "",
+    EventState.FILTERED: "",
+}
 
 
 class OffBecause(models.TextChoices):

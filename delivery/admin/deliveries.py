@@ -26,17 +26,18 @@ from common.admin.base import (
     agreed,
     asks,
     column,
+    facts,
     linked,
     named,
     pill,
     rendered_in,
-    short,
 )
 from common.brazil.formats import ago, moment, money
 from common.fields import any_of
 from common.webhooks.admin import event_state
+from delivery import columns
 from delivery.actions import drivers, goods, moves, receivers
-from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, kilometres, state, stop_state
+from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, state, stop_state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
 from delivery.forms import (
@@ -62,19 +63,7 @@ from delivery.refusals import refusal
 from delivery.stop_details import StopDetails
 
 _PRICE = column("shipping_value", gettext_lazy("price"), money)
-_OF_FAILURES = (
-    column("retry_fee", gettext_lazy("second attempts"), money),
-    column("return_fee", gettext_lazy("way back after a failure"), money),
-)
-_FACTS = [
-    state, "integrator", "driver_name", "vehicle_type", "mode", _PRICE, *_OF_FAILURES,
-    column("distance_km", gettext_lazy("distance"), kilometres), "created_at", "scheduled_for",
-    "pickup_deadline_at", "deadline_at", "offer_at", "offer_expires_at", "closed_at",
-]  # fmt: skip  # a list of names
-_CANCELLATION = ["cancelled_at", "cancel_reason", column("cancel_fee", gettext_lazy("cancellation fee"), money)]
-_IDS = [
-    column("id", "deliveryId", short), column("route_id", gettext_lazy("route"), short), "environment", "token",
-]  # fmt: skip  # a list of names
+_FACTS = facts(columns.DELIVERY)
 _WHEN = column("at", gettext_lazy("when"), moment)
 _WHO = column("by", gettext_lazy("who"), actor_name)
 
@@ -190,9 +179,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Delivery | None = None) -> Any:
         """The columns, folded: what people look for is above them, see `render_change_form`."""
-        is_cancelled = obj is not None and obj.cancelled_at is not None
-        columns = [*_FACTS, *(_CANCELLATION if is_cancelled else []), *_IDS]
-        return [(_("All columns"), {"classes": ["rota-facts", "collapse"], "fields": columns})]
+        return [(_("All columns"), {"classes": ["rota-facts", "collapse"], "fields": _FACTS})]
 
     @admin.display(description=gettext_lazy("order"))
     def identity(self, delivery: Delivery) -> SafeString:

@@ -4,7 +4,6 @@ Labels contain the status as text too, so no information is by colour alone.
 """
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin
@@ -16,30 +15,21 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from common.admin.base import pill
 from common.brazil.formats import postcode
-from delivery import words
-from delivery.lifecycle import Status
+from delivery import columns, words
 from delivery.models import Delivery, Stop, Transition
 from delivery.models.bases import Located
-
-_STATUS_COLOURS: dict[str, str] = {
-    Status.PENDING: "warn",
-    Status.ACCEPT: "info",
-    Status.COLLECTED: "info",
-    Status.DELIVERED: "good",
-    Status.FAILED: "bad",
-}
 
 
 @admin.display(description=gettext_lazy("status"))
 def state(delivery: Delivery) -> SafeString:
     """The delivery's status, which names the end of a route too, and that the driver is on the way back."""
-    look = "bad" if delivery.is_partly_failed and not delivery.stops_ahead else _STATUS_COLOURS[delivery.status]
-    return pill(delivery.status_name, look, title=delivery.status)
+    found = columns.state(delivery)
+    return pill(found.name, found.colour, title=found.code)
 
 
 def stop_state(stop: Stop) -> SafeString:
     """The status of a drop-off, or in mode REVERSE of a pickup."""
-    return pill(stop.pickup_status or stop.get_status_display(), _STATUS_COLOURS[stop.status], title=stop.status)
+    return pill(stop.pickup_status or stop.get_status_display(), words.COLOURS[stop.status], title=stop.status)
 
 
 @admin.display(description=gettext_lazy("what"))
@@ -59,10 +49,6 @@ def coordinates(place: Located) -> str:
 
 def metres(value: float) -> str:
     return f"{number_format(value, 0)} m"
-
-
-def kilometres(value: Decimal) -> str:
-    return f"{number_format(value)} km"
 
 
 def contents(packages: Iterable[Mapping[str, Any]]) -> SafeString | None:

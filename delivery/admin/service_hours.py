@@ -19,14 +19,14 @@ from common import clock
 from common.actors import actor
 from common.admin.base import pill
 from common.admin.price_preview import PreviewedForm
-from common.admin.row_history import RecordedAdmin, RowChangeAdmin
+from common.admin.row_history import RecordedAdmin
 from common.brazil.formats import opening
 from common.postgresql.row_history import Difference
 from delivery.actions import service_hours
 from delivery.admin.hours_fields import DaysOffField, SpansField
 from delivery.geo import areas
 from delivery.geo.areas import InvalidArea
-from delivery.models import ServiceHours, ServiceHoursChange
+from delivery.models import ServiceHours
 from delivery.models.service_hours import WEEKDAYS
 from delivery.words import week_of
 
@@ -166,10 +166,3 @@ def state(hours: ServiceHours) -> str:
     if opens_at is None:
         return pill(gettext("Closed"), "bad")
     return pill(gettext("Closed, opens %(opens)s") % {"opens": opening(opens_at, hours.timetable.zone)}, "warn")
-
-
-@admin.register(ServiceHoursChange)
-class ServiceHoursChangeAdmin(RowChangeAdmin):
-    """Who changed which hours."""
-
-    list_select_related = ["integrator"]

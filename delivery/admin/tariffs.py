@@ -16,7 +16,7 @@ from import_export.widgets import Widget
 from common.actors import actor
 from common.admin.base import OneRow, column
 from common.admin.price_preview import PreviewedForm, compared
-from common.admin.row_history import RecordedAdmin, RowChangeAdmin
+from common.admin.row_history import RecordedAdmin
 from common.admin.tabular_import import TableResource, TabularImportAdmin
 from common.brazil.formats import money
 from common.fields import composed
@@ -26,7 +26,7 @@ from common.postgresql.row_history import Difference
 from delivery import pricing
 from delivery.actions import dispatch_rules
 from delivery.errors import PriceUnavailable
-from delivery.models import DispatchRules, DispatchRulesChange, Integrator, Tariff, TariffChange
+from delivery.models import DispatchRules, Integrator, Tariff
 
 
 class AccountWidget(Widget):
@@ -161,14 +161,6 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
         return str(tariff.integrator or capfirst(gettext("all accounts")))
 
 
-@admin.register(TariffChange)
-class TariffChangeAdmin(RowChangeAdmin):
-    """Who changed which tariff."""
-
-    list_filter = ["vehicle_type", *RowChangeAdmin.list_filter]
-    list_select_related = ["integrator"]
-
-
 @admin.register(DispatchRules)
 class DispatchRulesAdmin(OneRow, RecordedAdmin):
     fieldsets = [
@@ -186,8 +178,3 @@ class DispatchRulesAdmin(OneRow, RecordedAdmin):
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:
         changed = {name: form.cleaned_data[name] for name in form.changed_data}
         dispatch_rules.change(values=changed, by=actor(request))
-
-
-@admin.register(DispatchRulesChange)
-class DispatchRulesChangeAdmin(RowChangeAdmin):
-    """Who changed which rule."""

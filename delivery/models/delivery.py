@@ -147,6 +147,8 @@ _IS_OPENED_AGAIN = (
     " AND NEW.last_sequence = OLD.last_sequence + 1 AND NEW.cancelled_at = OLD.cancelled_at"
     " AND NEW.cancel_fee = OLD.cancel_fee AND NEW.driver_amount IS NOT DISTINCT FROM OLD.driver_amount"
 )
+# Of an outward route whose driver has not been at A.
+_BEFORE_A = (*lifecycle.UNTAKEN, RouteStatus.ACCEPTED)
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _LATEST_POSITION = CompiledQuery(
     lambda: DriverPosition.objects.filter(driver=Parameter("driver"), recorded_at__lte=Parameter("until")).order_by(
@@ -596,6 +598,13 @@ class Delivery(Identified, Located):
     def stops_ahead(self) -> list[Stop]:
         """The stops to which the driver has still to go, in the sequence in which that happens."""
         return [self.ordered_stops[index] for index in self.state.ahead]
+
+    @property
+    def next_place(self) -> "Delivery | Stop":
+        """Where the driver has to be next: A or a stop."""
+        ahead = self.stops_ahead
+        begins_at_a = self.mode != lifecycle.Mode.REVERSE and self.route_status in _BEFORE_A
+        return ahead[0] if ahead and not begins_at_a else self
 
     @staticmethod
     def find(delivery_id: UUID, *, token: Token) -> "Delivery | None":

@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from common.admin.base import OneRow, column
 from common.admin.price_preview import PreviewedForm, compared
-from common.admin.row_history import RecordedAdmin, RowChangeAdmin
+from common.admin.row_history import RecordedAdmin
 from common.admin.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
 from common.brazil.formats import centavos
 from common.brazil.states import Kind
@@ -21,7 +21,7 @@ from common.postgresql.row_history import Difference
 from integration import freight
 from integration.errors import NoCoverage, TooHeavy
 from integration.freight import STATES, Package, Parameters, Rate, Zone
-from integration.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
+from integration.models import FreightParameters, FreightRate
 from integration.models.freight import ZONES
 
 # The zones in their order of distance.
@@ -158,15 +158,3 @@ class FreightParametersAdmin(OneRow, RecordedAdmin):
         ),
         (_("Service and deadline"), {"fields": ["quote_service", "remote_states", "handling_days"]}),
     ]  # fmt: skip  # a list of names
-
-
-@admin.register(FreightPriceChange)
-class FreightPriceChangeAdmin(RowChangeAdmin):
-    """Who changed which rate."""
-
-    list_filter = ["service", "zone", *RowChangeAdmin.list_filter]
-
-
-@admin.register(FreightParametersChange)
-class FreightParametersChangeAdmin(RowChangeAdmin):
-    """Who changed which parameter."""

@@ -15,11 +15,12 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
 from common.actors import actor, actor_name
-from common.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, column, copyable, short
+from common.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, column, facts, short
 from common.brazil.formats import document, money
 from common.fields import any_of, spellings
 from integration.actions import invoices
 from integration.admin.sellers import SELLER
+from integration.columns import INVOICE
 from integration.errors import OrderNotFound
 from integration.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, Order
 
@@ -81,11 +82,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
     list_select_related = ["seller"]
     search_fields = ["access_key", "number", "references__value"]
     search_help_text = _("Access key, number or order, whole")
-    readonly_fields = [
-        "number", "series", "environment", "seller", column("access_key", _("access key"), copyable), _ISSUER, _VALUE,
-        "issued_at", "layout", "protocol", "is_void", "is_return",
-        "received_at", column("received_by", _("received by"), actor_name), "file",
-    ]  # fmt: skip  # a list of names
+    readonly_fields = [*facts(INVOICE), "file"]
     fieldsets = [
         (None, {"classes": ["rota-facts"], "fields": readonly_fields}),
         (_("Order"), {"fields": ["link_order"]}),

@@ -19,24 +19,24 @@ from common import clock
 from common.actors import actor, actor_name
 from common.admin import base as admin_base
 from common.admin.base import (
-    CREATED_BY,
     LargeTable,
     ModelAdmin,
     ReadOnlyInline,
     TabularInline,
     column,
-    copyable,
+    facts,
     pill,
     pretty,
     rendered_in,
 )
-from common.brazil.formats import centavos, document, money
+from common.brazil.formats import document, money
 from integration import lifecycle, words
 from integration.actions import carriers, orders
 from integration.actions.orders import Report
 from integration.admin.carriers import AssignmentInline, CarrierForm
 from integration.admin.movement_files import MovementFiles
 from integration.admin.sellers import SELLER
+from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
 from integration.forms import ReportForm
 from integration.lifecycle import Status
@@ -56,7 +56,8 @@ COST = column("cost", _("order value"), money)
 
 
 def status_pill(status: str) -> SafeString:
-    return pill(words.STATUSES[status], words.COLOURS[status], title=status)
+    state = words.state(status)
+    return pill(state.name, state.colour, title=state.code)
 
 
 STATE = column("status", _("status"), status_pill, is_long=True)
@@ -108,14 +109,7 @@ def _parcels(order: Order) -> SafeString:
     return render_to_string("admin/integration/order/parcels.html", {"order": order})
 
 
-_SUMMARY = [
-    STATE, "environment", column("code", _("order"), copyable), COST,
-    column("tracking_code", _("tracking code"), copyable), "seller",
-    column("service", _("service"), lambda code: words.ORDER_SERVICES.get(code, code)), "company",
-    column("invoice_key", _("invoice key"), copyable), "created_at", CREATED_BY,
-    column("id", _("Shipping id"), str), column("freight_centavos", _("freight"), centavos), "freight_days",
-    "promised_on", "carrier", column("volumes", _("volumes"), str),
-]  # fmt: skip  # a list of names
+_SUMMARY = facts(ORDER)
 _RECEIVER = [
     "receiver_name", column("receiver_document", _("document"), document), _contact, _address,
 ]  # fmt: skip  # a table

@@ -5,23 +5,23 @@ from typing import Any
 
 from django import template
 from django.utils.formats import localize
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from common.brazil import formats
 from integration import words
 from integration.models.freight import SERVICES, ZONES
+from panel.templatetags.panel import badge_of
 
 register = template.Library()
 for _filter in (formats.centavos, formats.document, formats.postcode):
     register.filter(_filter)
+register.filter("order_service", words.service)
 
 
 @register.filter
 def order_status(value: str) -> SafeString:
-    """A status of an order as a badge, with the API's code as its title."""
-    colour = words.COLOURS.get(value, "")
-    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words.STATUSES[value])
+    """A status of an order as a badge."""
+    return badge_of(words.state(value))
 
 
 @register.filter
@@ -34,12 +34,6 @@ def order_status_name(value: str) -> Any:
 def as_money(value: Any) -> str:
     """An amount of a JSON column, which may be a text."""
     return formats.money(Decimal(str(value)))
-
-
-@register.filter
-def order_service(value: str) -> Any:
-    """The name of the service that an order names."""
-    return words.ORDER_SERVICES.get(value, value)
 
 
 @register.filter

@@ -7,7 +7,6 @@ from typing import Any
 
 from django import template
 from django.contrib import admin
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -18,13 +17,16 @@ from common import clock
 from common.accounts import Role
 from common.actors import actor_name
 from common.brazil import formats, phones, zones
+from common.columns import State
 from common.fields import composed, folded
 from common.http_requests import browser_name
-from delivery import words
+from common.webhooks.models import STATE_COLOURS, STATE_NAMES
+from delivery import columns, words
 from delivery.forms import text_of_simulator
-from delivery.lifecycle import RouteStatus, Status
-from delivery.models import FAILING, STATE_NAMES, AuditAction, AuditEntry, Delivery, EventState, Stop, Transition
+from delivery.lifecycle import Status
+from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
+from panel.pages import Menu, entry_of, pages_for
 from panel.refusal_reasons import reason
 
 register = template.Library()
@@ -35,29 +37,10 @@ for _filter in (
 ):  # fmt: skip  # a list
     register.filter(_filter)
 
-_COLOURS: dict[str, str] = {
-    Status.PENDING: "warn",
-    Status.ACCEPT: "info",
-    Status.COLLECTED: "info",
-    Status.DELIVERED: "good",
-    Status.FAILED: "bad",
-    RouteStatus.SCHEDULED: "info",
-    RouteStatus.AVAILABLE: "warn",
-    RouteStatus.ACCEPTED: "info",
-    RouteStatus.RETURNING: "warn",
-    RouteStatus.FINISHED: "good",
-    RouteStatus.CANCELLED: "bad",
-    RouteStatus.EXPIRED: "bad",
-    EventState.PENDING: "info",
-    FAILING: "warn",
-    EventState.SENT: "good",
-    EventState.DEAD: "bad",
-    EventState.UNADDRESSED: "",
-    EventState.FILTERED: "",
-}
 # Text and colour of each status.
 _BADGES: dict[str, tuple[Any, str]] = {
-    code: (name, _COLOURS[code]) for code, name in {**words.ROUTE_STATUSES, **words.STATUSES, **STATE_NAMES}.items()
+    code: (name, {**words.COLOURS, **STATE_COLOURS}[code])
+    for code, name in {**words.ROUTE_STATUSES, **words.STATUSES, **STATE_NAMES}.items()
 }
 
 
@@ -224,15 +207,18 @@ def tel(value: str) -> SafeString | str:
 def badge(value: str, words: str = "") -> SafeString:
     """A status as a badge, with the API's code as its title. `words`: instead of the status' own."""
     name, colour = _BADGES.get(value, (value, ""))
-    return format_html('<span class="badge {}" title="{}">{}</span>', colour, value, words or name)
+    return badge_of(State(words or name, value, colour))
 
 
 @register.filter
 def state_badge(delivery: Delivery) -> SafeString:
-    """The status of the whole as a badge, whose colour is not that of success where a driver has failed at a stop."""
-    code = delivery.shown_status
-    look = "bad" if delivery.is_partly_failed and not delivery.stops_ahead else _COLOURS[code]
-    return format_html('<span class="badge {}" title="{}">{}</span>', look, code, delivery.status_name)
+    """The status of the whole as a badge."""
+    return badge_of(columns.state(delivery))
+
+
+def badge_of(state: State) -> SafeString:
+    """A status as a badge, with the API's code as its title."""
+    return format_html('<span class="badge {}" title="{}">{}</span>', state.colour, state.code, state.name)
 
 
 @register.filter
@@ -256,13 +242,27 @@ def pretty(value: str) -> str:
     return json.dumps(json.loads(value), indent=2, ensure_ascii=False)
 
 
-@register.inclusion_tag("panel/menu_entry.html", takes_context=True)
-def menu_entry(context: template.Context, name: str, text: str, icon: str = "") -> dict[str, Any]:
-    """An entry of the menu of the page's account or seller. It is current on its page and on the pages below it."""
-    owner = [(context.get("account") or context["seller"]).pk, context["environment"]]
-    url, path = reverse(f"panel:{name}", args=owner), context["request"].path
-    is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
-    return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}
+@register.simple_tag(takes_context=True)
+def menus(context: template.Context) -> dict[str, Any]:
+    """The parts of the menu by their names, each with its title and the entries that the reader sees.
+
+    An entry is a page and its address. `own` has the parts of the page's account or seller. `current` is the page to be
+    marked.
+    """
+    request, owner = context["request"], context.get("account") or context.get("seller")
+    shown = [(page, page.address()) for page in pages_for(request.user) if page.menu]
+    if owner:
+        own = pages_for(request.user, owner, may_request=bool(context.get("may_request")))
+        shown += [(page, page.address(owner, context["environment"])) for page in own if page.menu]
+    parts: dict[str, Any] = {
+        menu: {"title": menu.label, "entries": [entry for entry in shown if entry[0].menu == menu]} for menu in Menu
+    }
+    match = request.resolver_match
+    return {
+        **parts,
+        "own": [parts[menu] for menu in (Menu.OPERATIONS, Menu.INTEGRATION, Menu.ACCOUNT)],
+        "current": entry_of(match.view_name) if match else None,
+    }
 
 
 @register.inclusion_tag("panel/column.html", takes_context=True)

@@ -1,10 +1,9 @@
 """The list of an account's deliveries, also as CSV, the page of one, and moves of a sandbox delivery by hand."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -20,28 +19,21 @@ from access.rights import accounts_of
 from common import clock
 from common.actors import actor, actor_name
 from common.api.heavy import heavy
-from common.brazil.formats import postcode
 from common.files import table_files
-from common.files.csv_files import Cell
-from common.files.table_files import Column, OfMoments
 from common.postgresql.replica import may_be_old
 from delivery import lifecycle, models, words
 from delivery.actions import moves, receivers
+from delivery.columns import DELIVERY
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.delivery import due_at
-from delivery.models.stop import LABELS
-from delivery.pricing import Charge
 from delivery.refusals import refusal
 from delivery.simulation import by_hand
-from delivery.stop_details import StopDetails
 from panel import maps
-from panel.board import Card
 from panel.filters import DeliveryFilter, all_rows, listed
 from panel.on_duty import late_by
-from panel.templatetags.panel import status_name
 from panel.views.base import AccountView, LoggedInView
 
 _log = logging.getLogger(__name__)
@@ -68,7 +60,7 @@ class DeliveriesExport(AccountView):
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponseBase:
         _log.info("%s exported deliveries of account %s", actor(request), self.account.pk)
-        return table_files.response(request, "deliveries", columns=_columns(), rows=self._rows())
+        return table_files.response(request, "deliveries", columns=table_files.of_rows(DELIVERY), rows=self._rows())
 
     def _rows(self) -> Iterator[models.Delivery | str]:
         for rows, searched_until in all_rows(DeliveryFilter, self.request.GET, self.deliveries):
@@ -76,64 +68,6 @@ class DeliveriesExport(AccountView):
             yield from rows
             if searched_until:
                 yield _("There are further deliveries, which were not searched.")
-
-
-def _columns() -> list[Column]:
-    return [
-        ("deliveryId", attrgetter("pk")),
-        (_("Status"), attrgetter("status_name")),
-        (OfMoments(_("Requested")), attrgetter("created_at")),
-        (OfMoments(_("Closed")), attrgetter("closed_at")),
-        (_("Vehicle"), models.Delivery.get_vehicle_type_display),
-        (_("Driver"), lambda delivery: delivery.driver.name if delivery.driver else ""),
-        (_("Price"), attrgetter("shipping_value")),
-        ("km", attrgetter("distance_km")),
-        (OfMoments(_("Cancelled")), attrgetter("cancelled_at")),
-        (_("Cancellation reason"), attrgetter("cancel_reason")),
-        (_("Cancellation fee"), attrgetter("cancel_fee")),
-        *_columns_of_place("A", lambda delivery: delivery),
-        *(column for index, label in enumerate(LABELS) for column in _columns_of_stop(label, index)),
-        (words.CHARGES[Charge.RETRY], attrgetter("retry_fee")),
-        (words.CHARGES[Charge.RETURN], attrgetter("return_fee")),
-    ]
-
-
-def _columns_of_stop(label: str, index: int) -> list[Column]:
-    def stop(delivery: models.Delivery) -> models.Stop | None:
-        return delivery.ordered_stops[index] if index < len(delivery.ordered_stops) else None
-
-    def status(delivery: models.Delivery) -> Cell:
-        found = stop(delivery)
-        if found is None:
-            return None
-        return delivery.status_name if delivery.is_scheduled else found.pickup_status or status_name(found.status)
-
-    return [
-        (f"{label}: externalId", lambda delivery: getattr(stop(delivery), "external_id", None)),
-        (f"{label}: {_('Status')}", status),
-        *_columns_of_place(label, stop),
-    ]
-
-
-_Place = models.Delivery | models.Stop
-
-
-def _columns_of_place(label: str, place: Callable[[models.Delivery], _Place | None]) -> list[Column]:
-    def of_place(get: Callable[[_Place], Cell]) -> Callable[[models.Delivery], Cell]:
-        return lambda delivery: None if (found := place(delivery)) is None else get(found)
-
-    return [
-        (f"{label}: {_('Name')}", of_place(attrgetter("contact_name"))),
-        (f"{label}: {_('Phone')}", of_place(attrgetter("contact_phone"))),
-        (f"{label}: {_('Address')}", of_place(_address)),
-        (f"{label}: CEP", of_place(lambda found: postcode(found.address.get("zipcode", "")))),
-    ]
-
-
-def _address(place: _Place) -> str:
-    texts: dict[str, Any] = place.address
-    parts = [texts.get(name, "") for name in ("street", "number", "complement", "district", "city", "state")]
-    return ", ".join(part for part in parts if part) or f"{place.latitude}, {place.longitude}"
 
 
 @dataclass(frozen=True)
@@ -183,6 +117,7 @@ class Delivery(AccountView):
         position = found.driver_position
         steps = history(found)
         stops = receivers.details(found.ordered_stops, at=now)
+        next_place = None if found.is_closed else found.next_place
         return self.page(
             "panel/delivery.html",
             in_zone_of=found,
@@ -192,7 +127,8 @@ class Delivery(AccountView):
             position=position,
             stops=stops,
             late_by=late_by(found, at=now),
-            **_next(found, stops),
+            next_place=next_place,
+            next_arrival=next((each.arrival for each in stops if each.stop == next_place), None),
             steps=steps,
             requested_by=steps[-1].change.by,
             at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
@@ -200,16 +136,6 @@ class Delivery(AccountView):
             goods=models.GoodsInHand.objects.out().filter(delivery=found).select_related("driver"),
             **context(found),
         )
-
-
-def _next(delivery: models.Delivery, stops: list[StopDetails]) -> dict[str, Any]:
-    """Where the driver goes next, and when that is; nothing of a route that has ended."""
-    if delivery.is_closed:
-        return {}
-    label = Card(delivery, {}, stops).next_label
-    place = delivery.stop_at(label)
-    arrival = next((details.arrival for details in stops if details.stop == place), None)
-    return {"next_label": label, "next_place": place or delivery, "next_arrival": arrival}
 
 
 def at_a(delivery: models.Delivery) -> Trigger:

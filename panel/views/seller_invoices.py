@@ -1,7 +1,6 @@
 """A seller's invoices: the list, uploading one, the page of one, and linking it to an order."""
 
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import Any
 
 from django.contrib import messages
@@ -10,19 +9,19 @@ from django.db.models import prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop
+from django.utils.translation import gettext_noop
 
 from common import clock
 from common.actors import actor
 from common.api.heavy import heavy
 from common.brazil import formats
 from common.files import table_files
-from common.files.table_files import Column, OfMoments
 from common.http_requests import is_cut_short
 from common.postgresql.replica import may_be_old
 from integration import nfe
 from integration.actions import invoices
 from integration.actions.invoices import Doubt, DoubtCode
+from integration.columns import INVOICE
 from integration.errors import (
     AccountSuspended,
     IntegrationError,
@@ -141,26 +140,15 @@ class InvoicesExport(SellerView):
     @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        return table_files.response(request, self.file_name("invoices"), columns=_COLUMNS, rows=self._rows())
+        return table_files.response(
+            request, self.file_name("invoices"), columns=table_files.of_rows(INVOICE), rows=self._rows()
+        )
 
     def _rows(self) -> Iterator[Invoice]:
         portions = all_rows(InvoiceFilter, self.request.GET, self.invoices, without=["raw"], **self.list_options)
         for found, _searched_until in portions:
             prefetch_related_objects(found, "references", "links__order")
             yield from found
-
-
-_COLUMNS: list[Column] = [
-    (gettext_lazy("access key"), attrgetter("access_key")),
-    (gettext_lazy("number"), attrgetter("number")),
-    (gettext_lazy("series"), attrgetter("series")),
-    (gettext_lazy("issuer"), attrgetter("issuer_document")),
-    (gettext_lazy("value"), attrgetter("value")),
-    (OfMoments(gettext_lazy("issued at")), attrgetter("issued_at")),
-    (OfMoments(gettext_lazy("received at")), attrgetter("received_at")),
-    (gettext_lazy("order references"), lambda invoice: " ".join(each.value for each in invoice.references.all())),
-    (gettext_lazy("linked orders"), lambda invoice: " ".join(link.order.code for link in invoice.links.all())),
-]
 
 
 class InvoicePage(SellerView):

@@ -1,9 +1,8 @@
 """A seller's orders: the list and its file; the page of one, moving and cancelling it, and its invoices."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,18 +13,17 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from common import clock
 from common.accounts import Environment
 from common.actors import actor
 from common.api.heavy import heavy
 from common.files import table_files
-from common.files.table_files import Column, OfMoments
 from common.postgresql.replica import may_be_old
 from integration import words
 from integration.actions import orders
 from integration.actions.orders import Report
+from integration.columns import ORDER
 from integration.errors import InvalidStatusReport, MoveRefused
 from integration.forms import MoveForm
 from integration.lifecycle import TABLE, Status
@@ -73,38 +71,14 @@ class OrdersExport(SellerView):
     @heavy
     @may_be_old
     def get(self, request: HttpRequest) -> Any:
-        return table_files.response(request, self.file_name("orders"), columns=_COLUMNS, rows=self._rows())
+        return table_files.response(
+            request, self.file_name("orders"), columns=table_files.of_rows(ORDER), rows=self._rows()
+        )
 
     def _rows(self) -> Iterator[Order]:
         for found, _searched_until in all_rows(OrderFilter, self.request.GET, self.orders, **self.list_options):
             prefetch_related_objects(found, "company", "carrier")
             yield from found
-
-
-def _of_address(name: str) -> Callable[[Order], Any]:
-    return lambda order: (order.receiver.get("address") or {}).get(name)
-
-
-_COLUMNS: list[Column] = [
-    ("orderId", attrgetter("code")),
-    (gettext_lazy("tracking code"), attrgetter("tracking_code")),
-    (gettext_lazy("status"), Order.get_status_display),
-    (gettext_lazy("service"), attrgetter("service")),
-    (gettext_lazy("cost"), attrgetter("cost")),
-    (gettext_lazy("company"), attrgetter("company.document")),
-    (gettext_lazy("receiver"), attrgetter("receiver_name")),
-    (gettext_lazy("receiver's document"), attrgetter("receiver_document")),
-    (gettext_lazy("city"), _of_address("city")),
-    (gettext_lazy("state"), _of_address("state")),
-    (gettext_lazy("invoice key"), attrgetter("invoice_key")),
-    (OfMoments(gettext_lazy("created at")), attrgetter("created_at")),
-    (gettext_lazy("freight"), attrgetter("freight_reais")),
-    (gettext_lazy("deadline (business days)"), attrgetter("freight_days")),
-    (gettext_lazy("promised for"), attrgetter("promised_on")),
-    (OfMoments(gettext_lazy("delivered at")), attrgetter("delivered_at")),
-    (gettext_lazy("carrier"), lambda order: order.carrier and order.carrier.name),
-    (gettext_lazy("volumes"), attrgetter("volumes")),
-]
 
 
 @dataclass(frozen=True)

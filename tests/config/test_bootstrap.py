@@ -50,7 +50,7 @@ class TestBootstrap:
         assert InitialPassword.objects.get().user == user  # the one of the environment is changed at the first log-in
         # 7.90 with two kilometres, three more at 1.80; 14.90 and 2.60, at least 18.90.
         assert answer["prices_of_5_km"] == {"MOTORCYCLE": 13.3, "CAR": 22.7}
-        assert [change.made_by for change in TariffChange.objects.all()] == ["command bootstrap"] * len(
+        assert [change.pgh_context["by"] for change in TariffChange.objects.all()] == ["command bootstrap"] * len(
             VehicleType.values
         )
 

@@ -31,7 +31,7 @@ OF_PLACE = {
 }  # fmt: skip  # a list
 # What happened at no place: keys, people, webhooks, calls. By the clocks of the installation, as the frame says.
 OF_INSTALLATION = {
-    "admin/integration/order/movements.html", "admin/row_history.html", "admin/suspension/change_form.html",
+    "admin/integration/order/movements.html", "admin/suspension/change_form.html",
     "mail/alert_failing.txt", "mail/alert_off.txt", "mail/alert_recovered.txt", "mfa/index.html",
     "panel/activity.html", "panel/alerts.html", "panel/event_attempts.html", "panel/events.html",
     "panel/events_progress.html", "panel/key_state.html", "panel/list.html", "panel/personal_data.html",

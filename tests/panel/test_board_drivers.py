@@ -238,7 +238,8 @@ class TestOnDuty:
 
         content = " ".join(response.content.decode().split())
         assert [entry.driver.name for entry in response.context["drivers"]] == ["Livre", "Ana", "Bia"]
-        assert [entry.next_label for entry in response.context["drivers"]] == ["", "B", "B"]
+        places = [entry.next_place for entry in response.context["drivers"]]
+        assert [place and place.label for place in places] == [None, "B", "B"]
         assert f'data-driver="{free.pk}"' in content
         assert content.count("1 route today") == 1
 

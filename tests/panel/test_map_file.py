@@ -131,7 +131,7 @@ class TestStreetsFromOpenStreetMap:
         assert "tile.openstreetmap.org" not in f"{before.headers} {before.context['tiles']}"
         assert "img-src 'self' data: https://tile.openstreetmap.org" in after.headers["Content-Security-Policy"]
         assert 'href="https://www.openstreetmap.org/copyright"' in after.context["tiles"]["attribution"]
-        assert DispatchRulesChange.objects.get(pgh_label="changed").made_by == "user superuser"
+        assert DispatchRulesChange.objects.get(pgh_label="changed").pgh_context["by"] == "user superuser"
 
     def test_are_not_asked_for_beside_a_map_file(self, map_file, rules):
         rules(streets_from_openstreetmap=True)

@@ -2,8 +2,9 @@
 
 import pytest
 from django.core.exceptions import ValidationError
+from pghistory.models import Events
 
-from common.postgresql.row_history import Difference, compare
+from common.postgresql.row_history import Difference, changes, made_by
 from delivery.actions import dispatch_rules
 from delivery.models import DispatchRules, DispatchRulesChange, Rules
 from tests.factories import BY
@@ -16,10 +17,9 @@ def _row():
     DispatchRules.objects.get_or_create()
 
 
-def changes():
-    found = list(DispatchRulesChange.objects.filter(pgh_label="changed"))
-    compare(found)
-    return [(change.made_by, change.differences) for change in found]
+def recorded():
+    found = Events.objects.across(DispatchRulesChange).filter(pgh_label="changed")
+    return [(made_by(event), change.differences) for event, change in zip(found, changes(found), strict=True)]
 
 
 class TestChange:
@@ -38,7 +38,7 @@ class TestChange:
     def test_is_recorded_with_who_made_it(self):
         dispatch_rules.change(values={"dispatch_radius_km": 3, "road_factor": "1.3"}, by=BY)
 
-        assert changes() == [(BY, [Difference("dispatch radius", "15 km", "3 km")])]
+        assert recorded() == [(BY, [Difference("dispatch radius", "15 km", "3 km")])]
 
     def test_leaves_the_other_rules_to_who_changes_them_at_the_same_time(self, monkeypatch):
         def check(row):

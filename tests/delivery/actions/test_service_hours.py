@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
+from pghistory.models import Events
 
-from common.postgresql.row_history import compare
+from common.postgresql.row_history import changes, made_by
 from delivery.actions import service_hours
 from delivery.errors import Closed
 from delivery.models import Environment, ServiceHours, ServiceHoursChange
@@ -86,9 +87,9 @@ class TestSave:
 
         service_hours.save(hours=hours, by=BY)
 
-        (change,) = found = list(ServiceHoursChange.objects.filter(pgh_label="changed"))
-        compare(found)
-        assert change.made_by == BY
+        event = Events.objects.across(ServiceHoursChange).get(pgh_label="changed")
+        (change,) = changes([event])
+        assert made_by(event) == BY
         assert [(each.name, each.old, each.new) for each in change.differences] == [
             ("city", "", "Santos"), ("area of the city", "–", "3 points"), ("Monday", "08:00-18:00", "09:00-18:00"),
         ]  # fmt: skip  # a table
@@ -116,4 +117,4 @@ class TestDelete:
             service_hours.delete(hours=hours, by=BY)
 
         assert ServiceHours.in_force().general is None
-        assert ServiceHoursChange.objects.get(pgh_label="deleted").made_by == BY
+        assert ServiceHoursChange.objects.get(pgh_label="deleted").pgh_context["by"] == BY

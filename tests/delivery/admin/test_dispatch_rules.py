@@ -8,7 +8,7 @@ from django.urls import reverse
 from delivery.models import DispatchRules, DispatchRulesChange, Rules
 from delivery.models.dispatch_rules import RANGES
 
-CHANGE = reverse("admin:delivery_dispatchrules_change", args=[1])
+CHANGE, HISTORY = (reverse(f"admin:delivery_dispatchrules_{page}", args=[1]) for page in ("change", "history"))
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ class TestPage:
 
     def test_changes_what_was_typed_and_shows_who_did(self, admin_client, form):
         response = admin_client.post(CHANGE, form | {"dispatch_radius_km": "7,5", "driver_share_percent": "70"})
-        page = " ".join(admin_client.get(CHANGE).content.decode().split())
+        page = " ".join(admin_client.get(HISTORY, follow=True).content.decode().split())
 
         assert response.status_code == 302
         assert DispatchRules.objects.get().rules == Rules(dispatch_radius_km=7.5, driver_share_percent=Decimal(70))
-        assert DispatchRulesChange.objects.get(pgh_label="changed").made_by == "user admin"
+        assert DispatchRulesChange.objects.get(pgh_label="changed").pgh_context["by"] == "user admin"
         assert "<del>15 km</del> → <ins>7.5 km</ins>" in page
 
     def test_names_the_rule_that_is_out_of_its_range(self, admin_client, form):

@@ -69,7 +69,7 @@ class TestPage:
             ("Thu 26 Nov", "always open", "08:00–18:00"),
         ]
         assert ServiceHours.objects.get().monday == "08:00-18:00"
-        assert ServiceHoursChange.objects.get().made_by == "user admin"
+        assert ServiceHoursChange.objects.get().pgh_context["by"] == "user admin"
 
     def test_reads_back_what_it_shows(self, admin_client):
         hours = make(
@@ -130,10 +130,13 @@ class TestPage:
         hours = make()
         save(admin_client, change(hours), form(friday="10:00-12:00"))
 
-        page = " ".join(admin_client.get(change(hours)).content.decode().split())
+        page, history = (
+            " ".join(admin_client.get(address, follow=True).content.decode().split())
+            for address in (change(hours), reverse("admin:delivery_servicehours_history", args=[hours.pk]))
+        )
 
         assert "<td>10:00–12:00</td>" in page
-        assert "<del>08:00-18:00</del> → <ins>10:00-12:00</ins>" in page
+        assert "<del>08:00-18:00</del> → <ins>10:00-12:00</ins>" in history
 
     def test_takes_geojson_and_writes_it_back(self, admin_client):
         typed = form(city="Santos", area=json.dumps(POLYGON))
@@ -187,7 +190,7 @@ class TestPage:
         )
 
         deleted = ServiceHoursChange.objects.filter(pgh_label="deleted")
-        assert [each.made_by for each in deleted] == ["user admin"] * 2
+        assert [each.pgh_context["by"] for each in deleted] == ["user admin"] * 2
 
 
 class TestList:

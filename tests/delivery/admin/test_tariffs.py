@@ -106,7 +106,7 @@ class TestTariffHistory:
         TariffFactory.create()
 
         page = admin_client.get(
-            reverse("admin:delivery_tariffchange_changelist"), {"vehicle_type": "MOTORCYCLE"}
+            reverse("admin:pghistory_events_changelist"), {"pgh_obj_model": "delivery.Tariff"}
         ).content.decode()
 
         assert "Motorcycle, Padaria Sol" in page

@@ -234,7 +234,7 @@ class TestDispatchRules:
         changed = DispatchRules.objects.get().rules
         assert (code, answer) == (0, {**asdict(changed), "driver_share_percent": 0})
         assert (changed.dispatch_radius_km, changed.position_fresh_seconds) == (3, 60)
-        assert DispatchRulesChange.objects.latest("pk").made_by == "command dispatch_rules"
+        assert DispatchRulesChange.objects.latest("pk").pgh_context["by"] == "command dispatch_rules"
 
     @pytest.mark.parametrize("wrong", ["road_factor=0.5", "road_factor", "road_factor=", "radius=3", "=3"])
     def test_refuses_all_where_one_is_wrong(self, rules, wrong):
