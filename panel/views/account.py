@@ -50,7 +50,7 @@ class Overview(AccountView):
             notices=attention.notices(self.account, self.environment, self.endpoints, at=now),
             steps=attention.first_steps(self.account, self.environment, self.endpoints[0], at=now),
             pickup_points=points,
-            hours=hours.of_account(self.account, self.environment, points, at=now),
+            hours=hours.of_account(self.account, self.environment, at=now),
         )
 
 
