@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 from common.brazil.formats import kilometres, moment, money, postcode
 from common.columns import ADMIN, FILE, PAGE, Code, Column, State
 from delivery import words
-from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Stop
 from delivery.models.stop import LABELS
 from delivery.pricing import Charge
+from delivery.words import text_of_simulator
 
 _Place = Delivery | Stop
 
