@@ -86,7 +86,7 @@ lint: .venv/.ready security
 	$(CHECKED) $(BIN)/python manage.py makemigrations --check --dry-run
 
 # Works without a network: --no-verify keeps detect-secrets from trying each finding at the service it belongs to. It does not read
-# the API's description, a quarter of its time, which is made from the modules that it reads (tests/panel/guide/test_openapi.py).
+# the API's description, a quarter of its time, which is made from the modules that it reads (tests/derived.py).
 security: .venv/.ready
 	$(CHECKED) $(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	@git ls-files --error-unmatch Makefile >/dev/null  # fails outside a checkout, where no file would be examined

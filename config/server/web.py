@@ -5,8 +5,8 @@ import sys
 
 from granian.cli import entrypoint
 
-import config.rsgi
-from config import heavy_calls, preload
+import config.server.rsgi
+from config.server import heavy_calls, preload
 
 if __name__ == "__main__":
     if sys.platform == "linux":  # elsewhere libraries of the system may not be forked
@@ -14,5 +14,5 @@ if __name__ == "__main__":
     preload.load()
     if sys.platform == "linux":
         heavy_calls.lane = heavy_calls.Lane()
-        heavy_calls.lane.start(config.rsgi.HANDLER, config.rsgi.BACKGROUND)
+        heavy_calls.lane.start(config.server.rsgi.HANDLER, config.server.rsgi.BACKGROUND)
     entrypoint()  # type: ignore[no-untyped-call]  # granian has no type for it
