@@ -11,9 +11,9 @@ from tests.production import ENVIRONMENT
 
 COMMANDS = {
     "manage": ["manage.py", "check"],
-    "web": ["-m", "config.web", "--interface", "rsgi", "--port", "0", "config.rsgi:application"],
+    "web": ["-m", "config.server.web", "--interface", "rsgi", "--port", "0", "config.server.rsgi:application"],
     "worker": ["-m", "celery", "--app", "config", "worker"],
-    "run": ["-m", "config.local.run"],
+    "run": ["-m", "dev.run"],
 }
 
 
@@ -55,6 +55,6 @@ class TestProcess:
         assert result.returncode == 1
         lines = result.stderr.splitlines()
         begin = lines.index("Rota does not start in this environment:")
-        named = [line.split()[0] for line in lines[begin + 1 : begin + 5]]
+        named = [line.split()[0].rstrip(":") for line in lines[begin + 1 : begin + 5]]
         assert named == ["DATABASE_URL", "SECRET_KEY", "TIME_ZONE", "LOG_LEVEL"]
         assert "Traceback" not in result.stdout + result.stderr

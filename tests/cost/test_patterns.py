@@ -42,35 +42,26 @@ TABLE = {
         f"{_ROUTES}, one behind another; paths are cut by the server", 2_000, "path"
     ),
     ("common/pages/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
-    ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
-        "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
-    ),
-    ("config/environment_values.py", r"[A-Za-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
-    ("config/environment_values.py", r"[a-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
-    ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
-        "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
-    ),
-    ("config/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
+    ("config/monitoring/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
         _CUT, LOG_TEXT, "rota_live_" + "a" * 16
     ),
-    ("config/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
-    ("config/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
-    ("config/logs.py", r"(/t/|/driver/in/|/account/password/reset/|/api/photos/)[^\s'\"?#]+"): Bound(
+    ("config/monitoring/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
+    ("config/monitoring/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
+    ("config/monitoring/logs.py", r"(/t/|/driver/in/|/account/password/reset/|/api/photos/)[^\s'\"?#]+"): Bound(
         _CUT, LOG_TEXT, "/account/password/reset/a"
     ),
-    ("config/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
+    ("config/monitoring/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
         "cut to _LONGEST; 64 characters at each place, and a point before each repetition",
         LOG_TEXT,
         "a.b@c.example.com",
     ),
-    ("config/logs.py", r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)"): Bound(
+    ("config/monitoring/logs.py", r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)"): Bound(
         "cut to _LONGEST; linear: the first match reaches the end", LOG_TEXT, "DETAIL: a"
     ),
     ("config/management/commands/environment.py", r"[`*](\w[^`*]*)[`*]|\[([^]]*)\]\([^)]*\)"): Bound(
         _OWN, 2_000, "`a` [b](c)"
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
-    ("config/environment_values.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
     (
         "common/files/csv_files.py",
         r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])',

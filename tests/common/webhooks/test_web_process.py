@@ -8,9 +8,9 @@ from config.env import BASE_DIR
 
 _WEB_PROCESS = """
 import sys
-import config.rsgi
+import config.server.rsgi
 import config.urls
-from common import wake_up
+from common.workers import wake_up
 from delivery.webhooks.outbox import OUTBOX
 wake_up.send(OUTBOX.task)
 print(*sorted({"aiohttp", "common.webhooks.sender", "delivery.tasks"} & set(sys.modules)))
