@@ -61,6 +61,7 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
+from panel.templatetags.panel import zone_of_frame
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -180,45 +181,51 @@ _NAMES: dict[type[Model], Any] = {
     WebhookEvent: _("Events"),
     EndpointOfSeller: _("Webhooks"),
     EventOfOrder: _("Events"),
-    Events: _("Changes of prices and rules"),
 }
 
 
 # The panel's pages that are of no account: their names there, the symbol of its menu, and the permission they need.
 _PANEL = [
-    ("board", _("Dispatch board"), "board", "delivery.dispatch_delivery"),
-    ("drivers", _("Drivers"), "drivers", "delivery.dispatch_delivery"),
-    ("scan", pgettext_lazy("page", "Scan"), "scan", "integration.scan_order"),
-    ("home", _("Accounts"), "accounts", ""),
-    ("all_alerts", _("Alerts"), "alerts", "delivery.change_integrator"),
-    ("reports", _("Report of all accounts"), "report", "delivery.change_integrator"),
-    ("seller_reports", _("Report of all sellers"), "report", "integration.change_seller"),
-    ("personal_data", _("Personal data"), "personal_data", "access.add_personrequest"),
+    ("board", _("Dispatch board"), "map", "delivery.dispatch_delivery"),
+    ("drivers", _("Drivers"), "two_wheeler", "delivery.dispatch_delivery"),
+    ("scan", pgettext_lazy("page", "Scan"), "barcode_scanner", "integration.scan_order"),
+    ("home", _("Accounts"), "storefront", ""),
+    ("all_alerts", _("Alerts"), "notifications", "delivery.change_integrator"),
+    ("reports", _("Report of all accounts"), "assessment", "delivery.change_integrator"),
+    ("seller_reports", _("Report of all sellers"), "assessment", "integration.change_seller"),
+    ("personal_data", _("Personal data"), "person_search", "access.add_personrequest"),
 ]
+
+
+def subheader(_request: HttpRequest) -> str:
+    """Whose time the admin tells."""
+    return zone_of_frame()
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
     user = request.user
     pages = [
-        {"title": title, "drawing": f"panel/icons/{drawing}.svg", "link": reverse(f"panel:{page}"), "active": False}
-        for page, title, drawing, permission in _PANEL
+        {"title": title, "icon": symbol, "link": reverse(f"panel:{page}"), "active": False}
+        for page, title, symbol, permission in _PANEL
         if not permission or user.has_perm(permission)
     ]
-    start = {"title": gettext("Admin"), "drawing": "panel/icons/admin.svg", "link": reverse("admin:index")}
+    start = {"title": gettext("Admin"), "icon": "settings", "link": reverse("admin:index")}
     return [{"title": None, "items": [*pages, start]}, *groups(request)]
 
 
 def groups(request: HttpRequest) -> list[dict[str, Any]]:
     """The groups of the admin's lists that this user may view."""
-    found = [{"title": title, "items": list(_entries(request, models))} for title, models in _GROUPS]
+    found = [
+        {"title": title, "collapsible": True, "items": list(_entries(request, models))} for title, models in _GROUPS
+    ]
     return [group for group in found if group["items"]]
 
 
 def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Iterable[dict[str, Any]]:
     for symbol, model in models:
         if admin.site.get_model_admin(model).has_view_permission(request):
-            opts = model._meta  # its public name
+            opts = admin.site.get_model_admin(model).opts
             link = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
             name = _NAMES.get(model, opts.verbose_name_plural)
             yield {"title": capfirst(str(name)), "icon": symbol, "link": link}

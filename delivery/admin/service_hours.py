@@ -97,7 +97,6 @@ class ServiceHoursAdmin(RecordedAdmin):
     autocomplete_fields = ["integrator"]
 
     class Media:
-        css = {"all": ["config/admin/hours.css"]}
         js = [forms.Script("config/hours.js", defer=True)]
 
     @admin.display(description=_("holds for"), ordering="city")
