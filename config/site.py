@@ -18,11 +18,14 @@ from django.db import DataError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pghistory.models import Events
 from unfold.sites import UnfoldAdminSite
@@ -61,6 +64,7 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
+from panel.pages import Menu, Page, pages_for
 from panel.templatetags.panel import zone_of_frame
 
 _log = logging.getLogger(__name__)
@@ -184,31 +188,22 @@ _NAMES: dict[type[Model], Any] = {
 }
 
 
-# The panel's pages that are of no account: their names there, the symbol of its menu, and the permission they need.
-_PANEL = [
-    ("board", _("Dispatch board"), "map", "delivery.dispatch_delivery"),
-    ("drivers", _("Drivers"), "two_wheeler", "delivery.dispatch_delivery"),
-    ("scan", pgettext_lazy("page", "Scan"), "barcode_scanner", "integration.scan_order"),
-    ("home", _("Accounts"), "storefront", ""),
-    ("all_alerts", _("Alerts"), "notifications", "delivery.change_integrator"),
-    ("reports", _("Report of all accounts"), "assessment", "delivery.change_integrator"),
-    ("seller_reports", _("Report of all sellers"), "assessment", "integration.change_seller"),
-    ("personal_data", _("Personal data"), "person_search", "access.add_personrequest"),
-]
-
-
 def subheader(_request: HttpRequest) -> str:
     """Whose time the admin tells."""
     return zone_of_frame()
 
 
+def _with_drawing(page: Page) -> SafeString:
+    """Unfold's own icons are letters of a font."""
+    return format_html('<span class="flex gap-3 items-center">{}{}</span>', render_to_string(page.drawing), page.title)
+
+
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
-    user = request.user
     pages = [
-        {"title": title, "icon": symbol, "link": reverse(f"panel:{page}"), "active": False}
-        for page, title, symbol, permission in _PANEL
-        if not permission or user.has_perm(permission)
+        {"title": _with_drawing(page), "link": page.address(), "active": False}
+        for page in pages_for(request.user)
+        if page.menu in {Menu.ALL, Menu.MORE}
     ]
     start = {"title": gettext("Admin"), "icon": "settings", "link": reverse("admin:index")}
     return [{"title": None, "items": [*pages, start]}, *groups(request)]

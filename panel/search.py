@@ -19,15 +19,15 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from access import teams
-from access.rights import accounts_of, is_account_staff, sellers_of
+from access.rights import Account, accounts_of, is_account_staff, sellers_of
 from common.brazil import phones
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
 from integration.models import Invoice, Order, SearchCode, Seller, compact_document
 from panel.filters import has_receiver
+from panel.pages import pages_for
 from panel.templatetags.orders import order_status
 from panel.templatetags.panel import first_line, order_names, state_badge
 from panel.views.base import user_of
@@ -41,57 +41,6 @@ _LOOKED_FOR = _MOST + 1
 _NEWEST = 5_000
 # Accounts and sellers of a member in which parts are looked for.
 _MOST_OWN = 10
-
-# The pages of an account, of a seller and of the service, as their menus name them.
-_PAGES_OF_ACCOUNT = {
-    "overview": gettext_lazy("Overview"),
-    "deliveries": gettext_lazy("Deliveries"),
-    "report": gettext_lazy("Report"),
-    "events": gettext_lazy("Events"),
-    "webhook": gettext_lazy("Webhook"),
-    "tokens": gettext_lazy("Tokens"),
-    "quickstart": gettext_lazy("Quickstart"),
-    "refused_calls": gettext_lazy("Refused calls"),
-    "alerts": gettext_lazy("Alerts"),
-    "team": gettext_lazy("Team"),
-    "activity": gettext_lazy("Activity"),
-}
-# For those who may request deliveries.
-_PAGES_OF_REQUESTS = {
-    "request": pgettext_lazy("page", "Request a delivery"),
-    "pickup_points": gettext_lazy("Pickup points"),
-}
-_PAGES_OF_SELLER = {
-    "seller_orders": gettext_lazy("Orders"),
-    "seller_manifests": gettext_lazy("Manifests"),
-    "seller_invoices": gettext_lazy("Invoices"),
-    "seller_simulator": gettext_lazy("Freight simulator"),
-    "seller": gettext_lazy("API keys"),
-    "seller_events": gettext_lazy("Events"),
-    "seller_webhook": gettext_lazy("Webhook"),
-    "seller_quickstart": gettext_lazy("Quickstart"),
-    "seller_report": gettext_lazy("Report"),
-    "seller_refused_calls": gettext_lazy("Refused calls"),
-    "seller_team": gettext_lazy("Team"),
-    "seller_settings": gettext_lazy("Settings"),
-}
-# With the permission that each requires.
-_PAGES: dict[str, tuple[Any, str]] = {
-    "panel:board": (gettext_lazy("Dispatch board"), "delivery.dispatch_delivery"),
-    "panel:drivers": (gettext_lazy("Drivers"), "delivery.dispatch_delivery"),
-    "panel:scan": (pgettext_lazy("page", "Scan"), "integration.scan_order"),
-    "panel:home": (gettext_lazy("Accounts"), ""),
-    "panel:all_alerts": (gettext_lazy("Alerts of all accounts"), "delivery.change_integrator"),
-    "panel:reports": (gettext_lazy("Report of all accounts"), "delivery.change_integrator"),
-    "panel:seller_reports": (gettext_lazy("Report of all sellers"), "integration.change_seller"),
-    "panel:setup_new": (gettext_lazy("Bring in an integrator"), "delivery.add_integrator"),
-    "panel:seller_new": (gettext_lazy("Bring in a seller"), "integration.add_seller"),
-    "panel:personal_data": (gettext_lazy("Personal data"), "access.add_personrequest"),
-    "mfa_index": (gettext_lazy("Log-in security"), ""),
-    "account_change_password": (gettext_lazy("Password"), ""),
-    "usersessions_list": (gettext_lazy("Sessions"), ""),
-    "documentation:first": (gettext_lazy("Documentation"), ""),
-}
 
 
 @dataclass(frozen=True)
@@ -343,8 +292,15 @@ class Search:
             yield Result(point.name, f"{address}#pickups", f"{_('Pickup point')} · {point.integrator.name}")
 
     def _pages(self) -> list[Result]:
-        word = folded(self._text)
-        return [page for page in pages_of(self._request, self._user) if word in folded(page.text)]
+        """The pages that the person may open: of the service, of their accounts and sellers, and of the admin."""
+        found = list(_named(self._text, self._user))
+        for account in accounts_of(self._user)[:2]:
+            found += _named(self._text, self._user, account, may_request=teams.may_request(self._user, account))
+        for seller in sellers_of(self._user)[:2]:
+            found += _named(self._text, self._user, seller)
+        if self._user.is_staff:
+            found += _named_in_admin(self._text, self._request)
+        return found
 
 
 def _newest_of_each(accounts: Sequence[Integrator]) -> QuerySet[Any]:
@@ -382,24 +338,16 @@ def _with_names(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
     )
 
 
-def pages_of(request: HttpRequest, user: User) -> Iterable[Result]:
-    """The pages that the person may open: of the service, of their accounts and sellers, and of the admin."""
-    for name, (title, permission) in _PAGES.items():
-        if not permission or user.has_perm(permission):
-            yield Result(str(title), reverse(name))
-    for account in accounts_of(user)[:2]:
-        more = _PAGES_OF_REQUESTS if teams.may_request(user, account) else {}
-        for name, title in {**_PAGES_OF_ACCOUNT, **more}.items():
-            yield Result(str(title), reverse(f"panel:{name}", args=[account.pk, Environment.LIVE]), account.name)
-    for seller in sellers_of(user)[:2]:
-        for name, title in _PAGES_OF_SELLER.items():
-            yield Result(str(title), reverse(f"panel:{name}", args=[seller.pk, Environment.LIVE]), seller.name)
-    if user.is_staff:
-        yield from _pages_of_admin(request)
+def _named(text: str, user: User, owner: Account | None = None, *, may_request: bool = False) -> Iterable[Result]:
+    """The pages of the account or seller, or those of neither, that are called so and that the user may open."""
+    for page in pages_for(user, owner, may_request=may_request):
+        if page.title and folded(text) in folded(f"{page.title} {page.keywords}"):
+            detail = owner.name if owner else str(page.keywords)
+            yield Result(str(page.title), page.address(owner, Environment.LIVE), detail)
 
 
-def _pages_of_admin(request: HttpRequest) -> Iterable[Result]:
+def _named_in_admin(text: str, request: HttpRequest) -> Iterable[Result]:
     for app in admin.site.get_app_list(request):
         for model in app["models"]:
-            if model["admin_url"]:
+            if model["admin_url"] and folded(text) in folded(str(model["name"])):
                 yield Result(capfirst(str(model["name"])), model["admin_url"], f"{_('Admin')} · {app['name']}")

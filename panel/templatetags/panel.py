@@ -7,7 +7,6 @@ from typing import Any
 
 from django import template
 from django.contrib import admin
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -27,6 +26,7 @@ from delivery.forms import text_of_simulator
 from delivery.lifecycle import Status
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
+from panel.pages import Menu, entry_of, pages_for
 from panel.refusal_reasons import reason
 
 register = template.Library()
@@ -242,13 +242,27 @@ def pretty(value: str) -> str:
     return json.dumps(json.loads(value), indent=2, ensure_ascii=False)
 
 
-@register.inclusion_tag("panel/menu_entry.html", takes_context=True)
-def menu_entry(context: template.Context, name: str, text: str, icon: str = "") -> dict[str, Any]:
-    """An entry of the menu of the page's account or seller. It is current on its page and on the pages below it."""
-    owner = [(context.get("account") or context["seller"]).pk, context["environment"]]
-    url, path = reverse(f"panel:{name}", args=owner), context["request"].path
-    is_current = path == url if name in {"overview", "seller"} else path.startswith(url)
-    return {"url": url, "text": text, "icon": f"panel/icons/{icon or name}.svg", "is_current": is_current}
+@register.simple_tag(takes_context=True)
+def menus(context: template.Context) -> dict[str, Any]:
+    """The parts of the menu by their names, each with its title and the entries that the reader sees.
+
+    An entry is a page and its address. `own` has the parts of the page's account or seller. `current` is the page to be
+    marked.
+    """
+    request, owner = context["request"], context.get("account") or context.get("seller")
+    shown = [(page, page.address()) for page in pages_for(request.user) if page.menu]
+    if owner:
+        own = pages_for(request.user, owner, may_request=bool(context.get("may_request")))
+        shown += [(page, page.address(owner, context["environment"])) for page in own if page.menu]
+    parts: dict[str, Any] = {
+        menu: {"title": menu.label, "entries": [entry for entry in shown if entry[0].menu == menu]} for menu in Menu
+    }
+    match = request.resolver_match
+    return {
+        **parts,
+        "own": [parts[menu] for menu in (Menu.OPERATIONS, Menu.INTEGRATION, Menu.ACCOUNT)],
+        "current": entry_of(match.view_name) if match else None,
+    }
 
 
 @register.inclusion_tag("panel/column.html", takes_context=True)

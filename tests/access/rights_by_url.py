@@ -11,7 +11,8 @@ A row is a route with its answers to GET and to POST, one character for each rol
     T  401: requires a token or key, sessions do not count
     G  410: a link that was never issued, or no longer works
 
-Endpoints and the pages of an account or a seller have one rule each, so only the pages that differ have rows.
+Endpoints and the pages of an account or a seller have one rule each, so only the pages that differ have rows. The rows
+of pages for which `panel.pages` names a permission, and of all pages of the whole service, are made from it.
 """
 
 from collections.abc import Iterator
@@ -19,8 +20,11 @@ from collections.abc import Iterator
 from django.urls import URLResolver, get_resolver
 from django.views import View
 
+from access.roles import codenames
 from delivery.actions.moves import MOVES
+from panel.pages import BY_NAME
 from tests.endpoints import ENDPOINTS
+from tests.panel.conftest import GROUPS, ROLES
 
 Row = tuple[str, str]
 
@@ -32,11 +36,8 @@ _LOGGED_IN = "L++++++"
 OWN = "LNN++N+"  # an account's or a seller's pages: its members and account staff
 _DISPATCH = "LFFFF++"
 _PANEL: dict[str, Row] = {
-    "": (_LOGGED_IN, "LMMMMMM"),
-    "search/": (_LOGGED_IN, "LMMMMMM"),
     "work/": (_LOGGED_IN, "LMMMMMM"),
     "deliveries/<uuid:delivery>/": ("LNN++++", "LMMMMMM"),
-    "board/": (_DISPATCH, "LFFFFMM"),
     "board/routes/": (_DISPATCH, "LFFFFMM"),
     "map/<str:version>.pmtiles": ("LNNNNNN", "LMMMMMM"),  # 404 without a file, see tests/panel/test_map_file.py
     "map/streets/": ("LFFFFFM", "LFFFFF+"),
@@ -51,32 +52,23 @@ _PANEL: dict[str, Row] = {
     "board/<uuid:delivery>/way/": (_DISPATCH, "LFFFFMM"),
     "board/<uuid:delivery>/<str:move>/": (_DISPATCH, _DISPATCH),
     # Depot staff too: see `test_depot_staff_see_no_other_page`.
-    "scan/": ("LFFF+++", "LFFFMMM"),
     "scan/sw.js": ("LFFF+++", "LFFFMMM"),
     "scan/state/": ("TFFF+++", "TFFFMMM"),
     "scan/movements/": ("TFFFMMM", "TFFF+++"),
-    "drivers/": (_DISPATCH, "LFFFFMM"),
-    "drivers/<uuid:driver>/": (_DISPATCH, "LFFFFMM"),
     "drivers/<uuid:driver>/link/": ("LFFFFMM", _DISPATCH),
     "drivers/<uuid:driver>/phones/<uuid:device>/end/": ("LFFFFMM", _DISPATCH),
 }
 _SETUP = "LFFF+F+"  # account staff
 _PANEL |= {
-    "accounts/new/": (_SETUP, _SETUP),
     "accounts/new/places/": (_SETUP, "LFFFMFM"),
-    "sellers/new/": (_SETUP, _SETUP),
-    "reports/": (_SETUP, "LFFFMFM"),
     "reports/export/charges/": (_SETUP, "LFFFMFM"),
     "reports/export/days/": (_SETUP, "LFFFMFM"),
     "reports/export/drivers/": (_SETUP, "LFFFMFM"),
     "reports/export/reasons/": (_SETUP, "LFFFMFM"),
     "reports/export/accounts/": (_SETUP, "LFFFMFM"),
     "reports/export/earnings/": (_SETUP, "LFFFMFM"),
-    "reports/sellers/": (_SETUP, "LFFFMFM"),
     "reports/sellers/export/sellers/": (_SETUP, "LFFFMFM"),
     "reports/sellers/export/reasons/": (_SETUP, "LFFFMFM"),
-    "personal-data/": (_SETUP, _SETUP),
-    "alerts/": (_SETUP, "LFFFMFM"),
 }
 _READ: Row = (OWN, "LNNMMNM")
 _WRITE: Row = ("LNNMMNM", OWN)
@@ -88,11 +80,8 @@ _OF_AN_ACCOUNT: dict[str, Row] = {
     "alerts/choose/": ("LNNMMNM", "LNN+NNN"),  # of the person's own membership
     "deliveries/upload/<uuid:draft>/advance/": ("LNNMMNM", "LNNNNNN"),  # of an upload that is over
     "deliveries/upload/<uuid:draft>/confirm/": ("LNNMMNM", "LNNNNNN"),
-    "setup/": (_SETUP, _SETUP),
-    "setup/sheet/": (_SETUP, _SETUP),
 }
 _OF_A_SELLER: dict[str, Row] = {
-    "sheet/": (_SETUP, _SETUP),
     "orders/<int:order>/carrier/": ("LNNMMNM", "LNNF+N+"),
     # Of a live order, as that of this table, by those who move it in the admin and see the seller.
     "orders/<int:order>/move/": ("LNNMMNM", "LNNF+N+"),
@@ -102,28 +91,53 @@ _OF_A_SELLER: dict[str, Row] = {
 }
 
 
-def _views(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, type[View]]]:
-    """The routes whose views are classes, with their classes."""
+def _views(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, str, type[View]]]:
+    """The routes whose views are classes, with the names of the URLs and the classes."""
     for pattern in resolver.url_patterns:
         route = before + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
             yield from _views(pattern, route)
         elif view := getattr(pattern.callback, "view_class", None):
-            yield route, view
+            yield route, pattern.name or "", view
+
+
+_HELD = {role: codenames(group) for role, group in GROUPS.items()}
+
+
+def _of_permission(permission: str, view: type[View]) -> Row:
+    """The answers of a page for those with a permission; without one for all who are logged in."""
+
+    def may(role: str) -> bool:
+        return not permission or role == "superuser" or tuple(permission.split(".")) in _HELD.get(role, ())
+
+    answers = "L" + "".join("+" if may(role) else "F" for role in ROLES[1:])
+    return answers, answers if hasattr(view, "post") else answers.replace("+", "M")
 
 
 def _pages(prefix: str, others: dict[str, Row]) -> dict[str, Row]:
     """The rows of the pages below this prefix: those of `others`, else the answers to members and account staff.
 
-    The prefix decides who may open a page, so a view that lets others in fails. Only the methods are the view's.
+    The prefix decides who may open a page, so a view that lets others in fails. Only the methods are the view's, and
+    the permission is that of the list.
     """
     rows = {(True, False): _READ, (False, True): _WRITE, (True, True): _BOTH}
-    pages = {
-        route.removeprefix(prefix): rows[hasattr(view, "get"), hasattr(view, "post")]
-        for route, view in _views(get_resolver())
-        if route.startswith(prefix)
-    }
-    return pages | others
+
+    def row(name: str, view: type[View]) -> Row:
+        permission = BY_NAME[name].permission if name in BY_NAME else ""
+        return _of_permission(permission, view) if permission else rows[hasattr(view, "get"), hasattr(view, "post")]
+
+    views = (found for found in _views(get_resolver()) if found[0].startswith(prefix))
+    return {route.removeprefix(prefix): row(f"panel:{name}", view) for route, name, view in views} | others
+
+
+def _of_the_service() -> Iterator[tuple[str, Row]]:
+    for route, name, view in _views(get_resolver("panel.urls")):
+        page = BY_NAME.get(f"panel:{name}")
+        if page and page.of is None:
+            yield route, _of_permission(page.permission, view)
+
+
+_PANEL |= dict(_of_the_service())
 
 
 _ACCOUNT: dict[str, Row] = {

@@ -6,7 +6,9 @@ language, one width and no axe-core.
 """
 
 import re
+from collections.abc import Collection
 from datetime import timedelta
+from typing import Any
 
 import pghistory
 import pytest
@@ -19,15 +21,19 @@ from django.utils import timezone
 
 from access import invitations
 from access.models import InitialPassword
+from access.rights import Account
 from common.accounts import Role
 from common.mail import sending
+from common.webhooks import endpoints
 from delivery.actions import driver_devices, integrators
 from delivery.lifecycle import Ending
-from delivery.models import Environment, RefusedDeliveryCall, Tariff, WebhookEvent
+from delivery.models import Environment, Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
 from integration.actions import keys, manifests, orders, sellers
 from integration.lifecycle import Status
 from integration.models import FreightRate, RefusedSellerCall
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from panel.guide import pages
+from panel.pages import pages_for
 from tests import smtp
 from tests.browser import shop_history
 from tests.browser.looks import IN_BOTH_LANGUAGES
@@ -46,8 +52,28 @@ from tests.factories import (
 from tests.integration.factories import ACCESS_KEY, create_order, load_tariff, nfe_xml, send_invoice
 from tests.one_time_codes import code_of
 from tests.panel.conftest import refused_call
+from tests.panel.test_pages import ROUTES
 
 ANA, WORDS = "ana@example.com", "quatro palavras em fila"
+
+
+def listed(
+    username: str, owner: Account | None = None, *, but: Collection[str] = (), **arguments: Any
+) -> dict[str, str]:
+    """The paths of the pages of `panel.pages` that a person may open, by names for pictures.
+
+    Of an account or a seller, or of neither. `but`: pages that are looked at elsewhere. `arguments`: what routes name.
+    """
+    kind = "account" if isinstance(owner, Integrator) else "seller"
+    if owner:
+        arguments |= {kind: owner.pk, "environment": Environment.LIVE}
+    found = pages_for(User.objects.get(username=username), owner, may_request=True)
+    names = {page.name.removeprefix("panel:").replace("_", "-"): page.name for page in found if "panel:" in page.name}
+    return {
+        name: "/" + re.sub(r"<\w+:(\w+)>", lambda part: str(arguments[part[1]]), ROUTES[url_name])
+        for name, url_name in names.items()
+        if name not in but
+    }
 
 
 class TestAccount:
@@ -65,31 +91,17 @@ class TestAccount:
         way = walk("maria")
 
         way.over({
+            **listed(
+                "maria", shop.integrator, but={"upload-draft"}, delivery=busy.pk, point="B", event=dead.pk,
+                pickup=shop.integrator.pickup_points.get().pk, token=shop.pk, call=call.pk,
+            ),
             "home": "/panel/",
             "search": f"/panel/search/?q={busy.pk}",
-            "overview": base,
-            "deliveries": f"{base}deliveries/",
-            "delivery": f"{base}deliveries/{busy.pk}/",
             "request": f"{base}deliveries/request/?again={busy.pk}",
-            "upload": f"{base}deliveries/upload/",
             "cancel": f"{base}deliveries/{shop_history.collected(shop).pk}/cancel/",
-            "receipt": f"{base}deliveries/{busy.pk}/receipt/",
             "stop": f"{base}deliveries/{shop_history.tried(shop).pk}/stops/B/",
-            "pickup-points": f"{base}pickup-points/",
-            "pickup-point": f"{base}pickup-points/{shop.integrator.pickup_points.get().pk}/",
             "delivery-sandbox": f"{base.replace('live', 'sandbox')}deliveries/{simulated.pk}/",
-            "events": f"{base}events/",
-            "event": f"{base}events/{dead.pk}/",
             "event-failing": f"{base}events/{failing.pk}/",
-            "webhook": f"{base}webhook/",
-            "tokens": f"{base}tokens/",
-            "token": f"{base}tokens/{shop.pk}/",
-            "quickstart": f"{base}quickstart/",
-            "alerts": f"{base}alerts/",
-            "team": f"{base}team/",
-            "activity": f"{base}activity/",
-            "refused-calls": f"{base}refused-calls/",
-            "refused-call": f"{base}refused-calls/{call.pk}/",
         })  # fmt: skip  # a table
         way.over({"missing": "/panel/nowhere/"}, status=404)
         page = way.go(f"{base}alerts/")
@@ -152,6 +164,8 @@ class TestAccount:
 
 def test_seller(walk, people, seller):
     load_tariff()
+    endpoint = endpoints.first(EndpointOfSeller, owner=seller.pk, environment=Environment.LIVE)
+    endpoints.set_url(endpoint=endpoint, url=shop_history.URL, by=BY, at=timezone.now())
     order = create_order(seller)
     orders.move(order=order, to=Status.OUT_FOR_DELIVERY, by=BY, at=timezone.now())
     invoice = send_invoice(seller, nfe_xml().encode())
@@ -170,31 +184,21 @@ def test_seller(walk, people, seller):
     way = walk("clara")
 
     way.over({
-        "seller": base,
-        "seller-orders": f"{base}orders/",
+        **listed(
+            "clara", seller,
+            order=order.pk, invoice=invoice.pk, manifest=manifest.pk, event=order.events.latest("pk").pk, call=call.pk,
+        ),
         "seller-orders-none": f"{base}orders/?q=nothing",
-        "seller-order": f"{base}orders/{order.pk}/",
         "seller-order-receiver": f"/t/o/{order.tracking_url.rpartition('/')[2]}",
-        "seller-invoices": f"{base}invoices/",
-        "seller-invoice": f"{base}invoices/{invoice.pk}/",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
-        "seller-manifests": f"{base}manifests/",
-        "seller-settings": f"{base}settings/",
-        "seller-manifest": f"{base}manifests/{manifest.pk}/",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",
-        "seller-team": f"{base}team/",
-        "seller-events": f"{base}events/",
-        "seller-webhook": f"{base}webhook/",
-        "seller-quickstart": f"{base}quickstart/",
-        "seller-refused-calls": f"{base}refused-calls/",
-        "seller-refused-call": f"{base}refused-calls/{call.pk}/",
     })  # fmt: skip  # a table
 
     assert way.problems == []
 
 
 class TestStaff:
-    def test_personal_data(self, walk, people, shop, seller):
+    def test_alerts_and_personal_data(self, walk, people, shop, seller):
         load_tariff()
         closed(MARIA)
         requested(MARIA)
@@ -202,10 +206,9 @@ class TestStaff:
         people("paula", group="Account staff")
         way = walk("paula")
 
-        way.over({
-            "personal-data": "/panel/personal-data/",
-        })  # fmt: skip  # a table
-        way.page.fill("#id_number", MARIA)
+        elsewhere = {"home", "search", "scan", "setup-new", "seller-new", "reports", "seller-reports"}
+        way.over(listed("paula", but=elsewhere))
+        way.go("/panel/personal-data/").fill("#id_number", MARIA)
         way.page.click("form.card button.prime")
         way.page.locator("[data-opens=forget]").wait_for()
         way.look("personal-data-found")
@@ -292,8 +295,8 @@ def test_drivers(walk, people):
     DeliveryFactory.create(accepted=True, driver=driver)
     way = walk("dora")
 
-    way.over({"drivers": "/panel/drivers/", "driver": f"/panel/drivers/{driver.pk}/"})
-    way.page.locator("form[action$='/link/'] button").click()
+    way.over(listed("dora", but={"board", "scan", "home", "search"}, driver=driver.pk))
+    way.go(f"/panel/drivers/{driver.pk}/").locator("form[action$='/link/'] button").click()
     way.page.locator(".qr").wait_for()
     way.look("driver-link")
 
