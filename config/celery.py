@@ -34,8 +34,8 @@ from common import clock
 from common.connections import redis
 from common.observability import log_context, metrics
 from common.postgresql import statistics
-from config import logs, preload
-from config.monitoring import error_reports, heartbeats, tracing
+from config.monitoring import error_reports, heartbeats, logs, tracing
+from config.server import preload
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # `migrate` runs Django's checks. In a worker they would import all pages.

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from common.api.views import HELP_LINK
 from common.connections import is_unavailable
 from config.areas import Area, area_of
-from config.limits import TooLong
+from config.server.limits import TooLong
 from delivery.api import problems, views
 from integration.api import problems as order_problems
 from integration.api import viewsets

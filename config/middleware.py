@@ -24,10 +24,11 @@ from common.http_requests import client_address
 from common.observability import log_context
 from common.pages import map_file
 from common.postgresql.replica import CHANGED_SECONDS
-from config import errors, limits
+from config import errors
 from config.areas import area_of
-from config.logs import BEFORE_SECRETS, REQUEST_ID
 from config.monitoring import requests
+from config.monitoring.logs import BEFORE_SECRETS, REQUEST_ID
+from config.server import limits
 from delivery.models import DispatchRules
 
 HEADER = "X-Request-Id"
@@ -88,7 +89,7 @@ def _caller(request: HttpRequest) -> str:
 
 
 class LimitMiddleware(MiddlewareMixin):
-    """Refuse requests that `config.rsgi` did not pass on whole, or of which `config.limits` has removed a part."""
+    """Refuse requests that `config.server.rsgi` did not pass on whole, or of which `config.server.limits` has removed a part."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if reason := request.META.get(limits.UNREAD_BODY):

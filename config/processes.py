@@ -8,8 +8,9 @@ import os
 import sys
 from pathlib import Path
 
-from config import environment, logs, npm_files
+from config import environment, npm_files
 from config.env import BASE_DIR, VERSION
+from config.monitoring import logs
 
 
 def host() -> str:
@@ -33,14 +34,14 @@ def commands(port: int) -> dict[str, list[str]]:
     celery = [*python, "celery", "--app", "config", "--quiet"]
     return {
         "web": [
-            *python, "config.web", "--interface", "rsgi", "--loop", "uvloop", "--host", host(), "--port", str(port),
+            *python, "config.server.web", "--interface", "rsgi", "--loop", "uvloop", "--host", host(), "--port", str(port),
             "--workers", str(environment.Web().WEB_WORKERS), "--respawn-failed-workers", "--log-level", "warning",
             "--log-config", str(BASE_DIR / "config" / "granian_logs.json"),
             # A process that is told to end while it starts does not hear it: otherwise the server waits for ever.
             "--workers-kill-timeout", "15",
             # Connections: 4,096 per process, however slow. Idle ones close after a minute.
             "--backlog", "4096", "--backpressure", "4096", "--http1-header-read-timeout", "60000",
-            "--http", "1", "--no-ws", "config.rsgi:application",
+            "--http", "1", "--no-ws", "config.server.rsgi:application",
         ],
         "worker": [
             # Gossip, mingle and heartbeats are not needed, and fail when Redis goes away.

@@ -16,7 +16,7 @@ from common.api.authentication import CALL
 from common.errors import DomainError
 from config import errors
 from config.areas import Area, area_of
-from config.logs import REQUEST_ID
+from config.monitoring.logs import REQUEST_ID
 from delivery.api.authentication import BearerAuthentication
 from delivery.models import Token
 from delivery.models import call as with_token

@@ -14,11 +14,12 @@ from csp.constants import NONE, SELF
 from django.http import HttpRequest
 from django.templatetags.static import static
 
-from config import environment, logs, proof_storage
+from config import environment, proof_storage
 from config.database import with_deadlines
 from config.env import BASE_DIR, data_dir, is_embedded
 from config.env import VERSION as VERSION  # noqa: PLC0414  # a setting
 from config.environment_values import MAIL_PORTS
+from config.monitoring import logs
 from delivery.geo import service_area
 
 django_stubs_ext.monkeypatch()
@@ -214,7 +215,7 @@ _URLS = {"default": _servers.DATABASE_URL or _defaults["DATABASE_URL"], "replica
 DATABASES: dict[str, dict[str, Any]] = {
     alias: with_deadlines(
         dict(dj_database_url.parse(url, engine="common.postgresql")),
-        # Its default for the web server is set in `config.rsgi`.
+        # Its default for the web server is set in `config.server.rsgi`.
         statement_seconds=_servers.DATABASE_STATEMENT_SECONDS,
         connect_seconds=2 if alias == "replica" else 5,
     )

@@ -1,4 +1,4 @@
-"""Calls that take much CPU time. Their views declare it, and `config.heavy_calls` has them answered by a process."""
+"""Calls that take much CPU time. Their views declare it, and `config.server.heavy_calls` has them answered by a process."""
 
 import re
 from collections.abc import Callable, Iterator

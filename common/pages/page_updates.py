@@ -1,7 +1,7 @@
 """Tells open pages which objects have changed: messages by topic, through Redis' publish and subscribe.
 
 A message holds ids and no other data; the pages load what they may see. A message that is lost does little harm: pages
-load everything again from time to time, and after each interruption that they notice. `config.page_streams` passes the
+load everything again from time to time, and after each interruption that they notice. `config.server.page_streams` passes the
 messages on to browsers.
 """
 
@@ -31,7 +31,7 @@ _back_off = BackOff(2)
 
 
 class StreamRequest(NamedTuple):
-    """What `config.page_streams` sends instead of the view's answer. `user` is whose limit of streams counts."""
+    """What `config.server.page_streams` sends instead of the view's answer. `user` is whose limit of streams counts."""
 
     topics: tuple[str, ...]
     user: str

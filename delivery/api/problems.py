@@ -224,7 +224,7 @@ def bad_request(request: HttpRequest) -> HttpResponse:
 
 
 def too_long(request: HttpRequest, detail: str, *, status: int, code: str) -> HttpResponse:
-    """414 or 431: the URL or a header exceeds the limits of `config.limits`."""
+    """414 or 431: the URL or a header exceeds the limits of `config.server.limits`."""
     return _answer(request, status, code, "The request is too large", detail)
 
 

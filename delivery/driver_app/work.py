@@ -123,7 +123,7 @@ class Positions(PhoneView):
 
 
 class Updates(PhoneView):
-    """A stream that tells the phone when its state has changed. See `config.page_streams`."""
+    """A stream that tells the phone when its state has changed. See `config.server.page_streams`."""
 
     http_method_names = ["get"]
 

@@ -62,7 +62,7 @@ _SWAPPED = (
     "(-46.655881, -23.561414) is outside the area that this service serves. Latitude and longitude seem to be swapped: "
     "the other way round it is inside."
 )
-# Of `config.limits`, in English and Portuguese.
+# Of `config.server.limits`, in English and Portuguese.
 _TOO_LONG = {
     "url_too_long": ("The URL is longer than 4 KiB.", "O endereço é maior que 4 KiB"),
     "header_too_long": ("The header Cookie is longer than 8 KiB.", "O cabeçalho Cookie é maior que 8 KiB"),

@@ -207,7 +207,7 @@ def _dropoff(external_id: str, street: str, latitude: float, longitude: float) -
 
 
 class Updates(AccountView):
-    """A stream of what changes (`config.page_streams`): the account's deliveries and webhooks."""
+    """A stream of what changes (`config.server.page_streams`): the account's deliveries and webhooks."""
 
     http_method_names = ["get"]
 

@@ -117,7 +117,7 @@ class Positions(DispatcherView):
 
 
 class Updates(DispatcherView):
-    """A stream of what changes (`config.page_streams`): deliveries of all accounts, and drivers."""
+    """A stream of what changes (`config.server.page_streams`): deliveries of all accounts, and drivers."""
 
     http_method_names = ["get"]
 

@@ -115,7 +115,7 @@ class OfSeller(SellerView):
 
 
 class SellerUpdates(OfSeller):
-    """A stream of what changes (`config.page_streams`): the seller's webhooks."""
+    """A stream of what changes (`config.server.page_streams`): the seller's webhooks."""
 
     http_method_names = ["get"]
 

@@ -25,7 +25,7 @@ from tests.browser.looks import WIDTHS_OF, Walk
 from tests.browser.tab import FAILED, PASSWORD, SHOTS, WIDTHS, Tab, close
 from tests.browser.waiting import MILLISECONDS, SECONDS
 from tests.common.webhooks.conftest import sink
-from tests.config.stream_client import granian
+from tests.config.server.stream_client import granian
 from tests.factories import PICKUP, TariffFactory, TokenFactory
 from tests.integration.factories import SellerFactory
 from tests.panel import archives

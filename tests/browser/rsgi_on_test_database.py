@@ -11,7 +11,7 @@ settings.DATABASES["default"]["NAME"] = os.environ["TEST_DATABASE"]
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
 connections.REDIS_SECONDS = 40  # no message to a page is lost because Redis answers late
 
-from config.rsgi import application  # noqa: E402  # reads the settings
+from config.server.rsgi import application  # noqa: E402  # reads the settings
 from delivery.models import Rules, dispatch_rules  # noqa: E402  # after the settings
 from tests.dispatch_rules import known  # noqa: E402
 

@@ -12,7 +12,7 @@ from common.webhooks import endpoints, replays
 from delivery.actions import deliveries, driver_devices, drivers
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
 from tests.browser.waiting import until
-from tests.config.stream_client import EventStream
+from tests.config.server.stream_client import EventStream
 from tests.delivery.driver_app.phones import Phone, phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 

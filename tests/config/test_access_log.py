@@ -6,7 +6,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from config.logs import BEFORE_SECRETS
+from config.monitoring.logs import BEFORE_SECRETS
 from delivery.models import Token
 from integration.actions import keys
 from tests.access.rights_by_url import ROUTES

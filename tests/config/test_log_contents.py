@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.webhooks import endpoints
-from config.logs import JsonFormatter, LineFormatter
+from config.monitoring.logs import JsonFormatter, LineFormatter
 from delivery.actions import driver_devices
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
 from tests.common.webhooks.conftest import _send_due

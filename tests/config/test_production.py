@@ -24,7 +24,7 @@ def development_modules():
 @pytest.mark.parametrize(
     ("code", "written"),
     [
-        ("import config.rsgi; from django.urls import get_resolver; get_resolver().url_patterns", []),
+        ("import config.server.rsgi; from django.urls import get_resolver; get_resolver().url_patterns", []),
         ("from config.celery import app; app.loader.import_default_modules()", []),
         # Silenced: preloading.
         ("import manage; manage.main()", ["System check identified no issues (1 silenced)."]),

@@ -28,7 +28,7 @@ READ = ("s.DATABASES", "s.DATABASE_ROUTERS", "s.MIDDLEWARE", "s.CHANGED_COOKIE_N
 class TestSettings:
     def test_of_a_web_process_have_one_database_without_the_variable_keep_connections_and_limit_statements(self):
         """Nothing that the entry point imports may read the settings before it has set its own."""
-        databases, routers, middleware, _cookie = settings_of(*READ, module="config.rsgi")
+        databases, routers, middleware, _cookie = settings_of(*READ, module="config.server.rsgi")
 
         assert (set(databases), routers) == ({"default"}, [])
         assert "config.middleware.ChangedCookieMiddleware" not in middleware
@@ -37,7 +37,11 @@ class TestSettings:
 
     def test_give_the_replica_the_limits_of_the_primary(self):
         databases, routers, middleware, cookie = settings_of(
-            *READ, module="config.rsgi", DATABASE_REPLICA_URL=URL, DATABASE_PREPARE="0", DATABASE_STATEMENT_SECONDS="7"
+            *READ,
+            module="config.server.rsgi",
+            DATABASE_REPLICA_URL=URL,
+            DATABASE_PREPARE="0",
+            DATABASE_STATEMENT_SECONDS="7",
         )
         of_replica, primary = databases["replica"], databases["default"]
 

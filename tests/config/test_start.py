@@ -11,7 +11,7 @@ from tests.production import ENVIRONMENT
 
 COMMANDS = {
     "manage": ["manage.py", "check"],
-    "web": ["-m", "config.web", "--interface", "rsgi", "--port", "0", "config.rsgi:application"],
+    "web": ["-m", "config.server.web", "--interface", "rsgi", "--port", "0", "config.server.rsgi:application"],
     "worker": ["-m", "celery", "--app", "config", "worker"],
     "run": ["-m", "config.local.run"],
 }

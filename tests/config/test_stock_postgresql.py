@@ -19,7 +19,7 @@ from tests.stock_postgresql import PROGRAM, programs, stock_postgresql
 # As the web server, without its sockets. Prints the statuses of the answers.
 _ASK = """
 import json
-import config.rsgi
+import config.server.rsgi
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.urls import reverse
 
-from config import limits
+from config.server import limits
 from delivery.actions.moves import MOVES
 from panel.filters import DeliveryFilter, EventFilter
 from panel.forms import RangeForm, UrlForm

@@ -50,20 +50,20 @@ TABLE = {
     ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
         "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
     ),
-    ("config/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
+    ("config/monitoring/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
         _CUT, LOG_TEXT, "rota_live_" + "a" * 16
     ),
-    ("config/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
-    ("config/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
-    ("config/logs.py", r"(/t/|/driver/in/|/account/password/reset/|/api/photos/)[^\s'\"?#]+"): Bound(
+    ("config/monitoring/logs.py", r"(whsec_)[A-Za-z0-9+/=_-]{8,}"): Bound(_CUT, LOG_TEXT, "whsec_" + "a" * 8),
+    ("config/monitoring/logs.py", r"\b(Bearer|Basic) +[^\s'\"]+"): Bound(_CUT, LOG_TEXT, "Bearer a"),
+    ("config/monitoring/logs.py", r"(/t/|/driver/in/|/account/password/reset/|/api/photos/)[^\s'\"?#]+"): Bound(
         _CUT, LOG_TEXT, "/account/password/reset/a"
     ),
-    ("config/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
+    ("config/monitoring/logs.py", r"[\w.+%-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"): Bound(
         "cut to _LONGEST; 64 characters at each place, and a point before each repetition",
         LOG_TEXT,
         "a.b@c.example.com",
     ),
-    ("config/logs.py", r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)"): Bound(
+    ("config/monitoring/logs.py", r"(DETAIL|CONTEXT): .*?(?=\n\n(?:The above|During)|\Z)"): Bound(
         "cut to _LONGEST; linear: the first match reaches the end", LOG_TEXT, "DETAIL: a"
     ),
     ("config/management/commands/environment.py", r"[`*](\w[^`*]*)[`*]|\[([^]]*)\]\([^)]*\)"): Bound(

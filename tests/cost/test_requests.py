@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from config import limits
+from config.server import limits
 from tests.cost.cpu import assert_cheap
 from tests.cost.worst import SIZE, texts
 from tests.cost.wsgi import ask

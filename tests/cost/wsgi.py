@@ -10,7 +10,7 @@ from wsgiref.util import setup_testing_defaults
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from config.rsgi import application as served
+from config.server.rsgi import application as served
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import requests
 from redis import Redis
 
 from config.env import BASE_DIR
-from config.logs import BEFORE_SECRETS
+from config.monitoring.logs import BEFORE_SECRETS
 from tests.faults.waiting import until
 from tests.ports import free_port, listens
 

@@ -34,7 +34,7 @@ class Machine:
     def start(self, name):
         own_clock = {"module": "tests.faults.with_jumping_clock", "CLOCK_OFFSET": str(self._file)}
         if name == "web":
-            return self._processes.start_web(**own_clock, PROGRAM="config.web")
+            return self._processes.start_web(**own_clock, PROGRAM="config.server.web")
         return self._processes.start(name, **own_clock, PROGRAM="celery")
 
     def jump(self, seconds):

@@ -19,7 +19,7 @@ from delivery import offer_pushes, web_push
 from delivery.models import PushSubscription
 from tests.browser.conftest import WHOLE
 from tests.browser.waiting import until
-from tests.config.stream_client import granian
+from tests.config.server.stream_client import granian
 from tests.delivery.driver_app.browsers import Browser
 from tests.delivery.push_service import PushService
 from tests.factories import DeliveryFactory

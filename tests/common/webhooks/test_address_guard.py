@@ -8,7 +8,7 @@ import pytest
 from common.webhooks import address_guard
 from common.webhooks.address_guard import AddressRefused, InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from common.workers.deadlines import BoundedCalls
-from config import rsgi
+from config.server import rsgi
 
 PRIVATE = [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254",

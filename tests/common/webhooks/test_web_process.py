@@ -8,7 +8,7 @@ from config.env import BASE_DIR
 
 _WEB_PROCESS = """
 import sys
-import config.rsgi
+import config.server.rsgi
 import config.urls
 from common import wake_up
 from delivery.webhooks.outbox import OUTBOX

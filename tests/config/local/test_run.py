@@ -126,7 +126,7 @@ def test_starts_serves_restarts_and_stops(tmp_path):
         assert requests.post(url.replace("info", "cancel"), data=body, headers=headers, timeout=10).status_code == 422
 
         children = psutil.Process(again.process.pid).children()
-        (web,) = [process for process in children if "config.web" in process.cmdline()]
+        (web,) = [process for process in children if "config.server.web" in process.cmdline()]
         web.kill()
         again.wait_for("web ended with -9")
     finally:

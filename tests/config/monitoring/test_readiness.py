@@ -20,7 +20,7 @@ from common import clock
 from common.cached import Cached
 from common.connections import redis
 from config.monitoring import heartbeats, readiness
-from tests.config.stream_client import granian
+from tests.config.server.stream_client import granian
 from tests.factories import DeliveryFactory
 from tests.faults.waiting import until
 from tests.ports import free_port, listens
@@ -189,7 +189,7 @@ def probe(environment):
     """Status and body of the first answer of `/readyz` after one of `/healthz`."""
     kept = {name: os.environ[name] for name in ("PATH", "DATA_DIR")}
     with (
-        granian("config.rsgi:application", {**kept, **ENVIRONMENT, **environment}) as (port, _process),
+        granian("config.server.rsgi:application", {**kept, **ENVIRONMENT, **environment}) as (port, _process),
         closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection,
     ):
         headers = {"Host": "rota.example.com"}

@@ -13,7 +13,8 @@ from django.utils import timezone
 from rest_framework import exceptions, fields, serializers
 from rest_framework import validators as rest_validators
 
-from config import errors, limits
+from config import errors
+from config.server import limits
 from integration.actions import orders, sellers
 from integration.lifecycle import Status
 from integration.models import Invoice, Order

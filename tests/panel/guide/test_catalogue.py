@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from common.errors import DomainError
-from config import limits
+from config.server import limits
 from delivery import errors as delivery_errors
 from delivery.api.problems import CODES_OF_PROBLEMS
 from integration import errors as integration_errors

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext, override
 from rest_framework.fields import Field
 
-from config import limits
+from config.server import limits
 from panel.guide import examples
 from panel.guide.catalogue import A, B
 

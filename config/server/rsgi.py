@@ -2,7 +2,7 @@
 
 A worker process has one event loop and a few threads. The loop reads bodies, so a slow client occupies a connection
 and no thread, and is refused at a deadline. Otherwise a few stalled uploads would occupy every thread: granian itself
-limits the time for headers only. Page updates are streamed by the loop (`config.page_streams`).
+limits the time for headers only. Page updates are streamed by the loop (`config.server.page_streams`).
 """
 
 import asyncio
@@ -32,12 +32,12 @@ from common import clock
 from common.connections import raise_file_limit
 from common.observability import metrics
 from common.pages.page_updates import STREAM
-from config import heavy_calls
 from config.database import for_web_process
-from config.limits import HEAVY_CALL, UNREAD_BODY, LimitedHandler
 from config.monitoring import error_reports, tracing
 from config.monitoring.requests import WAITED
-from config.page_streams import Answer, PageStreams
+from config.server import heavy_calls
+from config.server.limits import HEAVY_CALL, UNREAD_BODY, LimitedHandler
+from config.server.page_streams import Answer, PageStreams
 
 if TYPE_CHECKING:
     from granian._granian import RSGIHTTPProtocol as HTTPProtocol  # granian.rsgi does not export the name to mypy
@@ -310,7 +310,7 @@ application = Application(
     threads=_THREADS,
     background=BACKGROUND,
     streams=PageStreams(settings.REDIS_URL),
-    caller_of=import_string("config.heavy_callers.caller_of"),
+    caller_of=import_string("config.server.heavy_callers.caller_of"),
 )
 
 

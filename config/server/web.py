@@ -5,8 +5,8 @@ import sys
 
 from granian.cli import entrypoint
 
-import config.rsgi
-from config import heavy_calls, preload
+import config.server.rsgi
+from config.server import heavy_calls, preload
 
 if __name__ == "__main__":
     if sys.platform == "linux":  # elsewhere libraries of the system may not be forked

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from common.observability import log_context
-from config.logs import BEFORE_SECRETS, JsonFormatter, LineFormatter, formatter, without_secrets
+from config.monitoring.logs import BEFORE_SECRETS, JsonFormatter, LineFormatter, formatter, without_secrets
 
 SECRET = "Ab3_-" * 9  # pragma: allowlist secret
 
@@ -56,7 +56,7 @@ class TestLine:
 
 
 def test_every_handler_has_it():
-    assert settings.LOGGING["formatters"] == {"environment": {"()": "config.logs.formatter"}}
+    assert settings.LOGGING["formatters"] == {"environment": {"()": "config.monitoring.logs.formatter"}}
     assert {handler["formatter"] for handler in settings.LOGGING["handlers"].values()} == {"environment"}
     assert {tuple(logger.get("handlers", ())) for logger in settings.LOGGING["loggers"].values()} <= {(), ("stderr",)}
 

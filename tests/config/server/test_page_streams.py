@@ -11,10 +11,10 @@ from redis import Redis, RedisError
 
 from common.pages.page_updates import CHANNEL
 from config.local.embedded.redis import _program
-from tests.config.stream_client import EventStream, granian, limits
+from tests.config.server.stream_client import EventStream, granian, limits
 from tests.faults.waiting import until
 
-APPLICATION = "tests.config.stream_server:application"
+APPLICATION = "tests.config.server.stream_server:application"
 
 
 class OwnRedis:

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.conf import settings
 
-from config.page_streams import PageStreams
-from config.rsgi import Application, Limits
+from config.server.page_streams import PageStreams
+from config.server.rsgi import Application, Limits
 
 
 class Response:

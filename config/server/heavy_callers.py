@@ -1,4 +1,4 @@
-"""Who makes a heavy call (`config.heavy_calls`)."""
+"""Who makes a heavy call (`config.server.heavy_calls`)."""
 
 import hashlib
 import logging
@@ -11,7 +11,7 @@ from django.db import Error, close_old_connections
 from django.http import parse_cookie
 
 from config.areas import area_of
-from config.limits import LONGEST_HEADER
+from config.server.limits import LONGEST_HEADER
 from integration.api.authentication import key_in
 from integration.models import ApiKey
 

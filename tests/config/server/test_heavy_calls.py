@@ -19,13 +19,13 @@ from django.urls import URLResolver, get_resolver
 
 from common import clock, credentials
 from common.api import heavy
-from config import heavy_callers, heavy_calls
 from config.env import BASE_DIR
-from config.heavy_callers import caller_of
-from config.rsgi import Application, _Body
+from config.server import heavy_callers, heavy_calls
+from config.server.heavy_callers import caller_of
+from config.server.rsgi import Application, _Body
 from integration.models import ApiKey
 from tests.access.rights_by_url import ROUTES
-from tests.config.echo_server import Response
+from tests.config.server.echo_server import Response
 from tests.faults.waiting import until
 from tests.integration.factories import SellerFactory, key_of
 
@@ -184,7 +184,7 @@ SCRIPT = """
 import asyncio, hashlib, json, os, sys, time
 import django
 django.setup()
-from config.heavy_calls import Lane, Lost, Refused
+from config.server.heavy_calls import Lane, Lost, Refused
 
 def wsgi(environ, start_response):
     class Body(list):
@@ -289,7 +289,7 @@ class TestLane:
 class TestTakes:
     @pytest.mark.parametrize(("method", "takes"), [("GET", True), ("HEAD", True), ("POST", False), ("PATCH", False)])
     def test_follows_method_path_and_query(self, method, takes):
-        from config.heavy_calls import Lane
+        from config.server.heavy_calls import Lane
 
         lane = Lane()
         try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.limits import LONGEST_HEADER, LONGEST_URL, TOO_LONG, enforce
+from config.server.limits import LONGEST_HEADER, LONGEST_URL, TOO_LONG, enforce
 
 
 def exceeded(**values):

@@ -24,7 +24,7 @@ WORKER = (
     "from config.celery import app; from celery.signals import worker_before_create_process as before;"
     "app.loader.import_default_modules(); before.send(sender=None)"
 )
-WEB = "import config.web; from config import preload; preload.load()"
+WEB = "import config.server.web; from config.server import preload; preload.load()"
 STATE = (
     "import gc, json, psutil, sys; process = psutil.Process();"
     "print(json.dumps([process.num_threads(), len(process.net_connections('all')), 'panel.views' in sys.modules,"

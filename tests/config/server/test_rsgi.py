@@ -12,14 +12,14 @@ from http.client import HTTPConnection
 import pytest
 from django.urls import reverse
 
-from config.rsgi import MAX_BODY_BYTES, MAX_BODY_BYTES_OF, NOT_ASCII
+from config.server.rsgi import MAX_BODY_BYTES, MAX_BODY_BYTES_OF, NOT_ASCII
 from delivery import photos
-from tests.config.stream_client import granian
+from tests.config.server.stream_client import granian
 
 
 @pytest.fixture(scope="module")
 def server():
-    with granian("tests.config.echo_server:application", os.environ) as started:
+    with granian("tests.config.server.echo_server:application", os.environ) as started:
         yield started
 
 

@@ -16,9 +16,9 @@ LONGEST_HEADER = 8 * 1024
 LONGEST_URL = 4 * 1024
 # Key of the WSGI environ: the limit that the request exceeded.
 TOO_LONG = "rota.too_long"
-# And why `config.rsgi` did not read the body, `late` or `busy`.
+# And why `config.server.rsgi` did not read the body, `late` or `busy`.
 UNREAD_BODY = "rota.unread_body"
-# And what became of a heavy call, `running` or `lost`, see `config.heavy_calls`.
+# And what became of a heavy call, `running` or `lost`, see `config.server.heavy_calls`.
 HEAVY_CALL = "rota.heavy_call"
 # Enough of a path to tell the APIs and the pages apart.
 _PATH_START = 100

@@ -64,7 +64,7 @@ def configuration(*, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"environment": {"()": "config.logs.formatter"}},
+        "formatters": {"environment": {"()": "config.monitoring.logs.formatter"}},
         "handlers": {
             # Standard error, because commands print their results to standard output.
             "stderr": {"class": "logging.StreamHandler", "formatter": "environment"},

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from common.pages.page_updates import STREAM, StreamRequest
-from config.page_streams import PageStreams, StreamLimits
-from config.rsgi import Application
-from tests.config.echo_server import Response
+from config.server.page_streams import PageStreams, StreamLimits
+from config.server.rsgi import Application
+from tests.config.server.echo_server import Response
 
 
 def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Response:
