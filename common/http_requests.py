@@ -84,7 +84,7 @@ def content_length(request: HttpRequest) -> int | None:
 def is_cut_short(request: HttpRequest, *, field: str, most: int) -> bool:
     """Whether the file `field` is missing from a request of more than `most` bytes.
 
-    The web server reads the first megabytes of a body (`config.server.rsgi.MAX_BODY_BYTES`), and Django drops a file whose end
-    is missing, so that a file that is far too large looks like none.
+    The web server reads the first megabytes of a body (`config.server.rsgi.MAX_BODY_BYTES`), and Django drops a file
+    whose end is missing, so that a file that is far too large looks like none.
     """
     return field not in request.FILES and (content_length(request) or 0) > most

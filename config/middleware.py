@@ -89,7 +89,7 @@ def _caller(request: HttpRequest) -> str:
 
 
 class LimitMiddleware(MiddlewareMixin):
-    """Refuse requests that `config.server.rsgi` did not pass on whole, or of which `config.server.limits` has removed a part."""
+    """Refuse requests that are incomplete (`config.server.rsgi`) or that `config.server.limits` has cut."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if reason := request.META.get(limits.UNREAD_BODY):

@@ -34,8 +34,9 @@ def commands(port: int) -> dict[str, list[str]]:
     celery = [*python, "celery", "--app", "config", "--quiet"]
     return {
         "web": [
-            *python, "config.server.web", "--interface", "rsgi", "--loop", "uvloop", "--host", host(), "--port", str(port),
-            "--workers", str(environment.Web().WEB_WORKERS), "--respawn-failed-workers", "--log-level", "warning",
+            *python, "config.server.web", "--interface", "rsgi", "--loop", "uvloop",
+            "--host", host(), "--port", str(port), "--workers", str(environment.Web().WEB_WORKERS),
+            "--respawn-failed-workers", "--log-level", "warning",
             "--log-config", str(BASE_DIR / "config" / "granian_logs.json"),
             # A process that is told to end while it starts does not hear it: otherwise the server waits for ever.
             "--workers-kill-timeout", "15",

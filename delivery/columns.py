@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 from common.brazil.formats import kilometres, moment, money, postcode
 from common.columns import ADMIN, FILE, PAGE, Code, Column, State
 from delivery import words
-from delivery.forms import text_of_simulator
 from delivery.models import Delivery, Stop
 from delivery.models.stop import LABELS
 from delivery.pricing import Charge
+from delivery.words import text_of_simulator
 
 _Place = Delivery | Stop
 
@@ -94,6 +94,11 @@ DELIVERY = (
     Column(_("deadline"), "deadline_at", moment, on=ADMIN),
     Column(_("offered at"), "offer_at", moment, on=ADMIN),
     Column(_("offer expires at"), "offer_expires_at", moment, on=ADMIN),
+    Column(_("ready at"), "ready_at", moment, on=ADMIN),
+    Column(_("first accepted at"), "accepted_at", moment, on=ADMIN),
+    Column(_("earned by the driver"), "driver_amount", money, on=ADMIN),
+    Column(_("webhook events"), "last_sequence", on=ADMIN),
+    Column(_("anonymised at"), "forgotten_at", moment, on=ADMIN),
     Column(_("integrator"), "integrator", on=ADMIN),
     Column(_("route"), "route_id", Code, on=ADMIN),
     Column(_("environment"), "get_environment_display", on=ADMIN),

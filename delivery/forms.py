@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django import forms
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from common.brazil.formats import age, money, short_id
@@ -12,7 +12,7 @@ from delivery import words
 from delivery.actions import moves
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, Stop
-from delivery.simulation import steps
+from delivery.words import text_of_simulator
 
 
 class MoveForm(forms.Form):
@@ -70,20 +70,6 @@ def whereabouts(driver: Driver, distance_m: float | None, *, at: datetime) -> li
     else:
         parts.append(gettext("position %(age)s") % {"age": age(min(latest.recorded_at, at), at=at)})
     return parts
-
-
-# Texts of `delivery.simulation.steps`, which imports no Django.
-_OF_SIMULATOR = {
-    steps.DRIVER_NAME, steps.FAILURE_REASON,
-    gettext_noop("Simulated failure: nobody received the order."),  # of version 0.2.0
-}  # fmt: skip  # texts
-gettext_noop("Simulated driver")
-gettext_noop("Simulated failure: nobody was there.")
-
-
-def text_of_simulator(value: str) -> str:
-    """A driver's name or the reason of a failure: in the reader's language if the simulator has written it."""
-    return gettext(value) if value in _OF_SIMULATOR else value
 
 
 def done(move: str, delivery: Delivery, *, point: str = "") -> str:

@@ -1,8 +1,4 @@
-"""What is always true of deliveries, their histories and their events, for `manage.py verify`, tests and benchmarks."""
-
-from contextlib import suppress
-from functools import cache
-from itertools import product
+"""What is always true of deliveries, their histories and their events together, and no constraint holds."""
 
 from common.postgresql.invariants import Invariant
 from common.webhooks.invariants import of_webhooks
@@ -12,16 +8,16 @@ from delivery.lifecycle import Mode, RouteStatus, State, Status, Trigger
 from delivery.models.bases import quoted
 from delivery.models.stop import LABELS
 
-HELD, CLOSED = quoted(lifecycle.HELD), quoted(lifecycle.CLOSED)
+_HELD, _CLOSED = quoted(lifecycle.HELD), quoted(lifecycle.CLOSED)
 
 # Statuses of the stops B, C, D, in this order, and the indices of those tried once in the sequence of their failures.
-ORDERS = """(SELECT concat_ws('|', coalesce(string_agg(s.status, ',' ORDER BY s.index), ''),
+_ORDERS = """(SELECT concat_ws('|', coalesce(string_agg(s.status, ',' ORDER BY s.index), ''),
                               coalesce(string_agg(s.index::text, ',' ORDER BY s.tried_at, s.index)
                                        FILTER (WHERE s.tried_at IS NOT NULL), ''))
              FROM delivery_stop s WHERE s.delivery_id = d.id)"""
 
 
-def state(facts: str) -> State:
+def _state(facts: str) -> State:
     """The state that `mode|status|route status|statuses of the stops|stops tried once` names.
 
     Raises ValueError for unknown words.
@@ -36,36 +32,10 @@ def state(facts: str) -> State:
     )
 
 
-def _is_reachable(facts: str) -> bool:
-    try:
-        return state(facts) in _reachable()
-    except ValueError:
-        return False
-
-
-@cache
-def _reachable() -> frozenset[State]:
-    """Every state to which the lifecycle's table leads from a new delivery."""
-    found: set[State] = set()
-    ahead = [
-        lifecycle.new(orders=orders, mode=mode, is_scheduled=is_scheduled)
-        for orders, mode, is_scheduled in product(range(1, len(LABELS) + 1), Mode, (False, True))
-    ]
-    while ahead:
-        here = ahead.pop()
-        if here not in found:
-            found.add(here)
-            for trigger, index in product(Trigger, range(len(here.orders))):
-                with suppress(DeliveryError):  # the table has no such move
-                    ahead.append(lifecycle.move(here, trigger, index=index))
-    return frozenset(found)
-
-
 _OF_ROUTES = (
     Invariant(
         "delivery_has_its_stops",
         "deliveries have one to three stops, numbered without a gap",
-        "delivery_delivery",
         f"""
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN (SELECT delivery_id, count(*) AS stops, min(index) AS first, max(index) AS last
@@ -75,48 +45,9 @@ _OF_ROUTES = (
     Invariant(
         "delivery_of_its_token",
         "deliveries belong to the account and environment of the token that requested them",
-        "delivery_delivery",
         """
         SELECT d.id FROM delivery_delivery d JOIN delivery_token t ON t.id = d.token_id
         WHERE (t.integrator_id, t.environment) <> (d.integrator_id, d.environment)""",
-    ),
-    Invariant(
-        "route_ids_are_unique",
-        "no two deliveries have one route id",
-        "delivery_delivery",
-        "SELECT route_id AS id FROM delivery_delivery GROUP BY route_id HAVING count(*) > 1",
-    ),
-    Invariant(
-        "statuses_fit_together",
-        "delivery, route and stops have statuses that the lifecycle leads to",
-        "delivery_delivery",
-        f"""
-        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, {ORDERS}) AS facts
-        FROM delivery_delivery d""",  # noqa: S608  # nosec B608  # constants
-        holds=_is_reachable,
-    ),
-    Invariant(
-        "route_has_its_driver",
-        "routes that are under way or finished have a driver, scheduled, offered and expired ones have none",
-        "delivery_delivery",
-        f"""
-        SELECT id FROM delivery_delivery
-        WHERE (route_status IN ({HELD}, 'FINISHED') AND driver_id IS NULL)
-           OR (route_status IN ('SCHEDULED', 'AVAILABLE', 'EXPIRED') AND driver_id IS NOT NULL)""",  # noqa: S608  # nosec B608  # constants
-    ),
-    Invariant(
-        "one_open_route_per_driver",
-        "no driver holds two open routes",
-        "delivery_driver",
-        f"""
-        SELECT driver_id AS id FROM delivery_delivery WHERE route_status IN ({HELD}) AND driver_id IS NOT NULL
-        GROUP BY driver_id HAVING count(*) > 1""",  # noqa: S608  # nosec B608  # constants
-    ),
-    Invariant(
-        "price_is_not_negative",
-        "price and distance are not negative",
-        "delivery_delivery",
-        "SELECT id FROM delivery_delivery WHERE shipping_value < 0 OR distance_km < 0",
     ),
 )
 
@@ -138,7 +69,7 @@ def _leads_to_the_statuses(facts: str) -> bool:
 def _replayed(statuses: str, history: str) -> bool:
     """Raises ValueError for unknown words, DeliveryError for a move that the table does not have."""
     request, *transitions = [step.split(":") for step in history.split(",")]
-    end = state(statuses)
+    end = _state(statuses)
     is_scheduled = request[-1] == RouteStatus.SCHEDULED
     here = lifecycle.new(orders=len(end.orders), mode=Mode(end.mode), is_scheduled=is_scheduled)
     if request != ["request", "", here.delivery, here.route]:
@@ -154,9 +85,8 @@ _OF_HISTORIES = (
     Invariant(
         "history_leads_to_the_statuses",
         "histories follow the lifecycle's table from the request to the statuses",
-        "delivery_transition",
         f"""
-        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, {ORDERS},
+        SELECT d.id, concat_ws('|', d.mode, d.status, d.route_status, {_ORDERS},
                                coalesce({_HISTORY}, '')) AS facts
         FROM delivery_delivery d""",  # noqa: S608  # nosec B608  # constants
         holds=_leads_to_the_statuses,
@@ -164,7 +94,6 @@ _OF_HISTORIES = (
     Invariant(
         "first_attempt_is_in_the_history",
         "stops that are tried again have a first attempt in their history, and none of them is a pickup",
-        "delivery_stop WHERE tried_at IS NOT NULL",
         """
         SELECT d.id FROM delivery_stop s JOIN delivery_delivery d ON d.id = s.delivery_id
         WHERE s.tried_at IS NOT NULL
@@ -176,7 +105,6 @@ _OF_HISTORIES = (
     Invariant(
         "left_at_the_door_by_policy",
         "orders that were left at the door were delivered, where the policy allows it",
-        "delivery_stopproof WHERE left_at_door",
         """
         SELECT s.delivery_id AS id FROM delivery_stopproof p JOIN delivery_stop s ON s.id = p.stop_id
         LEFT JOIN delivery_dropoffoptions o ON o.stop_id = s.id
@@ -185,7 +113,6 @@ _OF_HISTORIES = (
     Invariant(
         "accepted_when_its_history_says",
         "first acceptances that deliveries have are acceptances of their histories",
-        "delivery_delivery WHERE accepted_at IS NOT NULL",
         """
         SELECT d.id FROM delivery_delivery d
         WHERE d.accepted_at IS NOT NULL
@@ -195,17 +122,15 @@ _OF_HISTORIES = (
     Invariant(
         "closed_when_its_history_says",
         "deliveries are closed at the moment of their last transition, open ones have no such moment",
-        "delivery_delivery",
         f"""
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN (SELECT DISTINCT ON (delivery_id) delivery_id, at FROM delivery_transition
                    ORDER BY delivery_id, id DESC) AS last ON last.delivery_id = d.id
-        WHERE d.closed_at IS DISTINCT FROM CASE WHEN d.route_status IN ({CLOSED}) THEN last.at END""",  # noqa: S608  # nosec B608  # constants
+        WHERE d.closed_at IS DISTINCT FROM CASE WHEN d.route_status IN ({_CLOSED}) THEN last.at END""",  # noqa: S608  # nosec B608  # constants
     ),
     Invariant(
         "cancellation_has_its_fee",
         "cancelled deliveries were charged the share of the route status before, or after pickup where goods were out",
-        "delivery_delivery",
         """
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN (SELECT DISTINCT ON (delivery_id) * FROM (
@@ -226,7 +151,6 @@ _OF_HISTORIES = (
     Invariant(
         "failures_have_their_fees",
         "second attempts and ways back because of a failure were charged their share of the price, others nothing",
-        "delivery_delivery",
         """
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN (SELECT t.delivery_id, count(*) AS attempts
@@ -244,7 +168,6 @@ _OF_HISTORIES = (
     Invariant(
         "reported_moves_were_made_once",
         "moves that phones reported and that were done are in the history, once each",
-        "delivery_drivermove",
         """
         SELECT DISTINCT m.delivery_id AS id FROM (
             SELECT delivery_id, trigger, point, count(*) AS times FROM delivery_drivermove WHERE refusal = ''
@@ -260,19 +183,17 @@ _OF_HISTORIES = (
 _OF_SCHEDULES = (
     Invariant(
         "scheduled_until_offered",
-        "scheduled routes are to be offered before they are ready, others were at the moment of their offer",
-        "delivery_delivery WHERE scheduled_for IS NOT NULL",
+        "scheduled routes are not offered yet, others were at the moment of their offer",
         """
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN delivery_transition t ON t.delivery_id = d.id AND t.trigger = 'offer'
         WHERE d.scheduled_for <= d.created_at
-           OR (d.route_status = 'SCHEDULED' AND (t.id IS NOT NULL OR d.offer_at >= d.scheduled_for))
+           OR (d.route_status = 'SCHEDULED' AND t.id IS NOT NULL)
            OR d.offer_at IS DISTINCT FROM t.at AND t.id IS NOT NULL""",
     ),
     Invariant(
         "deadline_is_that_of_the_last_stop",
         "deliveries have the latest deadline of their stops",
-        "delivery_delivery WHERE deadline_at IS NOT NULL",
         """
         SELECT d.id FROM delivery_delivery d
         WHERE d.deadline_at IS DISTINCT FROM
@@ -285,7 +206,6 @@ _OF_EVENTS = (
     Invariant(
         "event_sequences_have_no_gap",
         "deliveries have the events 1, 2, 3 … up to the last",
-        "delivery_webhookevent",
         """
         SELECT d.id FROM delivery_delivery d
         LEFT JOIN (SELECT delivery_id, count(*) AS events, count(DISTINCT sequence) AS sequences,
@@ -297,7 +217,6 @@ _OF_EVENTS = (
     Invariant(
         "transition_has_its_event",
         "the request and each later transition but an offer have their event, with the status that they led to",
-        "delivery_transition",
         """
         SELECT d.id FROM delivery_delivery d
         WHERE (SELECT array_agg(t.status ORDER BY t.id) FROM delivery_transition t
@@ -309,7 +228,6 @@ _OF_EVENTS = (
     Invariant(
         "event_has_the_price",
         "events name the delivery's price",
-        "delivery_webhookevent",
         """
         SELECT e.id FROM delivery_webhookevent e JOIN delivery_delivery d ON d.id = e.delivery_id
         WHERE substring(e.body FROM '"fixedValue": ?([0-9.]+)')::numeric IS DISTINCT FROM d.shipping_value""",
@@ -321,7 +239,6 @@ _OF_DRIVERS = (
     Invariant(
         "simulated_driver_of_its_account",
         "drivers that the service has created took sandbox deliveries of one account only",
-        "delivery_delivery WHERE driver_id IS NOT NULL",
         """
         SELECT d.id FROM delivery_delivery d JOIN delivery_driver r ON r.id = d.driver_id
         WHERE r.simulated_for_id IS NOT NULL
@@ -330,16 +247,14 @@ _OF_DRIVERS = (
     Invariant(
         "open_route_fits_its_driver",
         "drivers who hold a route work for us, in its vehicle and environment",
-        f"delivery_delivery WHERE route_status IN ({HELD})",
         f"""
         SELECT d.id FROM delivery_delivery d JOIN delivery_driver r ON r.id = d.driver_id
-        WHERE d.route_status IN ({HELD})
+        WHERE d.route_status IN ({_HELD})
           AND NOT (r.active AND (r.vehicle_type, r.environment) = (d.vehicle_type, d.environment))""",  # noqa: S608  # nosec B608  # constants
     ),
     Invariant(
         "latest_position_is_the_newest",
         "no driver has a position that is newer than the latest",
-        "delivery_driver",
         """
         SELECT r.id FROM delivery_driver r LEFT JOIN delivery_latestposition l ON l.driver_id = r.id
         WHERE EXISTS (SELECT FROM delivery_driverposition p
@@ -348,10 +263,9 @@ _OF_DRIVERS = (
     Invariant(
         "simulation_of_an_open_delivery",
         "simulated deliveries are of the sandbox and open",
-        "delivery_simulation",
         f"""
         SELECT s.delivery_id AS id FROM delivery_simulation s JOIN delivery_delivery d ON d.id = s.delivery_id
-        WHERE d.environment <> 'sandbox' OR d.route_status IN ({CLOSED})""",  # noqa: S608  # nosec B608  # constants
+        WHERE d.environment <> 'sandbox' OR d.route_status IN ({_CLOSED})""",  # noqa: S608  # nosec B608  # constants
     ),
 )
 

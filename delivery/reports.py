@@ -6,9 +6,8 @@ are final.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -32,92 +31,18 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Coalesce, Round
-from django.utils import timezone
 
 from common.api.pagination import Page, page_in_order
 from common.fields import any_of
+from common.pages.periods import Period, midnight
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
 from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
 from delivery.models.delivery import DELIVERED, ENDED, OFFERED_AT, ON_TIME, OWED, PERCENTS, DeliveryQuerySet
 from delivery.pricing import Charge
 
-_DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
-# A period of more days is summed by months.
-_MOST_DAYS_BY_DAY = 62
 _PORTION = 2_000
 _SUM = DecimalField(max_digits=20, decimal_places=2)
 _SUMS = {f"{charge}_sum": Sum(owed) for charge, owed in OWED.items()}
-
-
-@dataclass(frozen=True)
-class Period:
-    """Whole days in the service's time zone, from `first` to `last`, both included."""
-
-    first: date
-    last: date
-
-    @classmethod
-    def month_of(cls, day: date) -> "Period":
-        first = day.replace(day=1)
-        return cls(first, (first + 31 * _DAY).replace(day=1) - _DAY)
-
-    @property
-    def start(self) -> datetime:
-        return _midnight(self.first)
-
-    @property
-    def end(self) -> datetime:
-        """The first moment after the period."""
-        return _midnight(self.last + _DAY)
-
-    @property
-    def is_by_day(self) -> bool:
-        return (self.last - self.first).days < _MOST_DAYS_BY_DAY
-
-    @cached_property
-    def dates(self) -> list[date]:
-        """Its days, or the first days of its months if it is long."""
-        day, found = self.first if self.is_by_day else self.first.replace(day=1), []
-        while day <= self.last:
-            found.append(day)
-            day = day + _DAY if self.is_by_day else Period.month_of(day).last + _DAY
-        return found
-
-    @cached_property
-    def hours(self) -> list[datetime]:
-        """The beginnings of its hours."""
-        return [self.start + number * _HOUR for number in range(round((self.end - self.start) / _HOUR))]
-
-    @property
-    def month_before(self) -> "Period":
-        return Period.month_of(Period.month_of(self.first).first - _DAY)
-
-    @property
-    def month_after(self) -> "Period":
-        return Period.month_of(Period.month_of(self.last).last + _DAY)
-
-    def before(self, today: date) -> "Period | None":
-        """What comes before it and is as long; before a whole month the month. None of a period that has not begun.
-
-        Of a period that is not over only as many days as have passed of it.
-        """
-        if self.first > today:
-            return None
-        month = self.month_before
-        is_month = self == Period.month_of(self.first)
-        first = month.first if is_month else self.first - (self.last - self.first + _DAY)
-        if self.last <= today:
-            return Period(first, month.last if is_month else self.first - _DAY)
-        return Period(first, min(first + (today - self.first), self.first - _DAY))
-
-    def within(self, other: "Period") -> "Period":
-        """The days that both periods have."""
-        return Period(max(self.first, other.first), min(self.last, other.last))
-
-
-def _midnight(day: date) -> datetime:
-    """The first moment of a day. Where clocks skip midnight this is the moment of the change, which fold 0 gives."""
-    return datetime.combine(day, time(), timezone.get_current_timezone())
 
 
 @dataclass
@@ -200,7 +125,7 @@ def _numbered(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date
 
     `width_bucket` takes a fifth of the time that truncating each moment in a time zone takes.
     """
-    moments = [part if isinstance(part, datetime) else _midnight(part) for part in parts]
+    moments = [part if isinstance(part, datetime) else midnight(part) for part in parts]
     starts = Value(moments, ArrayField(DateTimeField()))
     number = Func(F("closed_at"), starts, function="width_bucket", output_field=IntegerField())
     return deliveries.ended(period.start, period.end).annotate(number=number)

@@ -11,6 +11,7 @@ from common.brazil.formats import day_and_month
 from delivery.hours import Day, Span, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.pricing import Charge
+from delivery.simulation import steps
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for a driver"),
@@ -231,3 +232,17 @@ def _hours_of(day: Day) -> str:
     text = ",\n".join(map(_span, day.spans)) or gettext("closed")
     reason = gettext("national holiday") if day.is_holiday else day.name
     return f"{text} ({reason})" if reason else text
+
+
+# Texts of `delivery.simulation.steps`, which imports no Django.
+_OF_SIMULATOR = {
+    steps.DRIVER_NAME, steps.FAILURE_REASON,
+    gettext_noop("Simulated failure: nobody received the order."),  # of version 0.2.0
+}  # fmt: skip  # texts
+gettext_noop("Simulated driver")
+gettext_noop("Simulated failure: nobody was there.")
+
+
+def text_of_simulator(value: str) -> str:
+    """A driver's name or the reason of a failure: in the reader's language if the simulator has written it."""
+    return gettext(value) if value in _OF_SIMULATOR else value

@@ -27,11 +27,11 @@ from common.fields import Folded, folded
 from delivery import lifecycle
 from delivery.actions import moves, receivers
 from delivery.actions.moves import Move
-from delivery.forms import text_of_simulator
 from delivery.models import DeclinedOffer, Delivery, Driver, GoodsInHand, LatestPosition, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
 from delivery.stop_details import StopDetails
+from delivery.words import text_of_simulator
 from panel import maps
 from panel.filters import NEWEST
 

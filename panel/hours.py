@@ -1,12 +1,11 @@
-"""The hours of service that hold for an account's pickup points, as its pages show them."""
+"""The hours of service that hold for an account, as its pages show them."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from common.brazil.formats import opening
-from delivery.models import Environment, Integrator, PickupPoint, ServiceHours
+from delivery.models import Environment, Integrator, ServiceHours
 from delivery.words import week_of
 
 _DAYS = 7
@@ -14,7 +13,7 @@ _DAYS = 7
 
 @dataclass(frozen=True)
 class Hours:
-    """Hours that hold for some of the pickup points. `row` is the account's own, of a city, or of the installation."""
+    """`row` is the account's own, or of the installation."""
 
     row: ServiceHours
     at: datetime
@@ -37,11 +36,9 @@ class Hours:
         return self.row.timetable.opens_at(self.at)
 
 
-def of_account(account: Integrator, environment: str, points: Iterable[PickupPoint], *, at: datetime) -> list[Hours]:
-    """Those of each pickup point once; without one those of the account. None where it is open at every hour."""
+def of_account(account: Integrator, environment: str, *, at: datetime) -> Hours | None:
+    """Those that hold for the account; None where it is open at every hour."""
     if environment == Environment.SANDBOX:
-        return []
-    in_force = ServiceHours.in_force()
-    elsewhere = in_force.accounts.get(account.pk, in_force.general)
-    rows = [in_force.of(account.pk, each.point) for each in points] or [elsewhere]
-    return [Hours(row, at) for row in dict.fromkeys(rows) if row is not None]
+        return None
+    row = ServiceHours.in_force().of(account.pk)
+    return Hours(row, at) if row else None

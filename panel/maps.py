@@ -5,8 +5,8 @@ from typing import Any
 from django.urls import reverse
 
 from common.pages import map_file
-from delivery.forms import text_of_simulator
 from delivery.models import Delivery, DispatchRules, DriverPosition, LatestPosition
+from delivery.words import text_of_simulator
 
 
 def tiles() -> dict[str, Any]:

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from delivery.actions import alerts
-from delivery.forms import text_of_simulator
 from delivery.models import Environment, GoodsInHand, Integrator, Trouble, WebhookEndpoint
 from delivery.models.alert import LATE_MINUTES, UNTAKEN_MINUTES
+from delivery.words import text_of_simulator
 
 # Of each kind, the newest.
 MOST = 200

@@ -31,6 +31,15 @@ hypothesis.settings.register_profile("tests", deadline=None)
 hypothesis.settings.load_profile("tests")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        return
+    from tests import derived  # with what collects texts, which workers do not load
+
+    if reason := derived.stale():
+        pytest.exit(reason, returncode=1)
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> None:
     """A copy of the template for this process, in place of pytest-django's migrations."""

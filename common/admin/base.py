@@ -242,7 +242,7 @@ def facts(columns: Iterable[Column]) -> list[Callable[[Any], Any]]:
 def _markup(value: Any) -> Any:
     match value:
         case State():
-            return pill(value.name, value.colour, title=value.code)
+            return pill_of(value)
         case Code():
             return copyable(value)
         case Model():
@@ -274,6 +274,11 @@ def pill(text: Any, colour: str = "", *, title: Any = "") -> SafeString:
     """A state as the panel's badges show it. `colour`: good, info, warn, bad; empty for grey."""
     look = f"inline-block font-semibold leading-6 px-2 rounded-default text-xs {_PILLS[colour]}"
     return format_html('<span class="{}" title="{}">{}</span>', look, title, text)
+
+
+def pill_of(state: State) -> SafeString:
+    """A status with the API's code as its title."""
+    return pill(state.name, state.colour, title=state.code)
 
 
 def copyable(value: str) -> SafeString:

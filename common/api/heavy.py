@@ -1,4 +1,4 @@
-"""Calls that take much CPU time. Their views declare it, and `config.server.heavy_calls` has them answered by a process."""
+"""Calls that take much CPU time. Their views declare it; a process answers them (`config.server.heavy_calls`)."""
 
 import re
 from collections.abc import Callable, Iterator

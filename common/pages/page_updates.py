@@ -1,8 +1,8 @@
 """Tells open pages which objects have changed: messages by topic, through Redis' publish and subscribe.
 
 A message holds ids and no other data; the pages load what they may see. A message that is lost does little harm: pages
-load everything again from time to time, and after each interruption that they notice. `config.server.page_streams` passes the
-messages on to browsers.
+load everything again from time to time, and after each interruption that they notice. `config.server.page_streams`
+passes the messages on to browsers.
 """
 
 import logging

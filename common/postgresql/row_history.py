@@ -136,13 +136,11 @@ def history_of(tracked: type[models.Model], name: str, **names: Any) -> Any:
 
 
 def _shown(field: Any, value: Any) -> str:
-    """A column's value in the reader's language. A field whose values are long has a `summary` of one."""
+    """A column's value in the reader's language."""
     if value is None:
         return NOTHING
     if hasattr(field, "unit"):
         return str(field.unit.write(value))
-    if hasattr(field, "summary"):
-        return str(field.summary(value))
     if isinstance(value, list):
         return ", ".join(map(str, value)) or NOTHING
     if isinstance(value, bool):

@@ -30,19 +30,21 @@ from common.admin.base import (
     column,
     copy_button,
     effect,
+    facts,
     linked,
     page_of,
     pill,
+    pill_of,
     pretty,
-    short,
 )
 from common.brazil.formats import ago, moment
+from common.columns import ADMIN, Column
 from common.errors import DomainError
 from common.refusals import refusal
-from common.webhooks import endpoints, replays
+from common.webhooks import columns, endpoints, replays
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend, EndpointStays
-from common.webhooks.models import FAILING, STATE_COLOURS, STATE_NAMES, Endpoint, Event, EventState, OffBecause
+from common.webhooks.models import FAILING, STATE_NAMES, Endpoint, Event, EventState, OffBecause
 from common.webhooks.outbox import outbox_of
 
 _LAST_SUCCESS = column("last_success_at", _("last success"), ago)
@@ -50,7 +52,7 @@ _CREATED = column("created_at", _("created"), moment)
 
 
 def event_state(event: Event) -> SafeString:
-    return pill(STATE_NAMES[event.shown_state], STATE_COLOURS[event.shown_state])
+    return pill_of(columns.state(event))
 
 
 @admin.display(description=_("status"))
@@ -279,13 +281,9 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
         ]  # fmt: skip  # a list of names
         owner = model._meta.get_field("endpoint").related_model.OWNER
         self.list_select_related = [subject, f"endpoint__{owner}", "queue_item"]
-        facts = [
-            "state_pill", "name", "endpoint", subject, "sequence", "attempts_made", _CREATED,
-            column("sent_at", _("received"), moment), column("next_attempt_at", _("next attempt"), moment),
-            column("webhook_id", "webhook-id", short),
-        ]  # fmt: skip  # a list of names
+        shown = facts(columns.of_event(Column(noun, subject, on=ADMIN)))
         self.fieldsets = [
-            (None, {"classes": ["rota-facts"], "fields": facts}),
+            (None, {"classes": ["rota-facts"], "fields": shown}),
             (_("Body"), {"classes": ["rota-whole", "collapse"], "fields": ["sent_body"]}),
         ]
         super().__init__(model, site)

@@ -12,7 +12,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}event_of_its_account",
             f"events are for the endpoints of the {subject}'s {owner} and environment, copies for further ones",
-            f"{app}_webhookevent",
             f"""
             SELECT e.id FROM {app}_webhookevent e
             JOIN {app}_{subject} s ON s.id = e.{subject}_id JOIN {app}_webhookendpoint p ON p.id = e.endpoint_id
@@ -22,7 +21,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}copy_has_its_event",
             "events for further endpoints have the id and the contents of the event for the first one",
-            f"{app}_webhookevent WHERE copy_of IS NOT NULL",
             f"""
             SELECT c.id FROM {app}_webhookevent c LEFT JOIN {app}_webhookevent e ON e.id = c.copy_of
             WHERE c.copy_of IS NOT NULL
@@ -32,7 +30,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}sent_event_has_its_attempt",
             "events that were received have a moment and, while attempts are kept, one that was answered with 2xx",
-            f"{app}_webhookevent",
             f"""
             SELECT e.id FROM {app}_webhookevent e
             WHERE e.state = 'sent' AND (
@@ -44,7 +41,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}attempts_are_counted",
             "attempts have the numbers 1, 2, 3 … up to the event's count",
-            f"{app}_webhookattempt",
             f"""
             SELECT e.id FROM {app}_webhookevent e
             JOIN (SELECT event_id, count(*) AS attempts, min(number) AS first, max(number) AS last, max(at) AS at
@@ -55,7 +51,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}pending_event_is_in_the_queue",
             f"events that wait are in the queue, or behind an event of their {subject} and endpoint that is",
-            f"{app}_webhookevent",
             f"""
             SELECT e.id FROM {app}_webhookevent e
             WHERE e.state = 'pending'
@@ -67,7 +62,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}queue_item_of_a_pending_event",
             f"queue items are of events that wait, for the same {subject} and endpoint",
-            f"{app}_webhookqueueitem",
             f"""
             SELECT i.id FROM {app}_webhookqueueitem i JOIN {app}_webhookevent e ON e.id = i.event_id
             WHERE e.state <> 'pending' OR e.endpoint_id <> i.endpoint_id
@@ -76,7 +70,6 @@ def of_webhooks(app: str, *, subject: str, owner: str, prefix: str = "") -> tupl
         Invariant(
             f"{prefix}feed_positions_ascend",
             f"positions in the feed ascend with the events of a {subject}",
-            f"{app}_webhookevent WHERE feed_position IS NOT NULL",
             f"""
             SELECT id FROM (
                 SELECT id, feed_position,

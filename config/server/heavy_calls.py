@@ -1,8 +1,8 @@
 """A process of the web server that answers heavy calls (`common.api.heavy`), one after the other.
 
 In a thread of a web process such a call would take the interpreter from all other calls. Here it takes none of their
-threads, and the lowest priority of the processor. A caller (`config.server.heavy_callers`) has one call under way; others are
-refused, and so are those of everybody while `MOST_WAITING` wait.
+threads, and the lowest priority of the processor. A caller (`config.server.heavy_callers`) has one call under way;
+others are refused, and so are those of everybody while `MOST_WAITING` wait.
 
 The process is forked before the web processes and forked again when it ends. They share a socket, through which each
 call hands over one end of a pair of its own: `W` there means that it is the call's turn, `R` that it is refused. Then

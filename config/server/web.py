@@ -14,5 +14,5 @@ if __name__ == "__main__":
     preload.load()
     if sys.platform == "linux":
         heavy_calls.lane = heavy_calls.Lane()
-        heavy_calls.lane.start(config.rsgi.HANDLER, config.rsgi.BACKGROUND)
+        heavy_calls.lane.start(config.server.rsgi.HANDLER, config.server.rsgi.BACKGROUND)
     entrypoint()  # type: ignore[no-untyped-call]  # granian has no type for it

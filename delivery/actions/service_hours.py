@@ -27,7 +27,7 @@ def check(*, token: Requester, payload: DeliveryRequest, at: datetime) -> None:
         is_told = ready_at is not None and (ready_at == this_hour or ready_at >= next_hour)
         opens_at: datetime | None = next_hour if asks and not is_told else begins_at
     else:
-        opens_at = ServiceHours.in_force().opens_at(token.integrator_id, payload.pickup.point, at=begins_at)
+        opens_at = ServiceHours.in_force().opens_at(token.integrator_id, at=begins_at)
     if opens_at is None:
         raise Closed("Nothing is picked up there at this hour, nor within the next 60 days.")
     if opens_at != begins_at:
@@ -52,7 +52,7 @@ def save(*, hours: ServiceHours, by: str) -> ServiceHours:
 
 @transaction.atomic
 def delete(*, hours: ServiceHours, by: str) -> None:
-    """Remove hours: those of the city or of the installation hold then, or it is open at every hour."""
+    """Remove hours: those of the installation hold then, or it is open at every hour."""
     with pghistory.context(by=by):
         hours.delete()
     transaction.on_commit(ServiceHours.forget_in_force)

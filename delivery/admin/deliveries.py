@@ -45,7 +45,6 @@ from delivery.forms import (
     done,
     driver_label,
     point_name,
-    text_of_simulator,
 )
 from delivery.models import (
     AuditEntry,
@@ -61,6 +60,7 @@ from delivery.models import (
 )
 from delivery.refusals import refusal
 from delivery.stop_details import StopDetails
+from delivery.words import text_of_simulator
 
 _PRICE = column("shipping_value", gettext_lazy("price"), money)
 _FACTS = facts(columns.DELIVERY)

@@ -1,7 +1,7 @@
 """Hours of service, with the next week as it is and as it would be."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -13,7 +13,6 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from common import clock
 from common.actors import actor
@@ -24,54 +23,22 @@ from common.brazil.formats import opening
 from common.postgresql.row_history import Difference
 from delivery.actions import service_hours
 from delivery.admin.hours_fields import DaysOffField, SpansField
-from delivery.geo import areas
-from delivery.geo.areas import InvalidArea
 from delivery.models import ServiceHours
 from delivery.models.service_hours import WEEKDAYS
 from delivery.words import week_of
 
 _DAYS = 7
-_DESCRIPTION = _(
-    "The account's own hours hold, else those of the city in which the pickup is, else those of the installation; "
-    "without any, it is open at every hour. Where cities overlap, the smaller one counts."
-)
-
-
-class AreaTextField(forms.CharField):
-    """The polygons of an area, typed as `areas.parse` reads them."""
-
-    widget = UnfoldAdminTextareaWidget
-
-    def prepare_value(self, value: Any) -> Any:
-        return areas.write(value) if isinstance(value, list) else value
-
-    def to_python(self, value: Any) -> Any:
-        text = super().to_python(value)
-        try:
-            return areas.parse(text) if text else None
-        except InvalidArea as error:
-            raise ValidationError(
-                gettext("This is no area of at most 1,000 points: see below how one is written.")
-            ) from error
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return super().has_changed(self.prepare_value(initial), data)
+_DESCRIPTION = _("The account's own hours hold, else those of the installation; without any, it is open at every hour.")
 
 
 class ServiceHoursForm(PreviewedForm):
     preview_title = _("Save these hours?")
     preview_note = _("Nothing is saved yet. The hours hold for quotes and requests within five seconds.")
     example_heading = _("Day")
-    area = AreaTextField(
-        label=capfirst(ServiceHours._meta.get_field("area").verbose_name),
-        help_text=ServiceHours._meta.get_field("area").help_text,
-        max_length=areas.LONGEST_TEXT,
-        required=False,
-    )
 
     class Meta:
         model = ServiceHours
-        fields = ["area"]  # the admin adds those of its fieldsets
+        fields: ClassVar[list[str]] = []  # the admin adds those of its fieldsets
 
     def examples(self, before: ServiceHours | None) -> Iterable[Difference]:
         at = clock.now()
@@ -93,13 +60,18 @@ class ServiceHoursAdmin(RecordedAdmin):
     change_form_before_template = "admin/delivery/servicehours/week.html"
     list_display = ["scope", "now", "today", "time_zone"]
     list_select_related = ["integrator"]
-    search_fields = ["city__composed", "integrator__name__composed"]
+    search_fields = ["integrator__name__composed"]
     autocomplete_fields = ["integrator"]
+    fieldsets = [
+        (None, {"description": _DESCRIPTION, "fields": ["integrator", "time_zone"]}),
+        (_("Week"), {"fields": [*WEEKDAYS]}),
+        (_("Days off"), {"fields": ["closed_on_holidays", "days_off"]}),
+    ]
 
     class Media:
         js = [forms.Script("config/hours.js", defer=True)]
 
-    @admin.display(description=_("holds for"), ordering="city")
+    @admin.display(description=_("holds for"), ordering="integrator__name")
     def scope(self, hours: ServiceHours) -> str:
         return str(hours)
 
@@ -111,22 +83,6 @@ class ServiceHoursAdmin(RecordedAdmin):
     def today(self, hours: ServiceHours) -> str:
         ((_day, text),) = week_of(hours.timetable, at=clock.now(), days=1)
         return format_html('<span class="rota-named">{}</span>', text)
-
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        is_of_city = obj is not None and bool(obj.city)
-        area = {
-            "classes": [] if is_of_city else ["collapse"],
-            "description": _(
-                "For all accounts without hours of their own that pick up there. Leave the account empty."
-            ),
-            "fields": ["city", "area"],
-        }
-        return [
-            (None, {"description": _DESCRIPTION, "fields": ["integrator", "time_zone"]}),
-            (_("Only in one city"), area),
-            (_("Week"), {"fields": [*WEEKDAYS]}),
-            (_("Days off"), {"fields": ["closed_on_holidays", "days_off"]}),
-        ]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name in WEEKDAYS:

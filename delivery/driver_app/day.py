@@ -15,10 +15,11 @@ from django.utils import timezone
 from django.views.generic import View
 
 from common import clock
+from common.pages.periods import Period
 from delivery import reports
 from delivery.driver_app import session, state
 from delivery.models import Delivery, Driver, Tariff
-from delivery.reports import Period, Work
+from delivery.reports import Work
 
 _SHOWN = 7
 # Changes that are read: a driver may press the button for ever.

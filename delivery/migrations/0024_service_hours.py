@@ -18,8 +18,6 @@ class Migration(migrations.Migration):
             name='ServiceHours',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('city', models.CharField(blank=True, help_text='Its name. Empty, like the account: the installation.', max_length=60, verbose_name='city')),
-                ('area', models.JSONField(blank=True, help_text="GeoJSON (Polygon or MultiPolygon), boxes 'south,west,north,east; …', or the corners of a polygon 'latitude,longitude; …'. At most 1,000 points.", null=True, verbose_name='area of the city')),
                 ('time_zone', models.CharField(blank=True, choices=[('America/Noronha', 'Fernando de Noronha'), ('America/Sao_Paulo', 'Brasília, São Paulo'), ('America/Bahia', 'Salvador'), ('America/Maceio', 'Maceió, Aracaju'), ('America/Recife', 'Recife'), ('America/Fortaleza', 'Fortaleza'), ('America/Belem', 'Belém'), ('America/Araguaina', 'Palmas'), ('America/Santarem', 'Santarém'), ('America/Campo_Grande', 'Campo Grande'), ('America/Cuiaba', 'Cuiabá'), ('America/Porto_Velho', 'Porto Velho'), ('America/Manaus', 'Manaus'), ('America/Boa_Vista', 'Boa Vista'), ('America/Eirunepe', 'Eirunepé'), ('America/Rio_Branco', 'Rio Branco')], help_text='Empty: that of the service.', max_length=30, verbose_name='time zone')),
                 ('monday', models.CharField(blank=True, default='00:00-24:00', max_length=100, verbose_name='Monday')),
                 ('tuesday', models.CharField(blank=True, default='00:00-24:00', max_length=100, verbose_name='Tuesday')),
@@ -35,7 +33,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'hours of service',
                 'verbose_name_plural': 'hours of service',
-                'ordering': ['integrator__name', 'city', 'id'],
+                'ordering': ['integrator__name', 'id'],
             },
         ),
         migrations.CreateModel(
@@ -46,8 +44,6 @@ class Migration(migrations.Migration):
                 ('pgh_label', models.TextField(choices=[('added', 'Added'), ('changed', 'Changed'), ('deleted', 'Deleted')], verbose_name='change')),
                 ('pgh_context', pghistory.utils.JSONField(null=True)),
                 ('id', models.BigIntegerField()),
-                ('city', models.CharField(blank=True, help_text='Its name. Empty, like the account: the installation.', max_length=60, verbose_name='city')),
-                ('area', models.JSONField(blank=True, help_text="GeoJSON (Polygon or MultiPolygon), boxes 'south,west,north,east; …', or the corners of a polygon 'latitude,longitude; …'. At most 1,000 points.", null=True, verbose_name='area of the city')),
                 ('time_zone', models.CharField(blank=True, choices=[('America/Noronha', 'Fernando de Noronha'), ('America/Sao_Paulo', 'Brasília, São Paulo'), ('America/Bahia', 'Salvador'), ('America/Maceio', 'Maceió, Aracaju'), ('America/Recife', 'Recife'), ('America/Fortaleza', 'Fortaleza'), ('America/Belem', 'Belém'), ('America/Araguaina', 'Palmas'), ('America/Santarem', 'Santarém'), ('America/Campo_Grande', 'Campo Grande'), ('America/Cuiaba', 'Cuiabá'), ('America/Porto_Velho', 'Porto Velho'), ('America/Manaus', 'Manaus'), ('America/Boa_Vista', 'Boa Vista'), ('America/Eirunepe', 'Eirunepé'), ('America/Rio_Branco', 'Rio Branco')], help_text='Empty: that of the service.', max_length=30, verbose_name='time zone')),
                 ('monday', models.CharField(blank=True, default='00:00-24:00', max_length=100, verbose_name='Monday')),
                 ('tuesday', models.CharField(blank=True, default='00:00-24:00', max_length=100, verbose_name='Tuesday')),
@@ -70,11 +66,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='servicehours',
-            constraint=models.UniqueConstraint(fields=('integrator', 'city'), name='service_hours_one_of_a_scope', nulls_distinct=False, violation_error_message='There are hours of this account, this city or the installation already.'),
-        ),
-        migrations.AddConstraint(
-            model_name='servicehours',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('area__isnull', True), ('city', '')), models.Q(('area__isnull', False), ('integrator', None), models.Q(('city', ''), _negated=True)), _connector='OR'), name='service_hours_scope', violation_error_message='A city has a name and an area, and is of no account.'),
+            constraint=models.UniqueConstraint(fields=('integrator',), name='service_hours_one_of_a_scope', nulls_distinct=False, violation_error_message='There are hours of this account or the installation already.'),
         ),
         migrations.AddConstraint(
             model_name='servicehours',
@@ -90,23 +82,19 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='servicehours',
-            constraint=models.CheckConstraint(condition=models.Q(('area__isnull', True), models.Func(models.F('area'), output_field=models.BooleanField(), template='(\n    jsonb_array_length(%(expressions)s) > 0\n    AND NOT jsonb_path_exists(%(expressions)s, \'strict $[*] ? (@.size() == 0)\')\n    AND NOT jsonb_path_exists(%(expressions)s, \'strict $[*][*] ? (@.size() < 3)\')\n    AND NOT jsonb_path_exists(%(expressions)s, \'strict $[*][*][*] ? (!(\n        @.type() == "array" && @.size() == 2 && @[0].type() == "number" && @[1].type() == "number"\n    ))\')\n)'), _connector='OR'), name='service_hours_area'),
-        ),
-        migrations.AddConstraint(
-            model_name='servicehours',
             constraint=models.CheckConstraint(condition=models.Q(('days_off__regex', '^([0-9]{4}-[01][0-9]-[0-3][0-9]( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)? [^\\n]+(\\n[0-9]{4}-[01][0-9]-[0-3][0-9]( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(, ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00))*)? [^\\n]+)*)?$')), name='service_hours_days_off'),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='servicehours',
-            trigger=pgtrigger.compiler.Trigger(name='added_insert', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "delivery_servicehourschange" ("area", "city", "closed_on_holidays", "days_off", "friday", "id", "integrator_id", "monday", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "saturday", "sunday", "thursday", "time_zone", "tuesday", "wednesday") VALUES (NEW."area", NEW."city", NEW."closed_on_holidays", NEW."days_off", NEW."friday", NEW."id", NEW."integrator_id", NEW."monday", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'added\', NEW."id", NEW."saturday", NEW."sunday", NEW."thursday", NEW."time_zone", NEW."tuesday", NEW."wednesday"); RETURN NULL;', hash='e0ed906c8d42d60e4c8b793e2564354c7437b14e', operation='INSERT', pgid='pgtrigger_added_insert_3e0bc', table='delivery_servicehours', when='AFTER')),
+            trigger=pgtrigger.compiler.Trigger(name='added_insert', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "delivery_servicehourschange" ("closed_on_holidays", "days_off", "friday", "id", "integrator_id", "monday", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "saturday", "sunday", "thursday", "time_zone", "tuesday", "wednesday") VALUES (NEW."closed_on_holidays", NEW."days_off", NEW."friday", NEW."id", NEW."integrator_id", NEW."monday", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'added\', NEW."id", NEW."saturday", NEW."sunday", NEW."thursday", NEW."time_zone", NEW."tuesday", NEW."wednesday"); RETURN NULL;', hash='8bb2cef3210e195b3eacce746faa5cdccfdb3e39', operation='INSERT', pgid='pgtrigger_added_insert_3e0bc', table='delivery_servicehours', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='servicehours',
-            trigger=pgtrigger.compiler.Trigger(name='changed_update', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD.* IS DISTINCT FROM NEW.*)', func='INSERT INTO "delivery_servicehourschange" ("area", "city", "closed_on_holidays", "days_off", "friday", "id", "integrator_id", "monday", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "saturday", "sunday", "thursday", "time_zone", "tuesday", "wednesday") VALUES (NEW."area", NEW."city", NEW."closed_on_holidays", NEW."days_off", NEW."friday", NEW."id", NEW."integrator_id", NEW."monday", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'changed\', NEW."id", NEW."saturday", NEW."sunday", NEW."thursday", NEW."time_zone", NEW."tuesday", NEW."wednesday"); RETURN NULL;', hash='11cba80eeab50f5da19f70fe9a6909e088c6b151', operation='UPDATE', pgid='pgtrigger_changed_update_f6403', table='delivery_servicehours', when='AFTER')),
+            trigger=pgtrigger.compiler.Trigger(name='changed_update', sql=pgtrigger.compiler.UpsertTriggerSql(condition='WHEN (OLD.* IS DISTINCT FROM NEW.*)', func='INSERT INTO "delivery_servicehourschange" ("closed_on_holidays", "days_off", "friday", "id", "integrator_id", "monday", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "saturday", "sunday", "thursday", "time_zone", "tuesday", "wednesday") VALUES (NEW."closed_on_holidays", NEW."days_off", NEW."friday", NEW."id", NEW."integrator_id", NEW."monday", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'changed\', NEW."id", NEW."saturday", NEW."sunday", NEW."thursday", NEW."time_zone", NEW."tuesday", NEW."wednesday"); RETURN NULL;', hash='51e4f75d39db801f8b085c237eeaa63f5b3af205', operation='UPDATE', pgid='pgtrigger_changed_update_f6403', table='delivery_servicehours', when='AFTER')),
         ),
         pgtrigger.migrations.AddTrigger(
             model_name='servicehours',
-            trigger=pgtrigger.compiler.Trigger(name='deleted_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "delivery_servicehourschange" ("area", "city", "closed_on_holidays", "days_off", "friday", "id", "integrator_id", "monday", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "saturday", "sunday", "thursday", "time_zone", "tuesday", "wednesday") VALUES (OLD."area", OLD."city", OLD."closed_on_holidays", OLD."days_off", OLD."friday", OLD."id", OLD."integrator_id", OLD."monday", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'deleted\', OLD."id", OLD."saturday", OLD."sunday", OLD."thursday", OLD."time_zone", OLD."tuesday", OLD."wednesday"); RETURN NULL;', hash='1b0e83fbc6e8e3dfc1533bc11ec8db72d4e4f5c5', operation='DELETE', pgid='pgtrigger_deleted_delete_5d1dc', table='delivery_servicehours', when='AFTER')),
+            trigger=pgtrigger.compiler.Trigger(name='deleted_delete', sql=pgtrigger.compiler.UpsertTriggerSql(func='INSERT INTO "delivery_servicehourschange" ("closed_on_holidays", "days_off", "friday", "id", "integrator_id", "monday", "pgh_context", "pgh_created_at", "pgh_label", "pgh_obj_id", "saturday", "sunday", "thursday", "time_zone", "tuesday", "wednesday") VALUES (OLD."closed_on_holidays", OLD."days_off", OLD."friday", OLD."id", OLD."integrator_id", OLD."monday", COALESCE(NULLIF(CURRENT_SETTING(\'pghistory.context_metadata\', TRUE), \'\'), NULL)::JSONB, NOW(), \'deleted\', OLD."id", OLD."saturday", OLD."sunday", OLD."thursday", OLD."time_zone", OLD."tuesday", OLD."wednesday"); RETURN NULL;', hash='92b17de2339ad22b11703b56866077dab2c0db74', operation='DELETE', pgid='pgtrigger_deleted_delete_5d1dc', table='delivery_servicehours', when='AFTER')),
         ),
         migrations.AddIndex(
             model_name='servicehourschange',

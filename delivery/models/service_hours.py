@@ -1,6 +1,5 @@
-"""Hours of service: when deliveries are picked up, for the installation, for a city, or for an account."""
+"""Hours of service: when deliveries are picked up, for the installation or for an account."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -10,25 +9,23 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import F, Func, Q
+from django.db.models import Q
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
-from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common.brazil.zones import ZONES
 from common.cached import Cached
-from common.fields import PlainInMigrations, not_personal, one_of
+from common.fields import not_personal, one_of
 from common.postgresql.row_history import history_of
 from delivery import hours
-from delivery.geo.areas import Area, Polygon
-from delivery.geo.distance import Point
 from delivery.hours import InvalidDayOff, InvalidSpan, SpansOverlap, Timetable
 from delivery.models.integrator import Integrator
 
 # A process reads the rows at most once in so many seconds.
 CACHED_SECONDS = 5.0
-MOST_CITIES, MOST_ACCOUNTS = 100, 1_000
+MOST_ROWS = 1_000
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 ALWAYS = "00:00-24:00"
 
@@ -38,45 +35,13 @@ _SPANS = f"{_SPAN}(, {_SPAN})*"
 _DAY_OFF = rf"[0-9]{{4}}-[01][0-9]-[0-3][0-9]( {_SPANS})? [^\n]+"
 _DAYS_OFF = rf"^({_DAY_OFF}(\n{_DAY_OFF})*)?$"
 
-# Whether a column has polygons, as `areas.Area` reads them: lists of rings of three or more pairs of numbers. In the
-# strict mode an array that is missing on the way is an error.
-_IS_AREA = """(
-    jsonb_array_length(%(expressions)s) > 0
-    AND NOT jsonb_path_exists(%(expressions)s, 'strict $[*] ? (@.size() == 0)')
-    AND NOT jsonb_path_exists(%(expressions)s, 'strict $[*][*] ? (@.size() < 3)')
-    AND NOT jsonb_path_exists(%(expressions)s, 'strict $[*][*][*] ? (!(
-        @.type() == "array" && @.size() == 2 && @[0].type() == "number" && @[1].type() == "number"
-    ))')
-)"""
-
-
-class AreaField(PlainInMigrations, models.JSONField):
-    """The polygons of an area, see `areas.parse`."""
-
-    @staticmethod
-    def summary(polygons: list[Polygon]) -> str:
-        """What histories show of it."""
-        count = sum(len(ring) for polygon in polygons for ring in polygon)
-        return ngettext("%(count)s point", "%(count)s points", count) % {"count": count}
-
-
-class _CheckedByDatabaseAlone(models.CheckConstraint):
-    """Not by `full_clean`: for a value Django passes one parameter, and the template of the condition repeats it."""
-
-    def validate(self, *_of_instance: Any, **_options: Any) -> None:
-        pass
-
-    def deconstruct(self) -> Any:
-        _path, arguments, options = super().deconstruct()
-        return "django.db.models.CheckConstraint", arguments, options
-
 
 def _of_weekday(name: Any) -> Any:
     return not_personal(models.CharField(name, max_length=100, blank=True, default=ALWAYS))
 
 
 class ServiceHours(models.Model):
-    """Hours of one scope: an account's own, those of a city, or, without both, those of the installation."""
+    """Hours of one account, or, without one, of the installation."""
 
     integrator = models.ForeignKey(
         Integrator,
@@ -87,22 +52,6 @@ class ServiceHours(models.Model):
         blank=True,
         db_index=False,  # an index begins with this column
         help_text=_("Whose deliveries these hours are for. Empty: everybody without hours of their own."),
-    )
-    city = not_personal(
-        models.CharField(
-            _("city"), max_length=60, blank=True, help_text=_("Its name. Empty, like the account: the installation.")
-        )
-    )
-    area = not_personal(
-        AreaField(
-            _("area of the city"),
-            null=True,
-            blank=True,
-            help_text=_(
-                "GeoJSON (Polygon or MultiPolygon), boxes 'south,west,north,east; …', or the corners of a polygon "
-                "'latitude,longitude; …'. At most 1,000 points."
-            ),
-        )
     )
     time_zone = models.CharField(
         _("time zone"), max_length=30, blank=True, choices=ZONES, help_text=_("Empty: that of the service.")
@@ -134,18 +83,13 @@ class ServiceHours(models.Model):
     class Meta:
         verbose_name = _("hours of service")
         verbose_name_plural = pgettext_lazy("plural", "hours of service")
-        ordering = ["integrator__name", "city", "id"]
+        ordering = ["integrator__name", "id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["integrator", "city"],
+                fields=["integrator"],
                 name="service_hours_one_of_a_scope",
                 nulls_distinct=False,
-                violation_error_message=_("There are hours of this account, this city or the installation already."),
-            ),
-            models.CheckConstraint(
-                name="service_hours_scope",
-                condition=Q(city="", area__isnull=True) | (Q(integrator=None, area__isnull=False) & ~Q(city="")),
-                violation_error_message=_("A city has a name and an area, and is of no account."),
+                violation_error_message=_("There are hours of this account or the installation already."),
             ),
             one_of("service_hours_time_zone", "time_zone", ["", *(zone for zone, _name in ZONES)]),
             models.CheckConstraint(
@@ -157,11 +101,6 @@ class ServiceHours(models.Model):
                 condition=~Q(**dict.fromkeys(WEEKDAYS, "")),
                 violation_error_message=_("Fill in the hours of at least one day."),
             ),
-            _CheckedByDatabaseAlone(
-                name="service_hours_area",
-                condition=Q(area__isnull=True)
-                | Q(Func(F("area"), template=_IS_AREA, output_field=models.BooleanField())),
-            ),
             models.CheckConstraint(
                 name="service_hours_days_off",
                 condition=Q(days_off__regex=_DAYS_OFF),
@@ -169,7 +108,7 @@ class ServiceHours(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.city or (str(self.integrator) if self.integrator_id else capfirst(gettext("installation")))
+        return str(self.integrator) if self.integrator_id else capfirst(gettext("installation"))
 
     def clean(self) -> None:
         """Write hours and days off as the database accepts them."""
@@ -182,14 +121,9 @@ class ServiceHours(models.Model):
                 errors[name] = _fault(error)
         if errors:
             raise ValidationError(errors)
-        if self._state.adding:
-            self._check_count()
-
-    def _check_count(self) -> None:
-        """Every process keeps all rows in memory, and asks the areas one by one."""
-        most = MOST_ACCOUNTS if self.integrator_id else MOST_CITIES
-        if ServiceHours.objects.filter(integrator__isnull=self.integrator_id is None).count() >= most:
-            raise ValidationError(_("There may be no more than %(most)s of them."), params={"most": most})
+        # Every process keeps all rows in memory.
+        if self._state.adding and ServiceHours.objects.count() >= MOST_ROWS:
+            raise ValidationError(_("There may be no more than %(most)s of them."), params={"most": MOST_ROWS})
 
     @cached_property
     def timetable(self) -> Timetable:
@@ -232,30 +166,25 @@ def _fault(error: ValueError) -> str:
 
 @dataclass(frozen=True)
 class InForce:
-    """All hours of service. `cities`: those with the smallest area first."""
+    """All hours of service."""
 
     general: ServiceHours | None = None
-    cities: Sequence[tuple[Area, ServiceHours]] = ()
     accounts: dict[UUID, ServiceHours] = field(default_factory=dict)
 
-    def of(self, integrator: UUID, pickup: Point) -> ServiceHours | None:
-        """The account's own hours, else those of the city of the pickup, else those of the installation, else None."""
-        if own := self.accounts.get(integrator):
-            return own
-        return next((city for area, city in self.cities if area.contains(pickup)), self.general)
+    def of(self, integrator: UUID) -> ServiceHours | None:
+        """The account's own hours, else those of the installation, else None."""
+        return self.accounts.get(integrator, self.general)
 
-    def opens_at(self, integrator: UUID, pickup: Point, *, at: datetime) -> datetime | None:
-        """The first moment from `at` on at which something is picked up there: `at` without hours of service."""
-        found = self.of(integrator, pickup)
+    def opens_at(self, integrator: UUID, *, at: datetime) -> datetime | None:
+        """The first moment from `at` on at which something is picked up: `at` without hours of service."""
+        found = self.of(integrator)
         return found.timetable.opens_at(at) if found else at
 
 
 def _read() -> InForce:
     rows = list(ServiceHours.objects.order_by("id"))
-    cities = [(Area(row.area), row) for row in rows if row.area is not None]
     return InForce(
-        general=next((row for row in rows if not row.integrator_id and not row.city), None),
-        cities=sorted(cities, key=lambda city: city[0].size),
+        general=next((row for row in rows if not row.integrator_id), None),
         accounts={row.integrator_id: row for row in rows if row.integrator_id},
     )
 

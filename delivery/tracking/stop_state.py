@@ -12,10 +12,10 @@ from django.utils.translation import ngettext
 from common.brazil import formats
 from delivery import stop_details
 from delivery.arrival_times import ArrivalTime
-from delivery.forms import text_of_simulator
 from delivery.lifecycle import COLLECTIONS, Mode, RouteStatus, Status, Trigger
 from delivery.models import Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
+from delivery.words import text_of_simulator
 
 # An older position says little about where the driver is.
 _POSITION_SHOWN = timedelta(minutes=15)

@@ -27,6 +27,8 @@ _FAULTS = {
     Fault.LONG_NUMBER: "O corpo contém um número com dígitos demais",
     Fault.SYNTAX: "O corpo não é JSON: erro de sintaxe na posição {position}",
 }
+# Apart, because an error of area A has the same name, and pages translate the texts of those.
+_NOT_AN_OBJECT = "O corpo deve ser um objeto JSON"
 # Bytes that multipart/form-data adds to a file: boundaries, part headers, a few other fields.
 _MULTIPART_OVERHEAD = 64 * 1024
 _MOST_PARTS = 20  # the file and other fields of a form
@@ -55,7 +57,7 @@ class BoundedJSONParser(BaseParser):
         except json_body.InvalidJSON as error:
             raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
         except json_body.NotAnObject as error:
-            raise MalformedBody("O corpo deve ser um objeto JSON") from error
+            raise MalformedBody(_NOT_AN_OBJECT) from error
 
 
 class BoundedMultiPartParser(MultiPartParser):

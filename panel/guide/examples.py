@@ -34,8 +34,9 @@ _ORDER_PROBLEMS = (
 )  # fmt: skip  # a table
 _OPENS_AT = datetime(2026, 11, 30, 8, tzinfo=timezone(timedelta(hours=-3)))
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
-# Apart, because an error of area A has the same name, and pages translate the texts of those.
+# Apart, because errors of area A have the same names, and pages translate the texts of those.
 _MOVE = {"current": "pending", "target": "returned", "possible": "collected, in_transit"}
+_NOT_AN_OBJECT = "O corpo deve ser um objeto JSON em UTF-8."
 # Errors whose constructor needs more than a message, or one with values.
 _WITH_VALUES: list[DomainError] = [
     delivery_errors.AddressNotLocated({0: [("Rua Augusta, Consolação, São Paulo", (-23.5531, -46.6559))]}),
@@ -55,7 +56,7 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.TooManyInvoices(most=5000, retry_after=120),
     integration_errors.InvoiceStorageFull(most_mb=2048),
     integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),
-    integration_errors.MalformedBody("O corpo deve ser um objeto JSON em UTF-8."),
+    integration_errors.MalformedBody(_NOT_AN_OBJECT),
     integration_errors.BodyTooLarge(),
 ]
 _SWAPPED = (

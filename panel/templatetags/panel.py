@@ -22,10 +22,10 @@ from common.fields import composed, folded
 from common.http_requests import browser_name
 from common.webhooks.models import STATE_COLOURS, STATE_NAMES
 from delivery import columns, words
-from delivery.forms import text_of_simulator
 from delivery.lifecycle import Status
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
+from delivery.words import text_of_simulator
 from panel.pages import Menu, entry_of, pages_for
 from panel.refusal_reasons import reason
 

@@ -15,15 +15,15 @@ from django.utils.translation import npgettext, pgettext
 
 from common import clock
 from common.pages.page_updates import stream
+from common.pages.periods import Period
+from common.pages.plots import Chart, Series
 from common.postgresql.replica import may_be_old
 from delivery import page_updates, reports
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, Integrator, WebhookAttempt
-from delivery.reports import Period
 from delivery.webhooks.outbox import OUTBOX
 from panel import attention, hours
 from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
-from panel.plots import Chart, Series
 from panel.views.base import AccountView, origin
 
 _HOURS = 24
@@ -50,7 +50,7 @@ class Overview(AccountView):
             notices=attention.notices(self.account, self.environment, self.endpoints, at=now),
             steps=attention.first_steps(self.account, self.environment, self.endpoints[0], at=now),
             pickup_points=points,
-            hours=hours.of_account(self.account, self.environment, points, at=now),
+            hours=hours.of_account(self.account, self.environment, at=now),
         )
 
 

@@ -25,11 +25,12 @@ from delivery import page_updates
 from delivery.actions import drivers, moves, ways
 from delivery.actions import goods as goods_actions
 from delivery.errors import DeliveryError
-from delivery.forms import MoveForm, done, text_of_simulator, whereabouts
+from delivery.forms import MoveForm, done, whereabouts
 from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsInHand, parse_id
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
+from delivery.words import text_of_simulator
 from panel import board, maps, on_duty
 from panel.views.base import DispatcherView
 

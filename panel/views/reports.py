@@ -26,17 +26,18 @@ from common.brazil.formats import money, number
 from common.files import table_files
 from common.files.csv_files import Cell
 from common.files.table_files import Column, OfMoments
+from common.pages.periods import Period
+from common.pages.plots import Bars, Chart, Figure, Series
 from common.postgresql.replica import may_be_old
 from delivery import reports, words
-from delivery.forms import text_of_simulator
 from delivery.lifecycle import Ending, Status
 from delivery.models import Delivery, Tariff
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
 from delivery.pricing import Charge
-from delivery.reports import Charged, Line, Period, Row, Service
+from delivery.reports import Charged, Line, Row, Service
+from delivery.words import text_of_simulator
 from panel.filters import PER_PAGE
-from panel.plots import Bars, Chart, Figure, Series
 from panel.views.base import AccountView, LoggedInView
 
 _Table = tuple[Sequence[Column], Iterable[Any]]

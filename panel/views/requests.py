@@ -124,7 +124,7 @@ class Request(FormView):
             form=form,
             key=key,
             has_errors=form.has_errors(),
-            hours=hours.of_account(self.account, self.environment, form.pickup.points.values(), at=clock.now()),
+            hours=hours.of_account(self.account, self.environment, at=clock.now()),
             pickups=pickups(newest, form.pickup.points.values()),
             receivers=receivers(newest),
             has_geocoder=bool(settings.GEOCODER_URL),

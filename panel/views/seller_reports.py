@@ -29,12 +29,12 @@ from common.brazil.formats import money, number
 from common.files import table_files
 from common.files.csv_files import Cell
 from common.files.table_files import Column
+from common.pages.periods import Period
+from common.pages.plots import Bars, Chart, Figure, Series
 from common.postgresql.replica import may_be_old
-from delivery.reports import Period
 from integration import lifecycle, words
 from integration.lifecycle import Status
 from integration.models import Order, Seller, StatusLog
-from panel.plots import Bars, Chart, Figure, Series
 from panel.views.base import LoggedInView, SellerView
 from panel.views.reports import PeriodForm, date_name, periods, share
 

@@ -57,14 +57,13 @@ class Upload(RequestingView):
         return {"name": sender.get("name"), "phone": sender.get("phone"), "point": _only(points)}
 
     def _show(self, error: str = "", *, status: int = 200) -> HttpResponse:
-        points = self.account.pickup_points.active()
         return self.page(
             "panel/upload.html",
             error=error,
             columns=list(COLUMNS.values()),
             most_rows=csv_files.MOST_IMPORTED,
             accepted=table_files.ACCEPTED,
-            hours=hours.of_account(self.account, self.environment, points, at=clock.now()),
+            hours=hours.of_account(self.account, self.environment, at=clock.now()),
             status=status,
         )
 

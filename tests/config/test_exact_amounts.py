@@ -46,7 +46,7 @@ REVIEWED = {
         "parameters.max_weight_g / _KILOGRAM",  # in the text of an error
         "weight * _KILOGRAM / volumes", "declared * 100 / volumes",  # Decimals
     },
-    "panel/plots.py": {  # by how much a figure of a report has changed
+    "common/pages/plots.py": {  # by how much a figure of a report has changed
         "100 * (now - before) / before",
         "round(100 * (now - before) / before if is_share else now - before, 0 if is_share else 1)",
     },

@@ -50,7 +50,7 @@ REVIEWED = {
     "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
     "common/api/refused_calls.py": {"self.hour"},  # a column
-    "delivery/reports.py": {  # of dates
+    "common/pages/periods.py": {  # of dates
         "day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)", "self.first.replace(day=1)",
     },
     "common/brazil/business_days.py": {"day.year", "day.weekday()"},  # of a date

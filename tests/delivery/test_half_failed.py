@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone, translation
 
+from common.pages.periods import Period
 from delivery import reports
 from delivery.actions import alerts, deliveries
 from delivery.admin.labels import state
 from delivery.lifecycle import Ending, Mode
 from delivery.models import Delivery
 from delivery.models.delivery import DELIVERED, NOT_DELIVERED
-from delivery.reports import Period
 from panel.templatetags.panel import ending_name, state_badge
 from tests.factories import BY, DeliveryFactory
 

@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.utils import timezone
 
+from common.pages.periods import Period
 from delivery import reports
 from delivery.actions import deliveries, moves
 from delivery.lifecycle import Ending, OnFailure
 from delivery.models import Delivery, Tariff
 from delivery.pricing import Charge
-from delivery.reports import Period
 from delivery.windows import Window
 from tests.delivery.ended import TRAVELS, Ended, insert, travelled
 from tests.delivery.scheduled import scheduled

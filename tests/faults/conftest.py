@@ -12,7 +12,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 from pytest_django.plugin import DjangoDbBlocker
 
-from common.postgresql.invariants import examine
+from common.postgresql.invariants import find_broken
 from config.env import data_dir
 from config.local import embedded
 from delivery import invariants as deliveries
@@ -53,10 +53,10 @@ def _database(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
         servers.make_tables(embedded.postgres_url())
         TariffFactory.create()
         yield
-        broken = [finding for finding in examine((*deliveries.ALL, *orders.ALL), most_ids=5) if not finding.holds]
+        found = find_broken((*deliveries.ALL, *orders.ALL))
         connection.close()
     print_figures("Logs of the processes", lines=log_contents.count())
-    assert (broken, log_contents.leaks()) == ([], [])
+    assert (found, log_contents.leaks()) == ([], [])
 
 
 @pytest.fixture

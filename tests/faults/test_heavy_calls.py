@@ -18,7 +18,8 @@ QUOTE = {
 }  # fmt: skip  # a body reads as one
 
 
-# Fails if threads of the web server answer heavy calls (`lane.takes` in config/server/rsgi.py): quotes then wait for minutes.
+# Fails if threads of the web server answer heavy calls (`lane.takes` in config/server/rsgi.py): quotes then wait for
+# minutes.
 @pytest.mark.ci
 def test_quotes_beside_labels(processes, seller):
     load_tariff()

@@ -14,8 +14,8 @@ _EACH = 100
 _HEADERS = "headers, a byte a second"  # granian's own limit of a minute; no thread is involved
 
 
-# Fails if others wait for a body that does not end (`_read` in config/server/rsgi.py for one request at a time), and if such a
-# body has no deadline (`body_seconds` there).
+# Fails if others wait for a body that does not end (`_read` in config/server/rsgi.py for one request at a time), and if
+# such a body has no deadline (`body_seconds` there).
 @pytest.mark.ci
 def test_500_stalled_clients_beside_normal_traffic(processes, callers):
     port = free_port()

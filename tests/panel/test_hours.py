@@ -6,9 +6,7 @@ import pytest
 from django.urls import reverse
 
 from common import clock
-from delivery.geo import areas
 from delivery.models import Delivery
-from tests.factories import PickupPointFactory
 from tests.service_hours import make
 
 NIGHT = datetime(2026, 11, 21, 2, tzinfo=UTC)  # Friday 23:00 in São Paulo
@@ -28,18 +26,13 @@ def page(client, account, name, environment="live"):
 
 
 class TestOverview:
-    def test_shows_the_next_week_of_each_city_with_a_pickup_point(self, admin_client, token, at):
-        PickupPointFactory.create(integrator=token.integrator, latitude=-3.1, longitude=-60.0)
-        make("08:00-18:00")
-        make("00:00-24:00", city="Manaus", area=areas.parse("-3.2,-60.1,-3.0,-59.9"), time_zone="America/Manaus")
-        make("01:00-02:00", city="Recife", area=areas.parse("-8.2,-35.1,-7.9,-34.8"))
+    def test_shows_the_next_week(self, admin_client, token, at):
+        make("08:00-18:00", time_zone="America/Manaus")
 
         shown = page(admin_client, token.integrator, "overview")
 
         assert "Closed, opens Sat 08:00" in shown
-        assert "Hours of service: Manaus" in shown
         assert "By the clocks of Manaus." in shown
-        assert "Recife" not in shown
         assert shown.count("<dd>08:00–18:00</dd>") == 7
 
     def test_shows_its_own_hours_alone(self, admin_client, token, at):

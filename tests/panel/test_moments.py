@@ -11,8 +11,8 @@ from django.utils import timezone, translation
 from common.admin.accounts import named
 from common.brazil.formats import age, moment
 from common.files import csv_files
+from common.pages.periods import Period
 from delivery.models import Integrator, Transition
-from delivery.reports import Period
 from panel.templatetags.panel import time_of_day
 from panel.views.deliveries import Step
 from panel.views.reports import PeriodForm

@@ -83,7 +83,7 @@ class TestSave:
 
     def test_is_recorded_with_who_made_it(self):
         hours = make()
-        hours.monday, hours.city, hours.area = "09:00-18:00", "Santos", [[[[0, 0], [0, 1], [1, 1]]]]
+        hours.monday, hours.closed_on_holidays = "09:00-18:00", True
 
         service_hours.save(hours=hours, by=BY)
 
@@ -91,7 +91,7 @@ class TestSave:
         (change,) = changes([event])
         assert made_by(event) == BY
         assert [(each.name, each.old, each.new) for each in change.differences] == [
-            ("city", "", "Santos"), ("area of the city", "–", "3 points"), ("Monday", "08:00-18:00", "09:00-18:00"),
+            ("Monday", "08:00-18:00", "09:00-18:00"), ("closed on national holidays", "No", "Yes"),
         ]  # fmt: skip  # a table
 
     def test_refuses_what_is_not_valid(self):

@@ -1,6 +1,5 @@
 """The page of the hours of service."""
 
-import json
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -11,7 +10,6 @@ from lxml.html import document_fromstring
 
 from common import clock
 from delivery.models import ServiceHours, ServiceHoursChange
-from tests.delivery.geo.test_areas import POLYGON
 from tests.factories import IntegratorFactory
 from tests.overlapping import overlap
 from tests.previews import preview_of, save
@@ -40,7 +38,7 @@ def day(name, spans):
 
 
 def form(spans="8:00-18:00", **values):
-    typed = {"integrator": "", "city": "", "area": "", "time_zone": ""}
+    typed = {"integrator": "", "time_zone": ""}
     for name in WEEK:
         typed |= day(name, values.pop(name, spans))
     return typed | values
@@ -137,24 +135,6 @@ class TestPage:
 
         assert "<td>10:00–12:00</td>" in page
         assert "<del>08:00-18:00</del> → <ins>10:00-12:00</ins>" in history
-
-    def test_takes_geojson_and_writes_it_back(self, admin_client):
-        typed = form(city="Santos", area=json.dumps(POLYGON))
-        save(admin_client, ADD, typed)
-
-        hours = ServiceHours.objects.get()
-        shown = admin_client.get(change(hours)).context["adminform"].form["area"].value()
-        unchanged = admin_client.post(change(hours), form("08:00-18:00", city="Santos", area=json.dumps(shown)))
-
-        assert [len(ring) for ring in hours.area[0]] == [4, 4]
-        assert unchanged.status_code in {200, 302}
-
-    @pytest.mark.parametrize("area", ["Santos", "[" * 50_000, "{" + "[" * 50_000, " 1,2;3,4"])
-    def test_names_what_is_no_area(self, admin_client, area):
-        response = admin_client.post(ADD, form(city="Santos", area=area))
-
-        assert [*response.context["adminform"].form.errors] == ["area"]
-        assert not ServiceHours.objects.exists()
 
     def test_of_an_account_is_shown_with_the_hours_that_held_before(self, admin_client):
         make("06:00-07:00")

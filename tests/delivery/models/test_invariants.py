@@ -101,6 +101,26 @@ class TestDelivery:
     @pytest.mark.parametrize(
         ("change", "constraint"),
         [
+            ({"shipping_value": Decimal("-0.01")}, "delivery_price_not_negative"),
+            ({"distance_km": Decimal(-1)}, "delivery_price_not_negative"),
+            ({}, "delivery_delivery_route_id_key"),
+        ],
+    )
+    def test_is_not_made_with_a_negative_price_or_the_route_of_another(self, change, constraint):
+        copy = Delivery.objects.get(pk=DeliveryFactory.create().pk)
+        copy.pk = uuid4()
+        copy.route_id = uuid4() if change else copy.route_id
+        for column, value in change.items():
+            setattr(copy, column, value)
+
+        with refused(IntegrityError, constraint), transaction.atomic():
+            copy.save(force_insert=True)
+
+        assert Delivery.objects.count() == 1
+
+    @pytest.mark.parametrize(
+        ("change", "constraint"),
+        [
             ({"status": "DELIVERED"}, "delivery_status_fits_route"),
             ({"route_status": "ACCEPTED", "status": "ACCEPT"}, "delivery_driver_fits_route"),
             ({"route_status": "EXPIRED", "status": "FAILED"}, "delivery_closed_has_its_time"),

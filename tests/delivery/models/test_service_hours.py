@@ -5,22 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import DataError, IntegrityError, transaction
+from django.db import IntegrityError, transaction
 
 from common.cached import Cached
-from delivery.geo import areas
-from delivery.geo.distance import Point
 from delivery.hours import Day
 from delivery.models import ServiceHours, service_hours
 from delivery.models.service_hours import CACHED_SECONDS
-from tests.factories import PICKUP, IntegratorFactory
+from tests.factories import IntegratorFactory
 from tests.service_hours import make, row
 
 pytestmark = pytest.mark.django_db
-# Around PICKUP, a larger one around it, and one elsewhere.
-CENTRE = areas.parse("-23.6,-46.7,-23.5,-46.6")
-STATE = areas.parse("-25.3,-53.1,-19.8,-44.2")
-MANAUS = areas.parse("-3.2,-60.1,-3.0,-59.9")
 NOON = datetime(2026, 11, 24, 15, tzinfo=UTC)  # in São Paulo
 
 
@@ -33,27 +27,23 @@ class TestInForce:
     def test_is_always_open_without_hours(self, shop):
         ServiceHours.forget_in_force()
 
-        assert ServiceHours.in_force().opens_at(shop.pk, PICKUP, at=NOON) == NOON
+        assert ServiceHours.in_force().opens_at(shop.pk, at=NOON) == NOON
 
-    def test_takes_the_account_before_the_city_before_the_installation(self, shop):
-        general, large = make(), make(city="State", area=STATE)
-        small, own = make(city="Centre", area=CENTRE), make(integrator=shop)
-        other = IntegratorFactory.create()
+    def test_takes_the_account_before_the_installation(self, shop):
+        general, own = make(), make(integrator=shop)
         found = ServiceHours.in_force()
 
-        assert found.of(shop.pk, PICKUP) == own
-        assert found.of(other.pk, PICKUP) == small  # of both that contain it
-        assert found.of(other.pk, Point(-22.0, -47.0)) == large
-        assert found.of(other.pk, Point(-3.1, -60.0)) == general
+        assert found.of(shop.pk) == own
+        assert found.of(IntegratorFactory.create().pk) == general
 
-    def test_goes_by_the_zone_of_the_city_or_else_of_the_service(self, shop, settings):
+    def test_goes_by_its_own_zone_or_else_that_of_the_service(self, shop, settings):
         settings.TIME_ZONE = "America/Santiago"
         make("12:30-13:00")
-        make("12:30-13:00", city="Manaus", area=MANAUS, time_zone="America/Manaus")
+        make("12:30-13:00", integrator=shop, time_zone="America/Manaus")
         found = ServiceHours.in_force()
 
-        assert found.opens_at(shop.pk, PICKUP, at=NOON) == NOON.replace(minute=30)
-        assert found.opens_at(shop.pk, Point(-3.1, -60.0), at=NOON) == NOON.replace(hour=16, minute=30)
+        assert found.opens_at(IntegratorFactory.create().pk, at=NOON) == NOON.replace(minute=30)
+        assert found.opens_at(shop.pk, at=NOON) == NOON.replace(hour=16, minute=30)
 
     def test_is_read_once_in_five_seconds(self, shop, monkeypatch, django_assert_num_queries):
         seconds = [1000.0]
@@ -91,8 +81,6 @@ class TestClean:
                 "'Natal' is no date with a name of at most 60 characters, its date occurs twice, or there are over 100."
             ]}),
             (dict.fromkeys(service_hours.WEEKDAYS, ""), {"__all__": ["Fill in the hours of at least one day."]}),
-            ({"city": "Santos"}, {"__all__": ["A city has a name and an area, and is of no account."]}),
-            ({"area": CENTRE}, {"__all__": ["A city has a name and an area, and is of no account."]}),
         ],
     )  # fmt: skip  # a table
     def test_names_what_is_wrong(self, values, faults):
@@ -101,11 +89,6 @@ class TestClean:
 
         assert refused.value.message_dict == faults
 
-    def test_logs_nothing(self, caplog):
-        row(city="Santos", area=CENTRE).full_clean()
-
-        assert caplog.messages == []
-
     def test_refuses_a_second_one_of_a_scope(self):
         make()
 
@@ -113,13 +96,12 @@ class TestClean:
             row().full_clean()
 
     def test_bounds_the_rows(self, monkeypatch, shop):
-        monkeypatch.setattr(service_hours, "MOST_CITIES", 1)
+        monkeypatch.setattr(service_hours, "MOST_ROWS", 1)
         first = make()
         first.full_clean()
 
-        row(integrator=shop).full_clean()
         with pytest.raises(ValidationError, match="no more than 1"):
-            row(city="Santos", area=CENTRE).full_clean()
+            row(integrator=shop).full_clean()
 
 
 class TestDatabase:
@@ -132,8 +114,6 @@ class TestDatabase:
             ({"days_off": "2026-12-25"}, "days_off"),
             ({"days_off": "2026-12-25 Natal\nNatal"}, "days_off"),
             ({"time_zone": "Mars/Olympus"}, "time_zone"),
-            ({"city": "Santos"}, "scope"),
-            ({"area": CENTRE}, "scope"),
             (dict.fromkeys(service_hours.WEEKDAYS, ""), "some_day"),
         ],
     )
@@ -141,24 +121,15 @@ class TestDatabase:
         with pytest.raises(IntegrityError, match=f"service_hours_{constraint}"), transaction.atomic():
             row(**values).save()
 
-    def test_refuses_a_city_of_an_account(self, shop):
-        with pytest.raises(IntegrityError, match="service_hours_scope"), transaction.atomic():
-            row(integrator=shop, city="Santos", area=CENTRE).save()
-
-    @pytest.mark.parametrize("area", [{}, [], [[[]]], [[[[1, 2], [3]]]], [[[["1", 2]]]], [[[[1, 2, 3]]]], "x"])
-    def test_refuses_what_is_no_area(self, area):
-        with pytest.raises((IntegrityError, DataError)), transaction.atomic():
-            row(city="Santos", area=area).save()
-
     def test_accepts_what_is_written(self):
         everything = "00:00-06:00, 22:00-02:00"
-        row(everything, city="Santos", area=STATE, days_off=f"2026-12-24 {everything} Véspera de Natal").save()
+        row(everything, days_off=f"2026-12-24 {everything} Véspera de Natal").save()
 
         assert ServiceHours.objects.count() == 1
 
-    @pytest.mark.parametrize("values", [{}, {"city": "Santos", "area": CENTRE}])
-    def test_has_one_row_of_a_scope(self, values):
-        row(**values).save()
-
-        with pytest.raises(IntegrityError, match="service_hours_one_of_a_scope"), transaction.atomic():
+    def test_has_one_row_of_a_scope(self, shop):
+        for values in ({}, {"integrator": shop}):
             row(**values).save()
+
+            with pytest.raises(IntegrityError, match="service_hours_one_of_a_scope"), transaction.atomic():
+                row(**values).save()

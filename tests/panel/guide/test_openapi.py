@@ -10,7 +10,6 @@ from openapi_spec_validator import validate
 
 from common.api.openapi import NOT_BLANK
 from common.brazil.states import WRITTEN_POSTCODE
-from config.management.commands import openapi
 from panel.guide import description as translations
 from panel.guide import postman, views
 from panel.guide.catalogue import CODES, A, B
@@ -48,12 +47,6 @@ def _differences(value, other, path=()):
             yield from _differences(inner, translated, path)
     elif value != other:
         yield path, value, other
-
-
-class TestTheFile:
-    def test_is_what_the_code_describes(self):
-        """Otherwise run `manage.py openapi`."""
-        assert translations.FILE.read_text() == openapi.content()
 
 
 class TestTheDescription:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.template.loader import render_to_string
 
-from panel.plots import Bars, Chart, Figure, Series
+from common.pages.plots import Bars, Chart, Figure, Series
 
 GOOD, BAD = Series("Received", "good"), Series("Failed", "bad")
 
