@@ -102,7 +102,7 @@ class HistoryAdmin(Unchangeable, ModelAdmin):
 
     def __init__(self, model: type[Events], site: admin.AdminSite) -> None:
         super().__init__(model, site)
-        self.opts = copy(self.opts)  # with names for people: the package's are English
+        self.opts: Any = copy(model._meta)  # with names for people: the package's are English
         self.opts.verbose_name = gettext_lazy("change")
         self.opts.verbose_name_plural = gettext_lazy("changes of prices and rules")
 
