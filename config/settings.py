@@ -74,6 +74,8 @@ INSTALLED_APPS = [
     "delivery",
     "integration",
 ]
+if EMBEDDED:
+    INSTALLED_APPS.append("dev")  # its commands
 
 MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",  # first, so that every response and log record has the id
