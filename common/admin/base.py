@@ -301,9 +301,20 @@ def short(value: UUID | str) -> SafeString:
     )
 
 
+# The colours of Unfold's labels.
+_PILLS = {
+    "good": "bg-green-100 text-green-700 dark:bg-green-500/20 dark:text-green-400",
+    "info": "bg-blue-100 text-blue-700 dark:bg-blue-500/20 dark:text-blue-400",
+    "warn": "bg-orange-100 text-orange-700 dark:bg-orange-500/20 dark:text-orange-400",
+    "bad": "bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400",
+    "": "bg-base-500/8 text-base-700 dark:bg-base-500/20 dark:text-base-200",
+}
+
+
 def pill(text: Any, colour: str = "", *, title: Any = "") -> SafeString:
     """A state as the panel's badges show it. `colour`: good, info, warn, bad; empty for grey."""
-    return format_html('<span class="rota-pill{}" title="{}">{}</span>', f" is-{colour}" if colour else "", title, text)
+    look = f"inline-block font-semibold leading-6 px-2 rounded-default text-xs {_PILLS[colour]}"
+    return format_html('<span class="{}" title="{}">{}</span>', look, title, text)
 
 
 def pill_of(state: State) -> SafeString:

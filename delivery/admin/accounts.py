@@ -65,7 +65,6 @@ class TokenInline(ReadOnlyInline):
 class IntegratorAdmin(AccountAdmin):
     list_display = [named, "webhook", "last_call", "people", _ID, "created_at"]
     add_page = "panel:setup_new"
-    add_text = _("Bring in an integrator")
     nothing_yet = _("No integrator yet.")
     limits = _LIMITS
     search_fields = ["name__composed"]
@@ -74,10 +73,9 @@ class IntegratorAdmin(AccountAdmin):
     change_form_template = "admin/delivery/integrator/change_form.html"
 
     def get_fieldsets(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
-        shown = ["team", _ID, "created_at"] if obj else []
         requests = ["allow_any_pickup", "refuse_repeated_external_ids", "approve_pickup_points", "on_failure"]
         return [
-            (None, {"fields": ["name", *shown]}),
+            (None, {"fields": ["name", "team", _ID, "created_at"]}),
             (_("Requests"), {"fields": requests}),
             (_("Limits"), {"classes": ["collapse"], "fields": list(_LIMITS)}),
         ]
@@ -102,11 +100,7 @@ class IntegratorAdmin(AccountAdmin):
         return ngettext("%(count)s person", "%(count)s people", count) % {"count": count}
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
-        by, at = actor(request), clock.now()
-        if change:
-            integrators.change(integrator=obj, by=by, at=at)
-        else:
-            integrators.open_(obj, by=by, at=at)
+        integrators.change(integrator=obj, by=actor(request), at=clock.now())
 
     @admin.display(description=_("team"))
     def team(self, obj: Integrator) -> str:
@@ -158,7 +152,7 @@ class TokenAdmin(OneTimeSecretAdmin):
     """Issue, rotate, revoke. The clear text of a token is shown once, in the response to its issue."""
 
     list_display = ["hint", "state", "name", "integrator", "environment", LAST_USED, "created_at"]
-    add_text = add_title = _("Issue a token")
+    add_title = _("Issue a token")
     add_submit = _("Issue")
     nothing_yet = _("No token yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]

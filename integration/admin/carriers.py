@@ -65,7 +65,7 @@ class CarrierKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
     list_display = ["hint", "state", "carrier", LAST_USED, "created_at", CREATED_BY]
-    add_text = add_title = _("Issue a carrier key")
+    add_title = _("Issue a carrier key")
     add_submit = _("Issue")
     nothing_yet = _("No carrier key yet.")
     list_filter = ["carrier", ("revoked_at", admin.EmptyFieldListFilter)]

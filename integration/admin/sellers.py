@@ -102,7 +102,6 @@ class KeyInline(ReadOnlyInline):
 class SellerAdmin(AccountAdmin):
     list_display = [named, _REFERENCE, "last_call", "people", "created_at"]
     add_page = "panel:seller_new"
-    add_text = _("Bring in a seller")
     nothing_yet = _("No seller yet.")
     limits = _LIMITS
     search_fields = ["name__composed", "=reference"]
@@ -110,10 +109,9 @@ class SellerAdmin(AccountAdmin):
     inlines = [CompanyInline, KeyInline]
 
     def get_fieldsets(self, request: HttpRequest, obj: Seller | None = None) -> Any:
-        shown = ["team", _REFERENCE, "created_at"] if obj else []
         return [
-            (None, {"fields": ["name", *shown, *(["mails_receivers"] if obj else [])]}),
-            (_("Limits"), {"classes": ["collapse"], "fields": [*_LIMITS, *(["space_taken"] if obj else [])]}),
+            (None, {"fields": ["name", "team", _REFERENCE, "created_at", "mails_receivers"]}),
+            (_("Limits"), {"classes": ["collapse"], "fields": [*_LIMITS, "space_taken"]}),
         ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Seller]:
@@ -136,10 +134,9 @@ class SellerAdmin(AccountAdmin):
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.
-        obj.save(update_fields=["name", *_LIMITS] if change else None)
-        if change:
-            are_on = form.cleaned_data["mails_receivers"]
-            sellers.set_receiver_mails(seller=obj, are_on=are_on, by=actor(request), at=clock.now())
+        obj.save(update_fields=["name", *_LIMITS])
+        are_on = form.cleaned_data["mails_receivers"]
+        sellers.set_receiver_mails(seller=obj, are_on=are_on, by=actor(request), at=clock.now())
 
     @admin.display(description=_("team"))
     def team(self, obj: Seller) -> str:
@@ -200,7 +197,7 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
     list_display = ["hint", "state", "environment", "name", SELLER, LAST_USED, "created_at", CREATED_BY]
-    add_text = add_title = _("Issue an API key")
+    add_title = _("Issue an API key")
     add_submit = _("Issue")
     nothing_yet = _("No API key yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
