@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -82,7 +81,7 @@ class ServiceHoursAdmin(RecordedAdmin):
     @admin.display(description=_("today"))
     def today(self, hours: ServiceHours) -> str:
         ((_day, text),) = week_of(hours.timetable, at=clock.now(), days=1)
-        return format_html('<span class="rota-named">{}</span>', text)
+        return text
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name in WEEKDAYS:

@@ -124,34 +124,27 @@ def _price(tariff: Tariff | None, trip: pricing.Trip, *, percent: str = "") -> D
     return pricing.percent_of(price, getattr(tariff, percent)) if percent else price
 
 
-def _figures(title: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
-    """Fields with short values, beside each other."""
-    return title, {"classes": ["rota-grid"], "fields": fields}
-
-
 @admin.register(Tariff)
 class TariffAdmin(RecordedAdmin, TabularImportAdmin):
     form = TariffForm
     change_form_before_template = "admin/price_preview.html"
     resource = TariffResource
     list_display = [
-        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money, is_named=True),
-        column("price_per_km", _("price per km"), money, is_named=True),
-        column("minimum_fare", _("minimum fare"), money, is_named=True),
-        column("maximum_km", _("maximum distance"), KILOMETRES.write, is_named=True),
+        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money),
+        column("price_per_km", _("price per km"), money),
+        column("minimum_fare", _("minimum fare"), money),
+        column("maximum_km", _("maximum distance"), KILOMETRES.write),
     ]  # fmt: skip  # a list of names
     list_filter = ["active", "vehicle_type"]
     list_select_related = ["integrator"]
     fieldsets = [
         (None, {"fields": ["vehicle_type", "integrator", "active"]}),
-        _figures(
-            _("Price"), "base_fare", "included_km", "price_per_km", "price_per_extra_dropoff", "minimum_fare",
-            "return_share",
-        ),
-        _figures(_("What is taken"), "maximum_km", "maximum_kg", "maximum_side_cm", "maximum_litres"),
-        _figures(_("Cancellation"), "cancel_percent_accepted", "cancel_percent_collected"),
+        (_("Price"), {"fields": ["base_fare", "included_km", "price_per_km", "price_per_extra_dropoff", "minimum_fare",
+            "return_share"]}),
+        (_("What is taken"), {"fields": ["maximum_km", "maximum_kg", "maximum_side_cm", "maximum_litres"]}),
+        (_("Cancellation"), {"fields": ["cancel_percent_accepted", "cancel_percent_collected"]}),
         (_("After a failure"), {"fields": ["retry_percent", "return_percent"]}),
-        _figures(_("What drivers earn"), "driver_percent", "driver_fixed", "driver_per_km"),
+        (_("What drivers earn"), {"fields": ["driver_percent", "driver_fixed", "driver_per_km"]}),
     ]  # fmt: skip  # a table
     autocomplete_fields = ["integrator"]
     search_fields = ["integrator__name__composed"]
@@ -164,14 +157,12 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
 @admin.register(DispatchRules)
 class DispatchRulesAdmin(OneRow, RecordedAdmin):
     fieldsets = [
-        _figures(_("Eligible drivers"), "dispatch_radius_km", "position_fresh_seconds"),
-        _figures(_("Lateness"), "late_without_driver_minutes", "late_pickup_minutes", "late_minutes_per_km"),
-        _figures(
-            _("Distances and arrival times"), "road_factor", "speed_kmh_motorcycle", "speed_kmh_car",
+        (_("Eligible drivers"), {"fields": ["dispatch_radius_km", "position_fresh_seconds"]}),
+        (_("Lateness"), {"fields": ["late_without_driver_minutes", "late_pickup_minutes", "late_minutes_per_km"]}),
+        (_("Distances and arrival times"), {"fields": ["road_factor", "speed_kmh_motorcycle", "speed_kmh_car",
             "routing_time_factor_motorcycle", "routing_time_factor_car", "service_minutes_pickup",
-            "service_minutes_stop",
-        ),
-        _figures(_("Earnings"), "driver_share_percent"),
+            "service_minutes_stop"]}),
+        (_("Earnings"), {"fields": ["driver_share_percent"]}),
         (_("Maps"), {"fields": ["streets_from_openstreetmap"]}),
     ]  # fmt: skip  # a table
 

@@ -91,8 +91,8 @@ class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
     resource = RateResource
     list_display = [
         "service", "zone_name", "origin_kind", "destination_kind",
-        column("base_centavos", _("up to 1 kg"), centavos, is_named=True),
-        column("extra_kg_centavos", _("each extra kg"), centavos, is_named=True),
+        column("base_centavos", _("up to 1 kg"), centavos),
+        column("extra_kg_centavos", _("each extra kg"), centavos),
         "deadline_days",
     ]  # fmt: skip  # a list of names
     list_filter = ["service", "zone", "origin_kind", "destination_kind"]
