@@ -16,7 +16,7 @@ from common import clock
 from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.models import Event
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint
 from delivery.refusals import refusal
