@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Func, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -97,6 +97,7 @@ class EndpointForm(forms.ModelForm[Any]):
 class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
     """Base class: an owner's first endpoint is made elsewhere; further ones are added here."""
 
+    form = EndpointForm
     list_filter = ["environment", "enabled", "off_because"]
     actions = ["send_test", "switch_on", "switch_off", "rotate_secret", "remove"]
 
@@ -241,7 +242,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
 
 
 class AttemptInline(ReadOnlyInline):
-    """Base class of an area's, which has the model. The last attempt first."""
+    """The last attempt first. `EventAdmin` adds the model."""
 
     ordering = ["-number"]
     fields = ["number", column("at", _("at"), moment), "status_code", "milliseconds", "error", "response_start"]
@@ -286,7 +287,19 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
             (None, {"classes": ["rota-facts"], "fields": shown}),
             (_("Body"), {"classes": ["rota-whole", "collapse"], "fields": ["sent_body"]}),
         ]
+        attempt = model._meta.get_field("attempts").related_model
+        self.inlines = [type("AttemptInline", (AttemptInline,), {"model": attempt})]
         super().__init__(model, site)
+
+    def found_by(self, term: str) -> Q | Func:
+        """The events that a text names as a whole, by an index."""
+        raise NotImplementedError
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        return queryset.filter(self.found_by(term)) if term else queryset, False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         last = outbox_of(self.model).attempts._default_manager.filter(event=OuterRef("pk")).order_by("-number")
