@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
@@ -16,10 +16,15 @@ from common.brazil import zones
 from common.brazil.formats import moment
 from common.brazil.states import LONGEST_POSTCODE, postcode_of
 from common.mail import outbox
+from common.webhooks import endpoints
+from common.webhooks.address_guard import InvalidWebhookUrl
+from common.webhooks.models import Endpoint
+from delivery import words
 from delivery.geo import geocoding
 from delivery.geo.distance import Point
 from delivery.models import Integrator
 from delivery.models.alert import LEAST_MINUTES, MOST_MINUTES
+from delivery.refusals import refusal
 from integration import postcodes
 from integration.errors import NoCoverage
 from integration.models import (
@@ -31,6 +36,7 @@ from integration.models import (
     compact_document,
 )
 from integration.models.seller import validate_document
+from integration.papers.label_pdf import PER_A4, Size
 from panel.filters import CHOICES, MOMENT_INPUT, PERIODS, RANGE
 
 # The period of `RangeForm` that begins with the first failed event.
@@ -387,3 +393,38 @@ class NewSellerForm(_FirstPerson):
         if errors:
             raise ValidationError(errors)
         return documents
+
+
+class LabelForm(forms.Form):
+    """How labels are printed."""
+
+    size = forms.ChoiceField(
+        label=_("Paper"),
+        choices=[
+            (Size.CM_10X15.value, _("10 by 15 cm")),
+            (Size.A6.value, "A6"),
+            (Size.A4.value, _("A4, four on a sheet")),
+        ],
+    )
+    position = forms.TypedChoiceField(
+        label=_("First place on the sheet"),
+        coerce=int,
+        choices=[(number, number) for number in range(1, PER_A4 + 1)],
+    )
+    format = forms.ChoiceField(
+        label=pgettext_lazy("of a file", "Format"),
+        choices=[("pdf", "PDF"), ("zpl", _("ZPL, for label printers (10 by 15 cm)"))],
+    )
+
+
+class PolicyForm(forms.Form):
+    on_failure = forms.ChoiceField(label=_("When a drop-off fails"), choices=[*words.POLICIES.items()])
+
+
+def checked_url(form: Any, *, of: Endpoint | None) -> endpoints.CheckedUrl | None:
+    """The form's webhook URL if webhooks may be sent to it; otherwise None, and the form says why not."""
+    try:
+        return endpoints.check_url(form.cleaned_data["url"], of=of)
+    except InvalidWebhookUrl as error:
+        form.add_error("url", refusal(error))
+        return None

@@ -1,7 +1,8 @@
 """Programs, and files by their paths, that tests need and pip does not install, each with the Debian packages of it.
 
-`python3 tests/programs.py` prints the packages that this machine lacks. Without one of these the tests that need it are
-skipped, unless NOTHING_SKIPS is set, as in CI. The browser tests are faster with LIGHTER, and run without it.
+`python3 tests/programs.py` prints the packages of PACKAGES that this machine lacks. Without one of these the tests that
+need it are skipped, unless NOTHING_SKIPS is set, as in CI. CLIENTS are those of `make test-clients` alone. The browser
+tests are faster with LIGHTER, and run without it.
 """
 
 import os
@@ -13,15 +14,8 @@ PACKAGES = {
     "chromium": "chromium fonts-dejavu-core fonts-liberation",
     "php": "php-cli",  # a program of the panel's quickstart
     "node": "nodejs npm",
-    "npm": "nodejs npm",  # clients generated from the API's description
-    "javac": "default-jdk-headless",
-    "go": "golang-go",
-    # What generated clients import.
-    "/usr/share/java/jackson-databind.jar": "libjackson2-databind-java",
-    "/usr/share/java/httpmime.jar": "libhttpmime-java",
-    "/usr/share/java/jsr305.jar": "libjsr305-java",
-    "/usr/share/java/geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
-    "/usr/share/gocode/src/gopkg.in/validator.v2": "golang-gopkg-validator.v2-dev",
+    "npm": "nodejs npm",  # tools that check the API's description
+    "java": "default-jre-headless",  # the generator of clients
     "promtool": "prometheus",  # alert rules
     "docker-compose": "docker-compose",
     "systemd-analyze": "systemd",
@@ -30,13 +24,23 @@ PACKAGES = {
     "pgbouncer": "pgbouncer",
     "redis-server": "redis-server",
 }
+CLIENTS = {
+    "javac": "default-jdk-headless",
+    "go": "golang-go",
+    # What generated clients import.
+    "/usr/share/java/jackson-databind.jar": "libjackson2-databind-java",
+    "/usr/share/java/httpmime.jar": "libhttpmime-java",
+    "/usr/share/java/jsr305.jar": "libjsr305-java",
+    "/usr/share/java/geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
+    "/usr/share/gocode/src/gopkg.in/validator.v2": "golang-gopkg-validator.v2-dev",
+}
 
 
 def missing(name: str) -> str:
     """Why a test that needs this program or file is skipped; empty where it is installed."""
     if Path(name).exists() if name.startswith("/") else shutil.which(name):
         return ""
-    return f"{name} was not found. To install it: apt-get install {PACKAGES.get(name, name)}"
+    return f"{name} was not found. To install it: apt-get install {(PACKAGES | CLIENTS).get(name, name)}"
 
 
 def is_needed() -> bool:

@@ -242,7 +242,7 @@ def facts(columns: Iterable[Column]) -> list[Callable[[Any], Any]]:
 def _markup(value: Any) -> Any:
     match value:
         case State():
-            return pill(value.name, value.colour, title=value.code)
+            return pill_of(value)
         case Code():
             return copyable(value)
         case Model():
@@ -263,6 +263,11 @@ def short(value: UUID | str) -> SafeString:
 def pill(text: Any, colour: str = "", *, title: Any = "") -> SafeString:
     """A state as the panel's badges show it. `colour`: good, info, warn, bad; empty for grey."""
     return format_html('<span class="rota-pill{}" title="{}">{}</span>', f" is-{colour}" if colour else "", title, text)
+
+
+def pill_of(state: State) -> SafeString:
+    """A status with the API's code as its title."""
+    return pill(state.name, state.colour, title=state.code)
 
 
 def copyable(value: str) -> SafeString:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Func, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -30,19 +30,21 @@ from common.admin.base import (
     column,
     copy_button,
     effect,
+    facts,
     linked,
     page_of,
     pill,
+    pill_of,
     pretty,
-    short,
 )
 from common.brazil.formats import ago, moment
+from common.columns import ADMIN, Column
 from common.errors import DomainError
 from common.refusals import refusal
-from common.webhooks import endpoints, replays
+from common.webhooks import columns, endpoints, replays
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend, EndpointStays
-from common.webhooks.models import FAILING, STATE_COLOURS, STATE_NAMES, Endpoint, Event, EventState, OffBecause
+from common.webhooks.models import FAILING, STATE_NAMES, Endpoint, Event, EventState, OffBecause
 from common.webhooks.outbox import outbox_of
 
 _LAST_SUCCESS = column("last_success_at", _("last success"), ago)
@@ -50,7 +52,7 @@ _CREATED = column("created_at", _("created"), moment)
 
 
 def event_state(event: Event) -> SafeString:
-    return pill(STATE_NAMES[event.shown_state], STATE_COLOURS[event.shown_state])
+    return pill_of(columns.state(event))
 
 
 @admin.display(description=_("status"))
@@ -95,6 +97,7 @@ class EndpointForm(forms.ModelForm[Any]):
 class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
     """Base class: an owner's first endpoint is made elsewhere; further ones are added here."""
 
+    form = EndpointForm
     list_filter = ["environment", "enabled", "off_because"]
     actions = ["send_test", "switch_on", "switch_off", "rotate_secret", "remove"]
 
@@ -239,7 +242,7 @@ class EndpointAdmin(RefusalsAsMessages, ChangedOnly, ModelAdmin):
 
 
 class AttemptInline(ReadOnlyInline):
-    """Base class of an area's, which has the model. The last attempt first."""
+    """The last attempt first. `EventAdmin` adds the model."""
 
     ordering = ["-number"]
     fields = ["number", column("at", _("at"), moment), "status_code", "milliseconds", "error", "response_start"]
@@ -279,16 +282,24 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
         ]  # fmt: skip  # a list of names
         owner = model._meta.get_field("endpoint").related_model.OWNER
         self.list_select_related = [subject, f"endpoint__{owner}", "queue_item"]
-        facts = [
-            "state_pill", "name", "endpoint", subject, "sequence", "attempts_made", _CREATED,
-            column("sent_at", _("received"), moment), column("next_attempt_at", _("next attempt"), moment),
-            column("webhook_id", "webhook-id", short),
-        ]  # fmt: skip  # a list of names
+        shown = facts(columns.of_event(Column(noun, subject, on=ADMIN)))
         self.fieldsets = [
-            (None, {"classes": ["rota-facts"], "fields": facts}),
+            (None, {"classes": ["rota-facts"], "fields": shown}),
             (_("Body"), {"classes": ["rota-whole", "collapse"], "fields": ["sent_body"]}),
         ]
+        attempt = model._meta.get_field("attempts").related_model
+        self.inlines = [type("AttemptInline", (AttemptInline,), {"model": attempt})]
         super().__init__(model, site)
+
+    def found_by(self, term: str) -> Q | Func:
+        """The events that a text names as a whole, by an index."""
+        raise NotImplementedError
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        term = search_term.strip()
+        return queryset.filter(self.found_by(term)) if term else queryset, False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         last = outbox_of(self.model).attempts._default_manager.filter(event=OuterRef("pk")).order_by("-number")

@@ -13,7 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy, ngettext
 
-from common.admin.base import pill
+from common.admin.base import pill, pill_of
 from common.brazil.formats import postcode
 from delivery import columns, words
 from delivery.models import Delivery, Stop, Transition
@@ -23,8 +23,7 @@ from delivery.models.bases import Located
 @admin.display(description=gettext_lazy("status"))
 def state(delivery: Delivery) -> SafeString:
     """The delivery's status, which names the end of a route too, and that the driver is on the way back."""
-    found = columns.state(delivery)
-    return pill(found.name, found.colour, title=found.code)
+    return pill_of(columns.state(delivery))
 
 
 def stop_state(stop: Stop) -> SafeString:

@@ -638,6 +638,11 @@ class Delivery(Identified, Located):
         """Where a driver who takes the route goes first, from which distances are counted: A, in mode REVERSE B."""
         return self.ordered_stops[0] if self.mode == lifecycle.Mode.REVERSE else self
 
+    @property
+    def trigger_at_a(self) -> Trigger:
+        """What ends the work at A: the collection, or in mode REVERSE the arrival with everything."""
+        return Trigger.RETURN if self.mode == lifecycle.Mode.REVERSE else Trigger.COLLECT
+
     @cached_property
     def ordered_stops(self) -> list[Stop]:
         """The stops B, C, D, read once, from the prefetched rows where there are any."""

@@ -25,7 +25,7 @@ from common.admin.base import (
     TabularInline,
     column,
     facts,
-    pill,
+    pill_of,
     pretty,
     rendered_in,
 )
@@ -56,8 +56,7 @@ COST = column("cost", _("order value"), money)
 
 
 def status_pill(status: str) -> SafeString:
-    state = words.state(status)
-    return pill(state.name, state.colour, title=state.code)
+    return pill_of(words.state(status))
 
 
 STATE = column("status", _("status"), status_pill, is_long=True)

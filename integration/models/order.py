@@ -318,6 +318,11 @@ class Order(models.Model):
         return timezone.localdate(self.delivered_at) > self.promised_on
 
     @property
+    def possible_carriers(self) -> models.QuerySet[Carrier]:
+        """Those that it may be assigned to, with its own."""
+        return Carrier.objects.filter(Q(active=True) | Q(pk=self.carrier_id))
+
+    @property
     def tracking_url(self) -> str:
         """The receiver's page. Whoever has the address can see it, see `link_works`."""
         return f"{settings.SITE_URL}/{RECEIVERS_PAGES}{link_tokens.make(self.pk, salt=_SALT)}"

@@ -131,16 +131,11 @@ class Delivery(AccountView):
             next_arrival=next((each.arrival for each in stops if each.stop == next_place), None),
             steps=steps,
             requested_by=steps[-1].change.by,
-            at_a=next((step.change.at for step in steps if step.change.trigger == at_a(found)), None),
+            at_a=next((step.change.at for step in steps if step.change.trigger == found.trigger_at_a), None),
             live_ids=_ids(found, steps),
             goods=models.GoodsInHand.objects.out().filter(delivery=found).select_related("driver"),
             **context(found),
         )
-
-
-def at_a(delivery: models.Delivery) -> Trigger:
-    """What ends the work at A: the collection, or in mode REVERSE the arrival with everything."""
-    return Trigger.RETURN if delivery.mode == Mode.REVERSE else Trigger.COLLECT
 
 
 class AnyDelivery(LoggedInView):

@@ -16,8 +16,8 @@ from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.webhooks.outbox import OUTBOX
 from panel.filters import EventFilter, OrderEventFilter
 from panel.forms import AuthenticationForm
+from panel.setup_steps import steps_context
 from panel.views.base import AccountView, SellerView
-from panel.views.setup import steps_context
 
 
 class OfAccount(AccountView):

@@ -1,10 +1,9 @@
 """The event log with every attempt, also as CSV, and sending events again."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby, takewhile
-from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
@@ -20,13 +19,13 @@ from common import clock
 from common.actors import actor
 from common.api.heavy import heavy
 from common.brazil.formats import named_moment
+from common.columns import FILE, Column
 from common.files import table_files
-from common.files.csv_files import Cell
-from common.files.table_files import Column, OfMoments
 from common.postgresql.replica import may_be_old
 from common.webhooks import feed, replays
+from common.webhooks.columns import of_event
 from common.webhooks.errors import EndpointCannotSend
-from common.webhooks.models import FAILING, STATE_NAMES, Attempt, EventState
+from common.webhooks.models import FAILING, Attempt, EventState
 from common.webhooks.replays import Replayed
 from delivery.models import parse_id
 from delivery.refusals import refusal
@@ -125,21 +124,9 @@ class EventsExport(EventsView):
         _log.info("%s exported events of %s", actor(request), self.owner_in_logs)
         return table_files.response(request, self.file_name("events"), columns=self._columns(), rows=self._rows())
 
-    def _columns(self) -> list[Column]:
-        return [
-            ("webhook-id", attrgetter("webhook_id")),
-            (_("Event"), attrgetter("name")),
-            ("webhook-sequence", attrgetter("sequence")),
-            (self.subject_column, self.subject_code),
-            (_("State"), lambda event: STATE_NAMES[event.shown_state]),
-            (OfMoments(_("Made")), attrgetter("created_at")),
-            (OfMoments(_("Received")), attrgetter("sent_at")),
-            (_("Attempts"), attrgetter("attempts_made")),
-            (OfMoments(_("Last attempt")), _of_last_attempt("at")),
-            (_("Last answer"), _of_last_attempt("status_code")),
-            ("ms", _of_last_attempt("milliseconds")),
-            (_("Error"), _of_last_attempt("error")),
-        ]
+    def _columns(self) -> list[table_files.Column]:
+        subject = Column(self.subject_column, self.subject_code, on=FILE)
+        return table_files.of_rows(of_event(subject))
 
     def _rows(self) -> Iterator[Any]:
         for rows, _searched_until in all_rows(self.filter_class, self.request.GET, self.events, **self.filter_options):
@@ -148,10 +135,6 @@ class EventsExport(EventsView):
             for event in rows:
                 event.last_attempt = attempts.get(event.pk)
                 yield event
-
-
-def _of_last_attempt(name: str) -> Callable[[Any], Cell]:
-    return lambda event: getattr(event.last_attempt, name, None)
 
 
 class Event(EventsView):

@@ -18,9 +18,8 @@ from delivery.models import PickupPoint
 from delivery.refusals import refusal
 from panel.delivery_forms import check_served
 from panel.filters import PickupPointFilter, numbered
-from panel.forms import PickupPointForm
+from panel.forms import PickupPointForm, PolicyForm
 from panel.views.base import RequestingView, user_of
-from panel.views.policy import PolicyForm
 
 _CHANGES = ("approve", "activate", "deactivate", "remove")
 

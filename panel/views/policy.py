@@ -1,23 +1,17 @@
 """What a failure at a drop-off leads to where a request does not say it. Owners and account staff decide."""
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from access import teams
 from common import clock
-from delivery import words
 from delivery.actions import integrators
 from delivery.lifecycle import OnFailure
+from panel.forms import PolicyForm
 from panel.views.base import RequestingView, user_of
-
-
-class PolicyForm(forms.Form):
-    on_failure = forms.ChoiceField(label=gettext_lazy("When a drop-off fails"), choices=[*words.POLICIES.items()])
 
 
 class Policy(RequestingView):

@@ -25,7 +25,6 @@ from delivery.refusals import refusal
 from panel import hours, maps
 from panel.delivery_forms import DeliveryForm, like, like_pickup, located, newest_of, pickups, priced, receivers
 from panel.views.base import RequestingView
-from panel.views.deliveries import at_a
 
 
 class FormView(RequestingView):
@@ -230,7 +229,7 @@ class Receipt(RequestingView):
             in_zone_of=found,
             delivery=found,
             stops=[(each, moments.get((at_stop.value, each.stop.label))) for each in details],
-            at_a=moments.get((at_a(found).value, "")),
+            at_a=moments.get((found.trigger_at_a.value, "")),
             at=now,
             is_sandbox=self.environment == Environment.SANDBOX,
         )

@@ -3,7 +3,6 @@
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
@@ -12,21 +11,12 @@ from common import clock
 from common.actors import actor
 from integration.actions import carriers
 from integration.errors import CarrierInactive
-from integration.models import Carrier, Order
+from integration.models import Carrier
 from panel.views.base import SellerView
-
-_MAY_ASSIGN = "integration.assign_order"
 
 
 class _CarrierForm(forms.Form):
     carrier = forms.ModelChoiceField(Carrier.objects.filter(active=True), required=False)
-
-
-def assignable(request: HttpRequest, order: Order) -> QuerySet[Carrier]:
-    """The carriers that the user may assign the order to, with its own. None without the right to."""
-    if not request.user.has_perm(_MAY_ASSIGN):
-        return Carrier.objects.none()
-    return Carrier.objects.filter(Q(active=True) | Q(pk=order.carrier_id))
 
 
 class AssignCarrier(SellerView):
@@ -35,7 +25,7 @@ class AssignCarrier(SellerView):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
-        if not request.user.has_perm(_MAY_ASSIGN):
+        if not request.user.has_perm("integration.assign_order"):
             raise PermissionDenied
         found = get_object_or_404(self.orders, pk=order)
         form = _CarrierForm(request.POST)

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, ngettext, pgettext_lazy
+from django.utils.translation import gettext_noop, ngettext
 
 from common import clock
 from common.actors import actor
@@ -24,8 +23,8 @@ from integration.models import Manifest, ManifestEntry, Order
 from integration.models.invoice import with_labels
 from integration.models.order import LONGEST_CODE
 from integration.papers import files
-from integration.papers.label_pdf import PER_A4, Size
 from panel.filters import ListFilter, find_orders, listed
+from panel.forms import LabelForm
 from panel.views.base import SellerView
 
 _LONGEST_KEY = 18  # digits, with which every number is a bigint
@@ -43,28 +42,6 @@ _REFUSALS = {
     "order_not_found": gettext_noop("An order was not found."),
     "manifest_not_found": gettext_noop("The manifest was deleted meanwhile."),
 }
-
-
-class LabelForm(forms.Form):
-    """How labels are printed."""
-
-    size = forms.ChoiceField(
-        label=gettext_lazy("Paper"),
-        choices=[
-            (Size.CM_10X15.value, gettext_lazy("10 by 15 cm")),
-            (Size.A6.value, "A6"),
-            (Size.A4.value, gettext_lazy("A4, four on a sheet")),
-        ],
-    )
-    position = forms.TypedChoiceField(
-        label=gettext_lazy("First place on the sheet"),
-        coerce=int,
-        choices=[(number, number) for number in range(1, PER_A4 + 1)],
-    )
-    format = forms.ChoiceField(
-        label=pgettext_lazy("of a file", "Format"),
-        choices=[("pdf", "PDF"), ("zpl", gettext_lazy("ZPL, for label printers (10 by 15 cm)"))],
-    )
 
 
 class ManifestFilter(ListFilter):

@@ -31,10 +31,9 @@ from integration.models import Invoice, InvoiceLink, Order, Simulation, WebhookE
 from integration.simulation import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
+from panel.forms import LabelForm
+from panel.invoice_uploads import keep_uploaded
 from panel.views.base import SellerView
-from panel.views.seller_carriers import assignable
-from panel.views.seller_invoices import keep_uploaded
-from panel.views.seller_manifests import LabelForm
 
 # The statuses of an order without trouble, in their order.
 _WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)
@@ -138,7 +137,7 @@ class OrderPage(SellerView):
             steps=_steps(order),
             simulator=_shipment(order),
             label_form=LabelForm(),
-            carriers=assignable(self.request, order),
+            carriers=order.possible_carriers if self.request.user.has_perm("integration.assign_order") else (),
             link=order.tracking_url if order.link_works(at=clock.now()) else None,
             may_cancel=Status.CANCELLED in TABLE[Status(order.status)] and not self.seller.suspended_at,
             words=searched,

@@ -19,8 +19,8 @@ from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
 from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm, NewSellerForm
+from panel.hand_over import fresh_link, invite, shown_once
 from panel.views.base import LoggedInView, SellerView, origin, user_of
-from panel.views.setup import fresh_link, invite, shown_once
 
 
 class KeysView(SellerView):

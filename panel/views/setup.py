@@ -3,11 +3,9 @@
 The state of each step is read from the account, so that staff can go on later.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -16,23 +14,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from access import access_links, invitations
-from access.rights import Account
-from access.teams import TeamRefusal
-from common import clock, credentials
-from common.accounts import Role
+from access import access_links
+from common import clock
 from common.actors import actor
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
-from common.webhooks.models import Endpoint, Event
+from common.webhooks.models import Event
 from delivery.actions import integrators, tokens
 from delivery.errors import TooManyTokens
-from delivery.models import Environment, Integrator, PickupPoint, WebhookAttempt, WebhookEndpoint, WebhookEvent
+from delivery.models import Environment, Integrator, PickupPoint, WebhookEvent
 from delivery.refusals import refusal
-from panel.ciphertexts import FRESH_LINK
-from panel.forms import NewAccountForm, PlaceForm, UrlForm
-from panel.views.base import AccountView, LoggedInView, origin, page_language, user_of
+from panel.forms import NewAccountForm, PlaceForm, UrlForm, checked_url
+from panel.hand_over import fresh_link, invite
+from panel.setup_steps import steps_context
+from panel.views.base import AccountView, LoggedInView, origin
 
 _TEST_SHOWN = timedelta(days=1)
 
@@ -176,15 +172,6 @@ def _issued(account: Integrator, *, again: str, by: str, at: datetime) -> dict[E
     }
 
 
-def checked_url(form: Any, *, of: Endpoint | None) -> endpoints.CheckedUrl | None:
-    """The form's webhook URL if webhooks may be sent to it; otherwise None, and the form says why not."""
-    try:
-        return endpoints.check_url(form.cleaned_data["url"], of=of)
-    except InvalidWebhookUrl as error:
-        form.add_error("url", refusal(error))
-        return None
-
-
 def add_place(account: Integrator, form: Any) -> None:
     """Add the form's place, if it has one, as a pickup point."""
     if point := form.cleaned_data["position"]:
@@ -204,71 +191,3 @@ def store_url(account: Integrator, url: endpoints.CheckedUrl, *, by: str, at: da
         tokens.issue(integrator=account, environment=Environment.SANDBOX, to_hand_over=True, by=by, at=at)
     sandbox = account.endpoints.first_ones().get(environment=Environment.SANDBOX)
     return endpoints.send_test(endpoint=sandbox, by=by, at=at)
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the set-up, and whether it is done."""
-
-    name: str
-    title: str
-    is_done: bool
-
-
-def steps_context(
-    account: Integrator, endpoint: WebhookEndpoint, attempt: WebhookAttempt | None, *, at: datetime
-) -> dict[str, Any]:
-    """What `panel/setup_steps.html` shows.
-
-    `endpoint` is the one that test events are sent to, `attempt` the last attempt at the latest test event. The
-    endpoint's last success is written after it and would contradict it for a moment.
-    """
-    is_received = endpoint.last_success_at is not None or (attempt is not None and attempt.succeeded)
-    has_place = account.allow_any_pickup or account.pickup_points.active().exists()
-    valid = {token.environment for token in account.tokens.valid(at=at)}
-    is_staffed = account.members.exists() or invitations.pending(account).exists()
-    steps = [
-        Step("place", _("Pickup point"), has_place),
-        Step("webhook", _("Webhook"), is_received),
-        Step("people", _("People"), is_staffed),
-        Step("tokens", _("Access data"), valid == set(Environment.values)),
-    ]
-    return {
-        "steps": steps,
-        "done": {each.name: each.is_done for each in steps},
-        "is_last": all(each.is_done for each in steps[:-1]),
-    }
-
-
-def invite(request: HttpRequest, account: Account, email: str) -> None:
-    """Invite the first person as owner, unless `email` is empty. The next page says so, or shows `fresh_link`."""
-    if not email:
-        return
-    by, language = user_of(request), page_language()
-    try:
-        issued = invitations.invite(
-            account=account, email=email, role=Role.OWNER, by=by, language=language, at=clock.now()
-        )
-    except TeamRefusal as error:
-        messages.error(request, str(error))
-        return
-    if issued.invitation.is_mailed:
-        messages.success(request, _("The invitation is on its way to %(email)s.") % {"email": email})
-    else:
-        request.session[FRESH_LINK] = credentials.encrypt(request.build_absolute_uri(issued.path))
-
-
-def fresh_link(request: HttpRequest) -> str | None:
-    """The link of the invitation that the request before this one made, if it was not sent by e-mail."""
-    gone = _("The link cannot be shown any more. Send the invitation again from the page 'Team'.")
-    return shown_once(request, FRESH_LINK, gone=gone)
-
-
-def shown_once(request: HttpRequest, key: str, *, gone: str) -> str | None:
-    """The clear text of the ciphertext in the session, which it leaves; None with the message `gone` if it is lost."""
-    ciphertext = request.session.pop(key, None)
-    try:
-        return credentials.decrypt(ciphertext) if ciphertext else None
-    except InvalidToken:  # its encryption key was removed meanwhile
-        messages.error(request, gone)
-        return None

@@ -47,7 +47,7 @@ typescript() {
     tool 180 tsx tests/contract/client.ts "$invoice" "$url" "$token" "$key" "$carrier"
 }
 
-# Every call with the client for Python.
+# Every call with the client for Python, in CI.
 python() {
     client python python --package-name rota_client
     PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py "$invoice" "$url" "$token" "$key" "$carrier"

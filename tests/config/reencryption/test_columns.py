@@ -43,7 +43,7 @@ class TestColumns:
             "delivery/actions/tokens.py",  # Token.ciphertext
             "common/files/kept_uploads.py",  # KeptUpload.ciphertext
             "panel/views/sellers.py",  # the session
-            "panel/views/setup.py",  # the session
+            "panel/hand_over.py",  # the session
             "integration/models/webhook.py",  # WebhookEndpoint.authentication_ciphertext
             "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
             "delivery/actions/deliveries.py",  # DropoffOptions.pin_ciphertext
