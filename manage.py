@@ -17,7 +17,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     environment.refuse_bad_environment()
     if is_embedded():
-        from config.local import embedded  # its packages are absent in production
+        from dev import embedded  # its packages are absent in production
 
         embedded.hold_postgres()
     execute_from_command_line(sys.argv)

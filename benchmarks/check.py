@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks import api_calls, load, processes, report
 from benchmarks.load import Side
 from config.env import BASE_DIR
-from config.local import embedded
+from dev import embedded
 from tests.ports import free_port
 
 _DATA = BASE_DIR / "var" / "bench" / "check"

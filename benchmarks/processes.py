@@ -14,8 +14,8 @@ from typing import IO
 import psutil
 
 from config.env import BASE_DIR
-from config.local import embedded
 from config.processes import commands
+from dev import embedded
 
 DATA = BASE_DIR / "var" / "bench"
 _START_SECONDS = 120

@@ -35,7 +35,7 @@ _dispatch, _retention = environment.Dispatch(), environment.Retention()
 _order_integration = environment.OrderIntegration()
 _defaults: dict[str, str] = {}
 if EMBEDDED:
-    from config.local import embedded  # its packages are absent in production
+    from dev import embedded  # its packages are absent in production
 
     _defaults = embedded.environment()
 

@@ -19,9 +19,9 @@ import pytest
 from psycopg.sql import SQL, Identifier
 
 from config.env import BASE_DIR, data_dir, is_embedded
-from config.local import embedded
-from config.local.children import die_with_parent
-from config.local.embedded.private import locked, open_private, try_lock
+from dev import embedded
+from dev.children import die_with_parent
+from dev.embedded.private import locked, open_private, try_lock
 from tests import template_database
 
 # Production needs them beside the URLs.

@@ -14,7 +14,7 @@ def modules() -> Iterator[tuple[str, str]]:
     for package in PACKAGES:
         for path in sorted((BASE_DIR / package).rglob("*.py")):
             name = path.relative_to(BASE_DIR)
-            if not _NOT_PRODUCT & set(name.parts) and not name.is_relative_to("config/local"):
+            if not _NOT_PRODUCT & set(name.parts) and not name.is_relative_to("dev"):
                 yield name.as_posix(), path.read_text()
 
 

@@ -17,7 +17,7 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from config.env import BASE_DIR
-from config.local.embedded.account import Account
+from dev.embedded.account import Account
 from tests.sources import PACKAGES
 
 _PREFIX = "template_"

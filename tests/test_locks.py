@@ -15,7 +15,7 @@ _CALL = re.compile(r"select_for_update|get_or_create|update_or_create|R?Lock|_?(
 _KEYWORDS = {"ignore_conflicts", "update_conflicts"}
 _SQL = re.compile(r"FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE|ON CONFLICT|pg_(try_)?advisory_\w*lock|LOCK TABLE")
 # Not in production, or run by one process alone.
-_LEFT_OUT = re.compile(r"(.*/)?migrations/|config/local/")
+_LEFT_OUT = re.compile(r"(.*/)?migrations/|dev/")
 
 
 def test_each_lock_is_in_the_table_with_its_test():

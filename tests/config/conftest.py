@@ -9,7 +9,7 @@ import pytest
 from psycopg.sql import SQL, Identifier
 from rest_framework.test import APIClient
 
-from config.local import embedded
+from dev import embedded
 from tests import servers
 from tests.integration.factories import SellerFactory, key_of
 from tests.panel.conftest import as_role, person, shop, with_url, world

@@ -13,7 +13,7 @@ COMMANDS = {
     "manage": ["manage.py", "check"],
     "web": ["-m", "config.server.web", "--interface", "rsgi", "--port", "0", "config.server.rsgi:application"],
     "worker": ["-m", "celery", "--app", "config", "worker"],
-    "run": ["-m", "config.local.run"],
+    "run": ["-m", "dev.run"],
 }
 
 

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from config.env import BASE_DIR, data_dir
-from config.local import embedded, schema
+from dev import embedded, schema
 from tests import servers
 from tests.faults.waiting import until
 from tests.ports import free_port
@@ -36,7 +36,7 @@ def service() -> Iterator[tuple[str, str, str, str]]:
     environment = {**os.environ, "DATA_DIR": str(folder), "PORT": str(port)}  # the limits are off in it
     with log.open("wb") as output:
         run = subprocess.Popen(
-            [sys.executable, "-m", "config.local.run"],
+            [sys.executable, "-m", "dev.run"],
             cwd=BASE_DIR, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
@@ -59,7 +59,7 @@ def service() -> Iterator[tuple[str, str, str, str]]:
 
 
 def _make_tables(folder: Path) -> None:
-    """What the migrations would take a quarter of a minute for; tests/config/local/test_run.py starts without them."""
+    """What the migrations would take a quarter of a minute for; tests/dev/test_run.py starts without them."""
     with mock.patch.dict(os.environ, DATA_DIR=str(folder)):
         server = embedded.Postgres(folder / "postgres")
         servers.make_tables(embedded.postgres_url())

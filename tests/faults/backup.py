@@ -14,8 +14,8 @@ from urllib.parse import quote
 import psycopg
 
 from config.env import BASE_DIR, data_dir
-from config.local import embedded
-from config.local.embedded.account import Account
+from dev import embedded
+from dev.embedded.account import Account
 
 _SECONDS = 120
 # Seen from the data folder of a server, which may not enter the folders above by their names.

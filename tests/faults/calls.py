@@ -16,8 +16,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from config.local import embedded
 from delivery.models import Token
+from dev import embedded
 from integration.models import Seller
 from tests.factories import payload
 from tests.faults.threads import Threads

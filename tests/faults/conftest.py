@@ -14,9 +14,9 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from common.postgresql.invariants import find_broken
 from config.env import data_dir
-from config.local import embedded
 from delivery import invariants as deliveries
 from delivery.models import Token
+from dev import embedded
 from integration import invariants as orders
 from integration.models import Seller
 from tests import servers

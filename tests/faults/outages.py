@@ -11,7 +11,7 @@ import psycopg
 from django.db import connection
 
 from config.env import data_dir
-from config.local import embedded
+from dev import embedded
 from tests import servers
 from tests.faults.waiting import DEADLINE_SECONDS, until
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from config.local import embedded
+from dev import embedded
 
 _BYTES = 65_536
 

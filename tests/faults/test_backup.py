@@ -13,9 +13,9 @@ import requests
 from django.utils import timezone
 
 from config.env import data_dir
-from config.local import embedded
 from delivery.actions import proofs
 from delivery.models import WebhookEvent
+from dev import embedded
 from tests.factories import DeliveryFactory, payload
 from tests.faults import backup
 from tests.faults.calls import new_session

@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from config.env import data_dir
-from config.local import embedded
 from delivery.models import ProofPhoto, Stop
 from delivery.payload import Options
+from dev import embedded
 from tests.delivery.proofs import asking_for, first_stop
 from tests.factories import DriverFactory
 from tests.faults import backup

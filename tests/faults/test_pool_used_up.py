@@ -6,7 +6,7 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from config.local import embedded
+from dev import embedded
 from tests.faults.calls import Traffic, statuses
 from tests.faults.report import print_figures
 from tests.faults.waiting import until

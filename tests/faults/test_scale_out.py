@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from common.webhooks.breaker import OPENS_AFTER
 from common.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
-from config.local import embedded
 from delivery.actions import alerts, deliveries
 from delivery.models import AlertPost, EndpointAlerts, EventState, Transition, WebhookEvent
+from dev import embedded
 from tests.factories import BY, DeliveryFactory, validated_payload
 from tests.faults.calls import Traffic, created, made, statuses
 from tests.faults.redis_server import redis_server, version_of

@@ -8,7 +8,7 @@ import time
 import psycopg
 import pytest
 
-from config.local import embedded
+from dev import embedded
 from tests.faults import next_version
 from tests.faults.calls import Traffic, created, made, statuses
 from tests.faults.proxy import caddy

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis, RedisError
 
 from common.pages.page_updates import CHANNEL
-from config.local.embedded.redis import _program
+from dev.embedded.redis import _program
 from tests.config.server.stream_client import EventStream, granian, limits
 from tests.faults.waiting import until
 

@@ -14,10 +14,10 @@ from common.postgresql import batches
 from common.webhooks import endpoints
 from common.workers import wake_up
 from config.celery import app as celery_app
-from config.local import embedded
 from delivery import tasks
 from delivery.models import WebhookAttempt, WebhookEvent
 from delivery.webhooks.outbox import OUTBOX
+from dev import embedded
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.ports import free_port
 

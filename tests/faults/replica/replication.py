@@ -10,8 +10,8 @@ from urllib.parse import quote
 import psycopg
 
 from config.env import data_dir
-from config.local import embedded
-from config.local.embedded.account import Account
+from dev import embedded
+from dev.embedded.account import Account
 from tests.faults import backup, outages
 from tests.faults.waiting import until
 

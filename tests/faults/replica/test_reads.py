@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from config.env import BASE_DIR
-from config.local import embedded
+from dev import embedded
 from tests.faults.replica.browser import Browser
 from tests.faults.waiting import DEADLINE_SECONDS
 

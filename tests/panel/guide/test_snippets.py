@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from config.local.demo import data
+from dev.demo import data
 from tests.integration.factories import load_tariff
 from tests.panel.guide import snippets
 

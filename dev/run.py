@@ -23,10 +23,10 @@ import psycopg
 
 from config import environment, npm_files, processes
 from config.env import BASE_DIR, StartRefused, data_dir, is_embedded
-from config.local import embedded, schema
-from config.local.banner import banner
-from config.local.children import Child, die_with_parent, log
-from config.local.embedded.private import open_private, shorten, try_lock
+from dev import embedded, schema
+from dev.banner import banner
+from dev.children import Child, die_with_parent, log
+from dev.embedded.private import open_private, shorten, try_lock
 
 T = TypeVar("T")
 _START_SECONDS = 120

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from config.env import PACKAGES
-from config.local import schema
+from dev import schema
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from redis.exceptions import OutOfMemoryError, ResponseError
 
 from config.celery import app as celery_app
 from config.env import is_embedded
-from config.local import embedded
+from dev import embedded
 
 REFUSED = [
     ["CONFIG", "GET", "dir"], ["CONFIG", "SET", "dir", "/"], ["DEBUG", "SLEEP", "0"], ["MODULE", "LIST"],

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from config.local.demo.client import Client, DemoFailed, Receiver, command
-from config.local.demo.data import PICKUP
+from dev.demo.client import Client, DemoFailed, Receiver, command
+from dev.demo.data import PICKUP
 
 _WEBHOOK_SECONDS = 30
 _LATE_SECONDS = 1

@@ -11,8 +11,6 @@ from django.utils import timezone
 import delivery.invariants
 import integration.invariants
 from common.postgresql.invariants import find_broken
-from config.local.banner import credentials
-from config.local.demo import data
 from delivery.actions import tokens
 from delivery.errors import InvalidToken
 from delivery.lifecycle import RouteStatus
@@ -27,6 +25,8 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
+from dev.banner import credentials
+from dev.demo import data
 from integration.lifecycle import Status
 from integration.models import Invoice, InvoiceLink, Manifest, Order, Seller, StatusLog
 

@@ -1,4 +1,4 @@
-"""Runs a command in a session of its own, and ends it at Ctrl-C: `python config/local/foreground.py COMMAND…`.
+"""Runs a command in a session of its own, and ends it at Ctrl-C: `python dev/foreground.py COMMAND…`.
 
 A terminal sends SIGINT to every process of `make run`; those in Python, of the set-up too, would each print a
 traceback. So only this one gets it, and sends SIGTERM to the command, once. It does so too when its own parent has

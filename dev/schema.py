@@ -6,7 +6,7 @@ import os
 import psycopg
 
 from config.env import BASE_DIR, PACKAGES, data_dir
-from config.local import embedded
+from dev import embedded
 
 
 def is_current() -> bool:

@@ -1,4 +1,4 @@
-"""A real run of `config.local.run`, for tests."""
+"""A real run of `dev.run`, for tests."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ class Run:
         self.in_foreground = in_foreground
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
-                [*(FOREGROUND if in_foreground else []), sys.executable, "-m", "config.local.run"],
+                [*(FOREGROUND if in_foreground else []), sys.executable, "-m", "dev.run"],
                 cwd=BASE_DIR,
                 env={**keep, "DATA_DIR": str(self.data), "PORT": str(port), **environment},
                 start_new_session=in_foreground,

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from config.environment import Web
-from config.local.banner import commands, credentials
-from config.local.demo import data
+from dev.banner import commands, credentials
+from dev.demo import data
 
 
 class Command(BaseCommand):

@@ -22,7 +22,7 @@ _REQUEST = """{
 def banner(base: str, demo: dict[str, str] | None, *, is_embedded: bool) -> str:
     """The text. `base` is the URL of the service.
 
-    `demo` has the credentials if this start has created the demo data, see `config.local.demo.data`.
+    `demo` has the credentials if this start has created the demo data, see `dev.demo.data`.
     """
     lines = [
         *(commands(base, demo) if demo is not None else []),

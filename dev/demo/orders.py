@@ -7,7 +7,7 @@ from typing import Any
 
 from stdnum.br import cnpj
 
-from config.local.demo.client import Client, command
+from dev.demo.client import Client, command
 from integration import nfe
 from integration.actions.orders import Receiver
 

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from config.environment import Web
-from config.local.demo import immediate, orders
-from config.local.demo.client import DemoFailed, check_service
+from dev.demo import immediate, orders
+from dev.demo.client import DemoFailed, check_service
 
 
 class Command(BaseCommand):

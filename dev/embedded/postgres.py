@@ -19,8 +19,8 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from config.env import StartRefused, data_dir
-from config.local.embedded.account import Account
-from config.local.embedded.private import LONGEST_SOCKET_PATH, locked, open_private, runtime_dir, shorten, try_lock
+from dev.embedded.account import Account
+from dev.embedded.private import LONGEST_SOCKET_PATH, locked, open_private, runtime_dir, shorten, try_lock
 
 VERSION = "18"
 _PORT = "5432"  # part of the socket's name

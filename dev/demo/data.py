@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 
 from common import clock
 from common.webhooks import endpoints
-from config.local.demo.client import command
 from delivery.actions import dispatch_rules, tariffs, tokens
 from delivery.models import Environment, Integrator, Tariff, VehicleType
+from dev.demo.client import command
 from integration.actions import carriers, keys
 from integration.models import Carrier, CarrierRule, Seller
 

@@ -16,9 +16,9 @@ import pytest
 import requests
 
 from config.env import BASE_DIR, StartRefused
-from config.local import run as local_run
-from config.local.children import Child
-from tests.config.local.runs import Run
+from dev import run as local_run
+from dev.children import Child
+from tests.dev.runs import Run
 from tests.faults.waiting import until
 from tests.ports import free_port
 from tests.production import ENVIRONMENT

@@ -1,7 +1,7 @@
 """PostgreSQL and Redis from Python wheels, for a machine that has neither.
 
 PostgreSQL is shared by the processes that use one data folder: the first starts it, the last stops it. Redis is a
-child of `config.local.run` (or of the test session). Both listen on unix sockets only.
+child of `dev.run` (or of the test session). Both listen on unix sockets only.
 The wheels are the `embedded` extra. Nothing of this package is imported in production.
 """
 
@@ -16,15 +16,9 @@ from pathlib import Path
 from cryptography.fernet import Fernet
 
 from config.env import StartRefused, data_dir
-from config.local.embedded.postgres import Postgres, hold_postgres, postgres_url
-from config.local.embedded.private import open_private
-from config.local.embedded.redis import (
-    redis_command,
-    redis_log,
-    redis_socket,
-    wait_for_end_of_redis,
-    wait_for_redis,
-)
+from dev.embedded.postgres import Postgres, hold_postgres, postgres_url
+from dev.embedded.private import open_private
+from dev.embedded.redis import redis_command, redis_log, redis_socket, wait_for_end_of_redis, wait_for_redis
 
 __all__ = [
     "Postgres",

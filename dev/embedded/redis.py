@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.env import StartRefused, data_dir
-from config.local.embedded.private import LONGEST_SOCKET_PATH, private_folder, runtime_dir, shorten
+from dev.embedded.private import LONGEST_SOCKET_PATH, private_folder, runtime_dir, shorten
 
 if TYPE_CHECKING:
     import subprocess

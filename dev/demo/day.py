@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from common.accounts import Environment
-from config.local.demo.orders import RECEIVER, invoice
 from delivery.actions import deliveries, drivers, moves
 from delivery.geo.distance import Point
 from delivery.lifecycle import Trigger
 from delivery.models import Driver, DutyChange, Token
 from delivery.payload import DeliveryRequest, Package, Place
 from delivery.windows import Window
+from dev.demo.orders import RECEIVER, invoice
 from integration.actions import invoices, manifests, orders
 from integration.lifecycle import Reason, Status
 from integration.models import Manifest, Order, Seller, compact_document

@@ -7,8 +7,8 @@ import stat
 import pytest
 
 from config.env import StartRefused
-from config.local.embedded import local_secrets
-from config.local.embedded.private import LOG_BYTES, open_private, private_folder, runtime_dir, shorten
+from dev.embedded import local_secrets
+from dev.embedded.private import LOG_BYTES, open_private, private_folder, runtime_dir, shorten
 
 OTHER_UID = 54_321
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from config.env import BASE_DIR
-from tests.config.local.runs import FOREGROUND, Run
+from tests.dev.runs import FOREGROUND, Run
 from tests.faults.waiting import until
 from tests.ports import free_port
 

@@ -14,9 +14,9 @@ import psycopg
 import pytest
 
 from config.env import BASE_DIR, StartRefused
-from config.local import embedded
-from config.local.embedded import account
-from config.local.embedded.account import Account
+from dev import embedded
+from dev.embedded import account
+from dev.embedded.account import Account
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ class TestHoldPostgres:
         assert not second.is_running()
 
     def test_does_not_count_a_holder_that_was_killed(self, data_dir):
-        holder = "from config.local import embedded; embedded.hold_postgres(); print('held', flush=True); input()"
+        holder = "from dev import embedded; embedded.hold_postgres(); print('held', flush=True); input()"
         with subprocess.Popen(
             [sys.executable, "-c", holder], cwd=BASE_DIR, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:

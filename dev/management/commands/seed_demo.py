@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from common import clock
-from config.local.demo import data, day
 from delivery.models import Environment, Token
+from dev.demo import data, day
 from integration.models import Seller
 
 
