@@ -23,7 +23,7 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 # Without compiled modules, each process takes seconds longer to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-clients test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock clean
+.PHONY: run test test-affected test-clients test-faults mutants bench bench-check bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock clean
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
@@ -34,6 +34,13 @@ run: .venv/.uv
 test: .venv/.ready node_modules/.ready .venv/valhalla/.ready
 	@$(BIN)/python $(if $(COVERAGE),-m slipcover --source $(subst $(empty) ,$(comma),$(PACKAGES)) --json --out var/coverage.json) -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS)
 	@$(if $(COVERAGE),$(BIN)/python -m slipcover --merge var/coverage.json --out var/coverage.json --fail-under 95)
+
+# The tests nearest to what differs from main, or from BASE=COMMIT, committed or not: of a leaf in about a minute. tests/affected.py
+# says what it cannot find.
+test-affected: .venv/.ready node_modules/.ready
+	@files=$$($(BIN)/python -m tests.affected $(or $(BASE),main)) || exit 1; \
+	if [ -z "$$files" ]; then echo "No test is near what changed."; \
+	else $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS) $$files; fi
 
 # About two minutes, before a release: clients generated from the description for TypeScript, Go, PHP and Java. `make test` has Python's.
 test-clients: .venv/.ready

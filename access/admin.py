@@ -136,7 +136,6 @@ class UserAdmin(NamedRights, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-
     add_form = UserCreationForm
     change_password_form = PasswordForm
     list_display = ["username", "state", "email", "person", "accounts", "role_names", "two_steps", "last_login"]
-    add_text = gettext_lazy("New person")
     list_filter = ["is_staff", "is_superuser", "is_active", ("groups", RoleFilter)]
     readonly_fields = ["last_login", "date_joined"]
     actions = ["end_sessions"]

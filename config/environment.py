@@ -71,7 +71,7 @@ class Group(BaseSettings):
         """Refuse production without a required value."""
         how = about(cls.model_fields[str(info.field_name)])["required"]
         if how and not value and not is_embedded():
-            raise ValueError(f"is not set: {how}")
+            raise ValueError(f"this is not set: {how}")
         return value
 
 
@@ -146,7 +146,7 @@ class Web(Group):
 
     ALLOWED_HOSTS: values.Hosts = _variable(
         [],
-        "host names served, comma-separated; `*` is refused in production",
+        "host names served, without scheme, port and path, comma-separated; `*` is refused in production",
         without="localhost, 127.0.0.1, [::1]",
         required="the host names this service answers to, comma-separated, such as rota.example.com",
     )
@@ -266,7 +266,8 @@ class Observability(Group):
     )
     METRICS_TOKEN: values.BearerToken = _variable(
         "",
-        "Bearer token of Prometheus for `/metrics`, at least 32 characters; see [monitoring.md](monitoring.md)",
+        "Bearer token of Prometheus for `/metrics`, at least 32 characters without spaces; see "
+        "[monitoring.md](monitoring.md)",
         without="none: there is no such page",
         is_secret=True,
     )
@@ -416,20 +417,13 @@ def misspelt() -> list[str]:
 
 def _sentence(group: type[Group], error: dict[str, Any]) -> str:
     name, *place = error["loc"] or [""]
-    if error["type"] == "value_error":  # of a check in `environment_values` or of a model
-        which = f" (value {place[0] + 1})" if place and "," in os.environ[name] else ""
-        return f"{name}{which} {error['ctx']['error']}".strip()
-    return f"{name} is '{str(error['input'])[:_MAX_SHOWN]}', not {_taken(group, name)}"
-
-
-def _taken(group: type[Group], name: str) -> str:
-    """What a variable takes whose type is a number, a boolean or one of some words."""
-    schema = group.model_json_schema()["properties"][name]
-    if "enum" in schema:
-        return f"one of {', '.join(schema['enum'])}"
-    if schema["type"] == "boolean":
-        return "1 or 0"
-    return f"a {'whole ' * (schema['type'] == 'integer')}number from {schema['minimum']:,} to {schema['maximum']:,}"
+    reason = error["msg"].removeprefix("Value error, ")
+    if not name or name not in group.model_fields:  # of a model
+        return str(reason)
+    field = group.model_fields[name]
+    which = f" (value {place[0] + 1})" if place and "," in os.environ[name] else ""
+    shown = f" '{os.environ[name][:_MAX_SHOWN]}'" if field.repr and os.environ.get(name) else ""
+    return f"{name}{which}{shown}: {reason} ({field.description})".replace("\n", " ")
 
 
 def _refuse(found: list[str]) -> None:

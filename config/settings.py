@@ -74,6 +74,8 @@ INSTALLED_APPS = [
     "delivery",
     "integration",
 ]
+if EMBEDDED:
+    INSTALLED_APPS.append("dev")  # its commands
 
 MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",  # first, so that every response and log record has the id
@@ -291,11 +293,6 @@ CONTENT_SECURITY_POLICY = {
 
 # --- Admin -----------------------------------------------------------------------------------------------------------
 
-_STYLES = (
-    "colours", "frame", "cards", "facts", "moves", "lists", "lists_phone", "ids", "prices", "object", "forms",
-    "fixes",
-)  # fmt: skip  # a list of names
-
 
 def _static(path: str, _request: HttpRequest) -> str:
     return static(path)
@@ -307,10 +304,12 @@ UNFOLD: dict[str, Any] = {
     "SITE_HEADER": "Rota",
     "SITE_ICON": partial(_static, "panel/icon.svg"),
     "SITE_URL": "/panel/",
+    "SITE_SUBHEADER": "config.site.subheader",
+    "SHOW_BACK_BUTTON": True,
     "SHOW_LANGUAGES": True,
-    # Unfold would write the colours as an inline style, which the policy forbids; they are in config/admin/colours.css.
+    # Unfold would write the colours as an inline style, which the policy forbids; they are in config/admin.css.
     "COLORS": lambda _request: {},
-    "STYLES": [partial(_static, f"config/admin/{name}.css") for name in _STYLES],
+    "STYLES": [partial(_static, "config/admin.css")],
     "SCRIPTS": [partial(_static, "config/admin.js")],
     "DASHBOARD_CALLBACK": "config.start_page.context",
     "SIDEBAR": {"navigation": "config.site.sidebar"},

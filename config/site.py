@@ -18,9 +18,12 @@ from django.db import DataError
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import SimpleTemplateResponse
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -61,7 +64,8 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
-from panel.pages import Menu, pages_for
+from panel.pages import Menu, Page, pages_for
+from panel.templatetags.panel import zone_of_frame
 
 _log = logging.getLogger(__name__)
 # "View on site" loads any object without checking a permission, and no model here has such a page. Passwords are
@@ -181,31 +185,42 @@ _NAMES: dict[type[Model], Any] = {
     WebhookEvent: _("Events"),
     EndpointOfSeller: _("Webhooks"),
     EventOfOrder: _("Events"),
-    Events: _("Changes of prices and rules"),
 }
+
+
+def subheader(_request: HttpRequest) -> str:
+    """Whose time the admin tells."""
+    return zone_of_frame()
+
+
+def _with_drawing(page: Page) -> SafeString:
+    """Unfold's own icons are letters of a font."""
+    return format_html('<span class="flex gap-3 items-center">{}{}</span>', render_to_string(page.drawing), page.title)
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """The panel's pages, then groups of the admin's lists: what this user may view. Empty groups are left out."""
     pages = [
-        {"title": page.title, "drawing": page.drawing, "link": page.address(), "active": False}
+        {"title": _with_drawing(page), "link": page.address(), "active": False}
         for page in pages_for(request.user)
         if page.menu in {Menu.ALL, Menu.MORE}
     ]
-    start = {"title": gettext("Admin"), "drawing": "panel/icons/admin.svg", "link": reverse("admin:index")}
+    start = {"title": gettext("Admin"), "icon": "settings", "link": reverse("admin:index")}
     return [{"title": None, "items": [*pages, start]}, *groups(request)]
 
 
 def groups(request: HttpRequest) -> list[dict[str, Any]]:
     """The groups of the admin's lists that this user may view."""
-    found = [{"title": title, "items": list(_entries(request, models))} for title, models in _GROUPS]
+    found = [
+        {"title": title, "collapsible": True, "items": list(_entries(request, models))} for title, models in _GROUPS
+    ]
     return [group for group in found if group["items"]]
 
 
 def _entries(request: HttpRequest, models: list[tuple[str, type[Model]]]) -> Iterable[dict[str, Any]]:
     for symbol, model in models:
         if admin.site.get_model_admin(model).has_view_permission(request):
-            opts = model._meta  # its public name
+            opts = admin.site.get_model_admin(model).opts
             link = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
             name = _NAMES.get(model, opts.verbose_name_plural)
             yield {"title": capfirst(str(name)), "icon": symbol, "link": link}

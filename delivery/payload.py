@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
@@ -109,6 +109,20 @@ class DeliveryRequest:
         return sum(
             (Decimal(str(item.get("weight") or 0)) * (item.get("quantity") or 1) for item in self.packages), Decimal(0)
         )
+
+
+def restored(found: dict[str, Any]) -> DeliveryRequest:
+    """What `dataclasses.asdict` has taken apart and JSON has kept, with moments as text."""
+    places = [_restored_place(place) for place in (found["pickup"], *found["dropoffs"])]
+    return DeliveryRequest(**{**found, "mode": Mode(found["mode"]), "pickup": places[0], "dropoffs": places[1:]})
+
+
+def _restored_place(found: dict[str, Any]) -> Place:
+    options, window = found["options"], found["window"]
+    on_failure = options["on_failure"] and OnFailure(options["on_failure"])
+    moments = {name: text and datetime.fromisoformat(text) for name, text in window.items()}
+    parts = {"options": Options(**{**options, "on_failure": on_failure}), "window": Window(**moments)}
+    return Place(**{**found, "point": Point(*found["point"]), **parts})
 
 
 def _sides_cm(item: Package) -> list[Decimal]:

@@ -1,9 +1,9 @@
 """Deliveries from an uploaded table: each row is a form of a request with one drop-off.
 
 What was read is kept, encrypted, for an hour (`common.files.kept_uploads`). The page has it checked and, after it is
-confirmed, requested in portions of a second, because each row may ask the geocoder and the routing engine. A row is
-requested once, by the digest of what it says and of its pickup point, so that the same file again makes no second
-delivery, unless the first one has failed.
+confirmed, requested in portions of a second, because each row asks the geocoder and the routing engine once: what they
+answered is kept with the row. A row is requested once, by the digest of what it says and of its pickup point, so that
+the same file again makes no second delivery, unless the first one has failed.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -26,17 +27,18 @@ from common import clock
 from common.files import csv_files, kept_uploads, table_files
 from common.files.csv_files import UnreadableFile, comparable, in_every_language
 from common.measures import shown, with_value
-from delivery import words
-from delivery.actions import deliveries
-from delivery.errors import DeliveryError, ExternalIdInUse
-from delivery.lifecycle import Status
+from delivery import windows, words
+from delivery.actions import deliveries, quotes
+from delivery.errors import DeliveryError, ExternalIdInUse, QuoteExpired
+from delivery.lifecycle import Mode, Status
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, VehicleType
+from delivery.payload import DeliveryRequest, restored
 from delivery.refusals import refusal
 from panel.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
 
 MOST_BYTES = 300_000  # of a CSV file, and characters of a workbook's cells
 _PORTION_SECONDS = 1
-# Of what is kept of a file. Its faults add at most as much again.
+# Of what is kept of a file. Its faults and requests add at most as much again.
 _MOST_BYTES_KEPT = 1_500_000
 _MOST_FAULTS, _LONGEST_FAULT = 5, 200  # of a row
 _KIND = "deliveries"
@@ -86,7 +88,10 @@ class Row:
     state: str = "read"
     faults: Sequence[tuple[str, str]] = ()  # column, or an empty text, and what is wrong
     value: str = ""  # reais
+    # What is requested, at the price of the quote, and under which key; until then.
+    payload: DeliveryRequest | None = None
     quote_id: str = ""
+    key: str = ""
     delivery: str = ""
 
     @property
@@ -169,7 +174,7 @@ class Draft:
     @property
     def content(self) -> str:
         """As JSON, without its id."""
-        return json.dumps({**asdict(self), "id": None}, ensure_ascii=False)
+        return json.dumps({**asdict(self), "id": None}, ensure_ascii=False, default=str)  # of moments
 
     def save(self) -> None:
         assert self.id is not None  # noqa: S101  # nosec B101  # one that was read or found
@@ -187,7 +192,14 @@ def find(draft: UUID, *, scope: AccountScope) -> Draft | None:
     found = json.loads(stored) if stored else None
     if found is None or found["environment"] != scope.environment:
         return None
-    return Draft(**{**found, "rows": [Row(**row) for row in found["rows"]], "id": draft})
+    return Draft(**{**found, "rows": [_row(**row) for row in found["rows"]], "id": draft})
+
+
+def _row(*, payload: dict[str, Any] | None = None, **kept: Any) -> Row:
+    row = Row(**kept, payload=restored(payload) if payload else None)
+    if row.state == "priced" and row.payload is None:  # by an earlier version
+        row.state = "read"
+    return row
 
 
 def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any]) -> Draft:
@@ -219,11 +231,30 @@ def _whole(column: str, cell: str) -> str:
     return f"0{cell}" if is_cut else cell
 
 
+@cache
+def _headings() -> dict[str, str]:
+    """The name of the column of each heading in any language."""
+    return {comparable(key): key for key in COLUMNS} | _values((key, label) for key, label in COLUMNS.items())
+
+
+@cache
+def _choices_of(column: str) -> dict[str, str]:
+    """The value of each name of a choice in any language."""
+    return _values(_CHOICES[column])
+
+
+def _values(named: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """The value of each name in any language; the first one of several."""
+    found: dict[str, str] = {}
+    for value, label in named:
+        for name in in_every_language(label):
+            found.setdefault(name, value)
+    return found
+
+
 def _columns(headings: list[str]) -> list[str]:
     """The name of each column. Raises UnreadableFile if a heading is unknown or occurs twice."""
-    known = {comparable(key): key for key in COLUMNS}
-    for key, label in COLUMNS.items():
-        known |= dict.fromkeys(in_every_language(label), key)
+    known = _headings()
     found: list[str] = []
     for heading in headings:
         column = known.get(comparable(heading[:100]))
@@ -248,21 +279,21 @@ def _refuse_repeated_lines(rows: Iterable[Row]) -> None:
             lines.setdefault(key, row.line)
 
 
-def advance(draft: UUID, *, scope: AccountScope, by: str, points: Sequence[PickupPoint]) -> bool:
-    """Work on the rows of the present step for about a second, and save the draft.
+def advance(draft: UUID, *, scope: AccountScope, by: str, points: Sequence[PickupPoint]) -> Draft | None:
+    """Work on the rows of the present step for about a second, save the draft, and return it as it is then.
 
-    Returns False, and does nothing, while another request works on a draft of the account: many at once would occupy
-    the threads that answer others.
+    Returns None, and does nothing, where it is not found, and while another request works on a draft of the account:
+    many at once would occupy the threads that answer others.
     """
     if not kept_uploads.claim(draft, owner=_owner(scope), at=clock.now()):
-        return False
+        return None
     try:
         found = find(draft, scope=scope)  # as the request before has left it
         if found and found.waiting:
             Work(found, scope, by, points).advance()
     finally:
         kept_uploads.release(draft)
-    return True
+    return found
 
 
 @dataclass(frozen=True)
@@ -284,8 +315,8 @@ class Work:
         draft.save()
 
     def _check(self, row: Row, at: datetime) -> None:
-        form = self._form(row)
-        wrong = dict(self._none_of(row))
+        values, wrong = self._read(row)
+        form = DeliveryForm(values, environment=self.scope.environment, points=self.points, anywhere=False)
         found = self._priced(form, at) if not wrong and form.is_valid() else None
         if found is None:
             others = (fault for fault in _faults(form, row) if fault[0] not in wrong)
@@ -294,40 +325,55 @@ class Work:
             row.state, row.delivery = "repeated", str(next(iter(found.repeated.values())))
         else:
             row.state, row.value, row.quote_id = "priced", str(found.quote.value), found.quote_id
+            row.payload, row.key = found.payload, _digest(row, values["a-point"])
 
     def _request(self, row: Row, at: datetime) -> None:
         """Request the delivery of a row at the price that was shown; a price that has changed is shown first."""
-        form = self._form(row)
-        found = self._priced(form, at) if form.is_valid() else None
-        if found is None:
-            row.state, row.faults = "failed", list(_faults(form, row))
-            return
-        if str(found.quote.value) != row.value and not found.repeated:
-            row.state, row.faults = "failed", [("", _("The price has changed. Upload the file again to see it."))]
+        assert row.payload is not None  # noqa: S101  # nosec B101  # of a row with a price
+        request, row.payload = row.payload, None
+        if fault := next(_late(request, at), None):
+            row.state, row.faults = "failed", [fault]
             return
         try:
-            delivery, is_earlier = self._request_once(_digest(row, self._point(row)), found, at)
+            quote_id = self._quote_id(row, request, at)
+            delivery, is_earlier = self._request_once(row.key, request, quote_id, at) if quote_id else (None, False)
         except ExternalIdInUse as error:
             row.state, row.delivery = "repeated", str(error.delivery_id)
         except DeliveryError as error:
             row.state, row.faults = "failed", [("", refusal(error))]
         else:
-            row.state, row.delivery = "repeated" if is_earlier else "requested", str(delivery)
+            if delivery is None:
+                row.state, row.faults = "failed", [("", _("The price has changed. Upload the file again to see it."))]
+            else:
+                row.state, row.delivery = "repeated" if is_earlier else "requested", str(delivery)
 
-    def _request_once(self, key: str, found: Priced, at: datetime) -> tuple[UUID, bool]:
+    def _quote_id(self, row: Row, request: DeliveryRequest, at: datetime) -> str:
+        """Of the price that was shown. Once it has expired, a new one if the price is the same, and else empty.
+
+        Raises the errors of `quotes.quote_for_request`.
+        """
+        try:
+            quotes.redeem(row.quote_id, token=self.scope, payload=request, at=at)
+        except QuoteExpired:
+            quote = quotes.quote_for_request(token=self.scope, payload=request, quote_id=None, at=at)
+            is_same = str(quote.value) == row.value
+            return quotes.issue(quote, token=self.scope, payload=request, at=at) if is_same else ""
+        return row.quote_id
+
+    def _request_once(self, key: str, request: DeliveryRequest, quote_id: str, at: datetime) -> tuple[UUID, bool]:
         """See `deliveries.request_once`. A delivery that has failed is requested again."""
         delivery, is_earlier = deliveries.request_once(
             token=self.scope,
             key=key,
-            payload=found.payload,
-            quote_id=found.quote_id,
+            payload=request,
+            quote_id=quote_id,
             by=self.by,
             at=at,
             simulation_speed=1 if self.scope.environment == Environment.SANDBOX else None,
             refuses_repeated=True,
         )
         if is_earlier and Delivery.objects.filter(pk=delivery, status=Status.FAILED).exists():
-            return self._request_once(f"row-{delivery}", found, at)
+            return self._request_once(f"row-{delivery}", request, quote_id, at)
         return delivery, is_earlier
 
     def _priced(self, form: DeliveryForm, at: datetime) -> Priced | None:
@@ -340,44 +386,52 @@ class Work:
             form.refuse(error)
             return None
 
-    def _none_of(self, row: Row) -> Iterator[tuple[str, str]]:
-        """The columns whose cell names none of their choices, with these."""
-        points = [(str(point.pk), point.name) for point in self.points]
-        for key, choices in {"a-point": points, **_CHOICES}.items():
-            text = row.data.get(key, "")
-            if text and _choice(text, choices) not in dict(choices):
-                yield _not_one_of(key, text, [label for _value, label in choices])
+    @cached_property
+    def _points(self) -> dict[str, PickupPoint]:
+        return {str(point.pk): point for point in self.points}
+
+    @cached_property
+    def _names_of_points(self) -> dict[str, str]:
+        return _values((key, point.name) for key, point in self._points.items())
+
+    def _read(self, row: Row) -> tuple[dict[str, str], dict[str, str]]:
+        """The values of the form, and by its heading each column whose cell names none of its choices, with these."""
+        cells = {key: text for key, text in row.data.items() if key not in _FLAGS and key not in _PLACE}
+        wrong: dict[str, str] = {}
+        for key in ("a-point", *_CHOICES):
+            if text := cells.get(key):
+                names = self._names_of_points if key == "a-point" else _choices_of(key)
+                cells[key] = names.get(comparable(text), text)
+                if cells[key] not in names.values():
+                    labels = [point.name for point in self.points] if key == "a-point" else dict(_CHOICES[key]).values()
+                    wrong |= [_not_one_of(key, text, labels)]
         for key in _FLAGS:
-            text = row.data.get(key, "")
-            if text and comparable(text) not in _YES | _NO:
-                yield _not_one_of(key, text, [_("Yes"), _("No")])
-
-    def _point(self, row: Row) -> str:
-        """The key of the row's pickup point, or what the row has instead."""
-        names = [(str(point.pk), point.name) for point in self.points]
-        return _choice(row.data.get("a-point", ""), names) or self.draft.sender.get("point", "")
-
-    def _form(self, row: Row) -> DeliveryForm:
-        data = {"vehicle_type": VehicleType.MOTORCYCLE.value, "package1-quantity": "1"}
-        sender, point = self.draft.sender, self._point(row)
+            name = comparable(row.data.get(key, ""))
+            if name in _YES:
+                cells[key] = "on"
+            elif name and name not in _NO:
+                wrong |= [_not_one_of(key, row.data[key], [_("Yes"), _("No")])]
+        sender = self.draft.sender
+        point = cells.get("a-point") or sender.get("point", "")
+        # By the clocks of the pickup, as the form reads them.
+        today = timezone.localdate(timezone=self._points[point].zone if point in self._points else None)
+        for key in _WINDOWS:
+            if key in cells:
+                cells[key] = _moment(cells[key], today, is_end=key.endswith("deadline_at"))
+        if any(row.data.get(key) for key in _PLACE):
+            cells["b-position"] = ", ".join(row.data.get(key, "").replace(",", ".") for key in _PLACE)
         # The address is that of the sender's own pickup point.
         kept = sender if point == sender.get("point") else {key: sender[key] for key in _CONTACT if key in sender}
-        data |= {f"a-{name}": value for name, value in kept.items()}
-        data |= {key: value for key, value in row.data.items() if key not in _FLAGS and key not in _PLACE}
-        # By the clocks of the pickup, as the form reads them.
-        today = timezone.localdate(timezone=next((each.zone for each in self.points if str(each.pk) == point), None))
-        data |= {key: _moment(data[key], today, is_end=key.endswith("deadline_at")) for key in _WINDOWS if key in data}
-        data |= {key: "on" for key in _FLAGS if comparable(row.data.get(key, "")) in _YES}
-        if any(row.data.get(key) for key in _PLACE):
-            data["b-position"] = ", ".join(row.data.get(key, "").replace(",", ".") for key in _PLACE)
-        data |= {key: _choice(data[key], choices) for key, choices in _CHOICES.items() if key in data}
-        data["a-point"] = point
-        return DeliveryForm(
-            data,
-            environment=self.scope.environment,
-            points=self.points,
-            anywhere=False,  # a file names no place A
-        )
+        given = {"vehicle_type": VehicleType.MOTORCYCLE.value, "package1-quantity": "1"}
+        return {**given, **{f"a-{name}": value for name, value in kept.items()}, **cells, "a-point": point}, wrong
+
+
+def _late(request: DeliveryRequest, at: datetime) -> Iterator[tuple[str, str]]:
+    """The columns of the windows that are refused at `at`, with the reasons."""
+    dropoffs = [place.window for place in request.dropoffs]
+    for fault in windows.faults(request.pickup.window, dropoffs, is_reverse=request.mode is Mode.REVERSE, at=at):
+        column = f"{'a' if fault.dropoff is None else 'b'}_{'deadline_at' if fault.is_deadline else 'ready_at'}"
+        yield str(COLUMNS[column]), _(fault.text)
 
 
 def _moment(text: str, today: date, *, is_end: bool) -> str:
@@ -388,14 +442,6 @@ def _moment(text: str, today: date, *, is_end: bool) -> str:
     if is_end:
         return f"{day} 23:59"
     return "" if day == today else f"{day} {_MORNING}"
-
-
-def _choice(text: str, choices: Iterable[tuple[str, Any]]) -> str:
-    """The value whose name in any language this is, else the text."""
-    for value, label in choices:
-        if comparable(text) in in_every_language(label):
-            return value
-    return text
 
 
 def _not_one_of(column: str, text: str, names: Iterable[Any]) -> tuple[str, str]:

@@ -12,7 +12,8 @@ def test_import_contracts_are_about_each_package():
     assert sorted(project["tool"]["importlinter"]["root_packages"]) == PACKAGES
 
 
-def test_the_image_has_each_package():
+def test_the_image_has_each_package_of_production():
     lines = (BASE_DIR / ".dockerignore").read_text().splitlines()
 
-    assert {f"!{name}" for name in PACKAGES} <= set(lines)
+    assert {f"!{name}" for name in PACKAGES if name != "dev"} <= set(lines)
+    assert "!dev" not in lines

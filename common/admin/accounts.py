@@ -7,8 +7,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.html import format_html
@@ -49,20 +51,21 @@ def named(account: Any) -> SafeString:
 class AccountAdmin(ModelAdmin):
     """Base of the screens of accounts, which can be suspended. Subclasses define what raises NotImplementedError.
 
-    `limits` maps the names of fields to the settings whose values they replace.
+    `limits` maps the names of fields to the settings whose values they replace. `add_page` is the page of the panel on
+    which an account is opened.
     """
 
     limits: dict[str, str]
+    add_page: str
     actions = ["suspend", "lift_suspension"]
     ordering = ["name"]  # subclasses count by account, for which Django drops the order of the model
     list_filter = [("suspended_at", admin.EmptyFieldListFilter)]
     change_form_template = "admin/suspension/change_form.html"
 
-    def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
-    ) -> HttpResponse:
-        # Accounts are opened one at a time, on the set-up pages.
-        return super().render_change_form(request, {**context, "show_save_and_add_another": False}, *args, **kwargs)
+    def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        return redirect(self.add_page)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         field = super().formfield_for_dbfield(db_field, request, **kwargs)

@@ -28,7 +28,8 @@ from django_stubs_ext import StrOrPromise
 from unfold.admin import ModelAdmin as UnfoldModelAdmin
 from unfold.admin import TabularInline as UnfoldTabularInline
 
-from common.actors import actor_name
+from common import clock
+from common.actors import actor, actor_name
 from common.brazil import formats
 from common.brazil.zones import Place
 from common.columns import ADMIN, Code, Column, State, shown
@@ -155,13 +156,22 @@ class RefusalsAsMessages:
         try:
             return super().changeform_view(request, *args, **kwargs)  # type: ignore[misc]  # a ModelAdmin follows
         except DomainError as error:
-            messages.error(request, refusal(error))
+            messages.error(request, self.told(error))
             return HttpResponseRedirect(request.get_full_path())
 
+    def told(self, error: DomainError) -> str:
+        """The refusal in the reader's language."""
+        return refusal(error)
 
-class OneTimeSecretAdmin(AddedOnly, ModelAdmin):
-    """Base of the screens of credentials, which are issued by a short form and shown once, on the page after it."""
 
+class OneTimeSecretAdmin(RefusalsAsMessages, AddedOnly, ModelAdmin):
+    """Base of the screens of credentials, which are issued by a short form and shown once, on the page after it.
+
+    Subclasses define what raises NotImplementedError.
+    """
+
+    actions = ["revoke"]
+    issued_template: str
     add_form_template = "admin/issue_form.html"
     add_title: StrOrPromise
     add_submit: StrOrPromise
@@ -169,6 +179,37 @@ class OneTimeSecretAdmin(AddedOnly, ModelAdmin):
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         context = {**(extra_context or {}), "title": self.add_title, "submit": self.add_submit}
         return super().add_view(request, form_url, context)
+
+    def issue(self, row: Any, *, by: str, at: datetime) -> tuple[Any, str]:
+        """Issue what the form says. The issued row, and its clear text."""
+        raise NotImplementedError
+
+    def withdraw(self, row: Any, *, by: str, at: datetime) -> bool:
+        """Revoke it. False if it is revoked already."""
+        raise NotImplementedError
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        issued, clear_text = self.issue(obj, by=actor(request), at=clock.now())
+        # The admin passes `obj` on to `response_add`, so it becomes the issued row, with its clear text.
+        obj.__dict__.update(issued.__dict__, shown_once=clear_text)
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("New key"),
+            "key": obj,
+            "clear_text": vars(obj)["shown_once"],
+            "opts": self.opts,
+        }
+        return TemplateResponse(request, self.issued_template, context)
+
+    @effect(gettext_lazy("Calls with them are refused from this moment on. This cannot be undone."))
+    @admin.action(description=gettext_lazy("Revoke now"), permissions=["add"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for row in queryset:
+            if self.withdraw(row, by=actor(request), at=clock.now()):
+                self.log_change(request, row, _("Revoked."))
+        self.message_user(request, _("Revoked. They are refused from this moment on."))
 
 
 class Unchangeable(AddedOnly):
@@ -260,9 +301,20 @@ def short(value: UUID | str) -> SafeString:
     )
 
 
+# The colours of Unfold's labels.
+_PILLS = {
+    "good": "bg-green-100 text-green-700 dark:bg-green-500/20 dark:text-green-400",
+    "info": "bg-blue-100 text-blue-700 dark:bg-blue-500/20 dark:text-blue-400",
+    "warn": "bg-orange-100 text-orange-700 dark:bg-orange-500/20 dark:text-orange-400",
+    "bad": "bg-red-100 text-red-700 dark:bg-red-500/20 dark:text-red-400",
+    "": "bg-base-500/8 text-base-700 dark:bg-base-500/20 dark:text-base-200",
+}
+
+
 def pill(text: Any, colour: str = "", *, title: Any = "") -> SafeString:
     """A state as the panel's badges show it. `colour`: good, info, warn, bad; empty for grey."""
-    return format_html('<span class="rota-pill{}" title="{}">{}</span>', f" is-{colour}" if colour else "", title, text)
+    look = f"inline-block font-semibold leading-6 px-2 rounded-default text-xs {_PILLS[colour]}"
+    return format_html('<span class="{}" title="{}">{}</span>', look, title, text)
 
 
 def pill_of(state: State) -> SafeString:

@@ -1,6 +1,7 @@
 """One list of who changed which row, and the forms that lead to it. See `common.postgresql.row_history`."""
 
 from collections.abc import Iterable
+from copy import copy
 from datetime import datetime
 from typing import Any, cast
 
@@ -79,6 +80,7 @@ class TableFilter(admin.SimpleListFilter):
 class _WithChanges(ChangeList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
+        self.opts = self.model_admin.opts
         events: list[Any] = list(self.result_list)  # type: ignore[has-type]  # unfold ships no types
         for event, change in zip(events, changes(events), strict=True):
             event.change = change
@@ -90,7 +92,6 @@ class HistoryAdmin(Unchangeable, ModelAdmin):
     """All changes, newest first."""
 
     list_display = ["moment", "row", "change", "by"]
-    list_display_links = None
     list_filter = [TableFilter]
     search_fields = ["pgh_context__by"]
     search_help_text = gettext_lazy("Who made the change")
@@ -98,6 +99,12 @@ class HistoryAdmin(Unchangeable, ModelAdmin):
     actions = None
     sortable_by: list[str] = []
     list_per_page = 50
+
+    def __init__(self, model: type[Events], site: admin.AdminSite) -> None:
+        super().__init__(model, site)
+        self.opts: Any = copy(model._meta)  # with names for people: the package's are English
+        self.opts.verbose_name = gettext_lazy("change")
+        self.opts.verbose_name_plural = gettext_lazy("changes of prices and rules")
 
     def get_urls(self) -> list[URLPattern]:
         return [url for url in super().get_urls() if str(url.name).endswith("_changelist")]  # a change has no page

@@ -82,10 +82,12 @@ def rename(*, token: Token, name: str, by: str, at: datetime) -> None:
 
 
 @transaction.atomic
-def revoke(*, token: Token, by: str, at: datetime) -> None:
-    """End a token now. Does nothing for a token that is revoked already."""
-    if token.revoke(by=by, at=at):
+def revoke(*, token: Token, by: str, at: datetime) -> bool:
+    """End a token now. Returns False, and changes nothing, for a token that is revoked already."""
+    revoked = token.revoke(by=by, at=at)
+    if revoked:
         _record_in_audit_trail(token, AuditAction.TOKEN_REVOKED, by=by, at=at)
+    return revoked
 
 
 def authenticate(clear_text: str, *, at: datetime, on_found: Callable[[Token], None] = lambda _token: None) -> Token:

@@ -26,7 +26,6 @@ from common.admin.base import (
     REVOKED_BY,
     OneTimeSecretAdmin,
     ReadOnlyInline,
-    RefusalsAsMessages,
     ago_or_never,
     column,
     effect,
@@ -66,7 +65,6 @@ class TokenInline(ReadOnlyInline):
 class IntegratorAdmin(AccountAdmin):
     list_display = [named, "webhook", "last_call", "people", _ID, "created_at"]
     add_page = "panel:setup_new"
-    add_text = _("Bring in an integrator")
     nothing_yet = _("No integrator yet.")
     limits = _LIMITS
     search_fields = ["name__composed"]
@@ -75,10 +73,9 @@ class IntegratorAdmin(AccountAdmin):
     change_form_template = "admin/delivery/integrator/change_form.html"
 
     def get_fieldsets(self, request: HttpRequest, obj: Integrator | None = None) -> Any:
-        shown = ["team", _ID, "created_at"] if obj else []
         requests = ["allow_any_pickup", "refuse_repeated_external_ids", "approve_pickup_points", "on_failure"]
         return [
-            (None, {"fields": ["name", *shown]}),
+            (None, {"fields": ["name", "team", _ID, "created_at"]}),
             (_("Requests"), {"fields": requests}),
             (_("Limits"), {"classes": ["collapse"], "fields": list(_LIMITS)}),
         ]
@@ -103,11 +100,7 @@ class IntegratorAdmin(AccountAdmin):
         return ngettext("%(count)s person", "%(count)s people", count) % {"count": count}
 
     def save_model(self, request: HttpRequest, obj: Integrator, form: ModelForm[Any], change: bool) -> None:
-        by, at = actor(request), clock.now()
-        if change:
-            integrators.change(integrator=obj, by=by, at=at)
-        else:
-            integrators.open_(obj, by=by, at=at)
+        integrators.change(integrator=obj, by=actor(request), at=clock.now())
 
     @admin.display(description=_("team"))
     def team(self, obj: Integrator) -> str:
@@ -155,11 +148,11 @@ def _counts(rows: QuerySet[Any]) -> dict[Any, int]:
 
 
 @admin.register(Token)
-class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
+class TokenAdmin(OneTimeSecretAdmin):
     """Issue, rotate, revoke. The clear text of a token is shown once, in the response to its issue."""
 
     list_display = ["hint", "state", "name", "integrator", "environment", LAST_USED, "created_at"]
-    add_text = add_title = _("Issue a token")
+    add_title = _("Issue a token")
     add_submit = _("Issue")
     nothing_yet = _("No token yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
@@ -191,18 +184,15 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
             return pill(gettext("Valid until %(moment)s") % {"moment": moment(token.expires_at)}, "warn")
         return pill(gettext("Valid"), "good")
 
-    def save_model(self, request: HttpRequest, obj: Token, form: ModelForm[Any], change: bool) -> None:
-        environment = Environment(obj.environment)
+    def issue(self, row: Token, *, by: str, at: datetime) -> tuple[Token, str]:
+        environment = Environment(row.environment)
         issued = tokens.issue(
-            integrator=obj.integrator,
-            environment=environment,
-            name=obj.name,
-            to_hand_over=True,
-            by=actor(request),
-            at=clock.now(),
+            integrator=row.integrator, environment=environment, name=row.name, to_hand_over=True, by=by, at=at
         )
-        # The admin continues with `obj`, so it has to become the token that was issued.
-        obj.__dict__.update(issued.__dict__)
+        return issued, issued.clear_text
+
+    def withdraw(self, row: Token, *, by: str, at: datetime) -> bool:
+        return tokens.revoke(token=row, by=by, at=at)
 
     def response_add(self, request: HttpRequest, obj: Token, post_url_continue: str | None = None) -> HttpResponse:
         return self._show_once(request, [obj])
@@ -221,14 +211,6 @@ class TokenAdmin(RefusalsAsMessages, OneTimeSecretAdmin):
                 self.log_addition(request, new, _("Issued by rotation."))
                 issued.append(new)
         return self._show_once(request, issued)
-
-    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
-    @admin.action(description=_("Revoke now"), permissions=["add"])
-    def revoke(self, request: HttpRequest, queryset: QuerySet[Token]) -> None:
-        for token in queryset:
-            tokens.revoke(token=token, by=actor(request), at=clock.now())
-            self.log_change(request, token, _("Revoked."))
-        self.message_user(request, _("Revoked. They are refused from this moment on."))
 
     def _show_once(self, request: HttpRequest, issued: list[Token]) -> HttpResponse:
         context = {

@@ -50,7 +50,6 @@ class DriverAdmin(RefusalsAsMessages, ModelAdmin):
         "vehicle_type",
         "environment",
     ]
-    add_text = _("New driver")
     nothing_yet = _("No driver yet.")
     list_filter = ["environment", "vehicle_type", "active", "on_duty"]
     search_fields = ["name__composed", "phone"]

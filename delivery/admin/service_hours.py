@@ -69,7 +69,6 @@ class ServiceHoursAdmin(RecordedAdmin):
     ]
 
     class Media:
-        css = {"all": ["config/admin/hours.css"]}
         js = [forms.Script("config/hours.js", defer=True)]
 
     @admin.display(description=_("holds for"), ordering="integrator__name")

@@ -1,18 +1,16 @@
 """Carriers, their keys, and the rules by which orders are assigned to them."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from common import clock
-from common.actors import actor, actor_name
+from common.actors import actor_name
 from common.admin.base import (
     CREATED_BY,
     LAST_USED,
@@ -23,13 +21,13 @@ from common.admin.base import (
     ReadOnlyInline,
     Unchangeable,
     column,
-    effect,
     pill,
 )
 from common.brazil.formats import moment
+from common.errors import DomainError
 from integration.actions import carriers
 from integration.actions.keys import MOST_VALID
-from integration.errors import CarrierInactive, TooManyKeys
+from integration.errors import TooManyKeys
 from integration.models import Assignment, Carrier, CarrierKey, CarrierRule, RefusedCarrierCall
 
 
@@ -67,14 +65,14 @@ class CarrierKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
     list_display = ["hint", "state", "carrier", LAST_USED, "created_at", CREATED_BY]
-    add_text = add_title = _("Issue a carrier key")
+    add_title = _("Issue a carrier key")
     add_submit = _("Issue")
     nothing_yet = _("No carrier key yet.")
     list_filter = ["carrier", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["carrier"]
     search_fields = ["carrier__name__composed", "hint"]
     autocomplete_fields = ["carrier"]
-    actions = ["revoke"]
+    issued_template = "admin/integration/carrier_key_issued.html"
 
     @admin.display(description=_("status"))
     def state(self, key: CarrierKey) -> str:
@@ -88,39 +86,18 @@ class CarrierKeyAdmin(OneTimeSecretAdmin):
         shown = ["hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]
         return ["carrier", *shown] if obj else ["carrier"]
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show refusals to issue a key as messages. The errors' own messages are the API's and Portuguese."""
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except CarrierInactive:
-            self.message_user(request, _("The carrier is not active: no key is issued to it."), messages.ERROR)
-        except TooManyKeys:
-            text = _("The carrier has %(most)s valid keys, the most it may have; revoke one first.")
-            self.message_user(request, text % {"most": MOST_VALID}, messages.ERROR)
-        return HttpResponseRedirect(request.get_full_path())
+    def told(self, error: DomainError) -> str:
+        """Not the error's own message, which is the API's and Portuguese."""
+        if isinstance(error, TooManyKeys):
+            text = gettext("The carrier has %(most)s valid keys, the most it may have; revoke one first.")
+            return text % {"most": MOST_VALID}
+        return gettext("The carrier is not active: no key is issued to it.")
 
-    def save_model(self, request: HttpRequest, obj: CarrierKey, form: Any, change: bool) -> None:
-        key, clear_text = carriers.issue_key(carrier=obj.carrier, by=actor(request), at=clock.now())
-        # The admin passes `obj` on to `response_add`, so it becomes the issued key, with its clear text.
-        obj.__dict__.update(key.__dict__, shown_once=clear_text)
+    def issue(self, row: CarrierKey, *, by: str, at: datetime) -> tuple[CarrierKey, str]:
+        return carriers.issue_key(carrier=row.carrier, by=by, at=at)
 
-    def response_add(self, request: HttpRequest, obj: CarrierKey, post_url_continue: str | None = None) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("New key"),
-            "key": obj,
-            "clear_text": vars(obj)["shown_once"],
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/integration/carrier_key_issued.html", context)
-
-    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
-    @admin.action(description=_("Revoke now"), permissions=["add"])
-    def revoke(self, request: HttpRequest, queryset: QuerySet[CarrierKey]) -> None:
-        for key in queryset:
-            if carriers.revoke_key(key=key, by=actor(request), at=clock.now()):
-                self.log_change(request, key, _("Revoked."))
-        self.message_user(request, _("Revoked. They are refused from this moment on."))
+    def withdraw(self, row: CarrierKey, *, by: str, at: datetime) -> bool:
+        return carriers.revoke_key(key=row, by=by, at=at)
 
 
 @admin.register(CarrierRule)

@@ -6,15 +6,14 @@ from operator import attrgetter
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Count, Max, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext, ngettext, pgettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext, pgettext
 from django_stubs_ext import StrOrPromise
 from unfold.widgets import UnfoldAdminTextInputWidget
 
@@ -33,13 +32,13 @@ from common.admin.base import (
     ago_or_never,
     column,
     copyable,
-    effect,
     pill,
 )
 from common.brazil.formats import document, moment, postcode
 from common.brazil.states import LONGEST_POSTCODE, postcode_of
+from common.errors import DomainError
 from integration.actions import keys, sellers
-from integration.errors import AccountSuspended, TooManyKeys
+from integration.errors import TooManyKeys
 from integration.models import ApiKey, Company, Seller, compact_document, is_document
 
 _REFERENCE = column("reference", _("reference"), copyable)
@@ -103,7 +102,6 @@ class KeyInline(ReadOnlyInline):
 class SellerAdmin(AccountAdmin):
     list_display = [named, _REFERENCE, "last_call", "people", "created_at"]
     add_page = "panel:seller_new"
-    add_text = _("Bring in a seller")
     nothing_yet = _("No seller yet.")
     limits = _LIMITS
     search_fields = ["name__composed", "=reference"]
@@ -111,10 +109,9 @@ class SellerAdmin(AccountAdmin):
     inlines = [CompanyInline, KeyInline]
 
     def get_fieldsets(self, request: HttpRequest, obj: Seller | None = None) -> Any:
-        shown = ["team", _REFERENCE, "created_at"] if obj else []
         return [
-            (None, {"fields": ["name", *shown, *(["mails_receivers"] if obj else [])]}),
-            (_("Limits"), {"classes": ["collapse"], "fields": [*_LIMITS, *(["space_taken"] if obj else [])]}),
+            (None, {"fields": ["name", "team", _REFERENCE, "created_at", "mails_receivers"]}),
+            (_("Limits"), {"classes": ["collapse"], "fields": [*_LIMITS, "space_taken"]}),
         ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Seller]:
@@ -137,10 +134,9 @@ class SellerAdmin(AccountAdmin):
 
     def save_model(self, request: HttpRequest, obj: Seller, form: Any, change: bool) -> None:
         # Not the other columns, which a suspension or an invoice may have changed since the row was read.
-        obj.save(update_fields=["name", *_LIMITS] if change else None)
-        if change:
-            are_on = form.cleaned_data["mails_receivers"]
-            sellers.set_receiver_mails(seller=obj, are_on=are_on, by=actor(request), at=clock.now())
+        obj.save(update_fields=["name", *_LIMITS])
+        are_on = form.cleaned_data["mails_receivers"]
+        sellers.set_receiver_mails(seller=obj, are_on=are_on, by=actor(request), at=clock.now())
 
     @admin.display(description=_("team"))
     def team(self, obj: Seller) -> str:
@@ -201,14 +197,14 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
     """Issues and revokes keys. The text of a key is shown once, in the response to its issue."""
 
     list_display = ["hint", "state", "environment", "name", SELLER, LAST_USED, "created_at", CREATED_BY]
-    add_text = add_title = _("Issue an API key")
+    add_title = _("Issue an API key")
     add_submit = _("Issue")
     nothing_yet = _("No API key yet.")
     list_filter = ["environment", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["seller"]
     search_fields = ["seller__name__composed", "=seller__reference", "hint", "name__composed"]
     autocomplete_fields = ["seller"]
-    actions = ["revoke"]
+    issued_template = "admin/integration/key_issued.html"
 
     @admin.display(description=_("status"))
     def state(self, key: ApiKey) -> str:
@@ -222,42 +218,16 @@ class ApiKeyAdmin(OneTimeSecretAdmin):
         shown = ["environment", "name", "hint", "created_at", CREATED_BY, LAST_USED, "revoked_at", REVOKED_BY]
         return ["seller", *shown] if obj else ["seller", "environment", "name"]
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show refusals to issue a key as messages. The errors' own messages are the API's and Portuguese."""
-        try:
-            return super().changeform_view(request, *args, **kwargs)
-        except AccountSuspended:
-            self.message_user(request, _("The seller is suspended: no key is issued to it."), messages.ERROR)
-        except TooManyKeys:
-            text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
-            self.message_user(request, text % {"most": keys.MOST_VALID}, messages.ERROR)
-        return HttpResponseRedirect(request.get_full_path())
+    def told(self, error: DomainError) -> str:
+        """Not the error's own message, which is the API's and Portuguese."""
+        if isinstance(error, TooManyKeys):
+            text = gettext("The seller has %(most)s valid keys, the most it may have; revoke one first.")
+            return text % {"most": keys.MOST_VALID}
+        return gettext("The seller is suspended: no key is issued to it.")
 
-    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
-        issued = keys.issue(
-            seller=obj.seller,
-            environment=Environment(obj.environment),
-            name=obj.name,
-            by=actor(request),
-            at=clock.now(),
-        )
-        # The admin passes `obj` on to `response_add`, so it becomes the issued key, with its clear text.
-        obj.__dict__.update(issued.key.__dict__, shown_once=issued.clear_text)
+    def issue(self, row: ApiKey, *, by: str, at: datetime) -> tuple[ApiKey, str]:
+        issued = keys.issue(seller=row.seller, environment=Environment(row.environment), name=row.name, by=by, at=at)
+        return issued.key, issued.clear_text
 
-    def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("New key"),
-            "key": obj,
-            "clear_text": vars(obj)["shown_once"],
-            "opts": self.opts,
-        }
-        return TemplateResponse(request, "admin/integration/key_issued.html", context)
-
-    @effect(_("Calls with them are refused from this moment on. This cannot be undone."))
-    @admin.action(description=_("Revoke now"), permissions=["add"])
-    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        for key in queryset:
-            if keys.revoke(key=key, by=actor(request), at=clock.now()):
-                self.log_change(request, key, _("Revoked."))
-        self.message_user(request, _("Revoked. They are refused from this moment on."))
+    def withdraw(self, row: ApiKey, *, by: str, at: datetime) -> bool:
+        return keys.revoke(key=row, by=by, at=at)

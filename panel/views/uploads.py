@@ -109,12 +109,12 @@ class Advance(Draft):
     @heavy
     def post(self, request: HttpRequest, draft: UUID) -> HttpResponse:
         self.account.check_active()
-        self.found(draft)
         points = list(self.account.pickup_points.active())
-        has_worked = uploads.advance(draft, scope=self.scope, by=self.actor, points=points)
+        worked = uploads.advance(draft, scope=self.scope, by=self.actor, points=points)
+        found = worked or self.found(draft)
         if not request.headers.get("HX-Request"):
             return redirect(self.url("upload_draft", draft))
-        return self.show(self.found(draft), is_waiting_for_another=not has_worked)
+        return self.show(found, is_waiting_for_another=worked is None)
 
 
 def _only(points: list[Any]) -> str:

@@ -5,9 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django.asserts import assertRedirects
 
 from common.mail.models import Kind, Message
-from tests.factories import DriverFactory, IntegratorFactory
+from tests.factories import IntegratorFactory
 
 DRIVERS = reverse("admin:delivery_driver_changelist")
 
@@ -22,7 +23,6 @@ class TestEmptyLists:
 
         assert "No invoice yet. They come by the API" in found
         assert ">Clear<" not in found
-        assert "0 invoices" not in found
 
     def test_repeat_what_was_searched_for(self, admin_client):
         found = page(admin_client, DRIVERS, q="zzz")
@@ -35,31 +35,11 @@ class TestEmptyLists:
 
 
 class TestLists:
-    @pytest.mark.parametrize(("query", "count"), [({}, 0), ({"o": "1"}, 1)])
-    def test_show_symbols_of_sorting_only_where_somebody_has_sorted(self, admin_client, query, count):
-        DriverFactory.create()
-
-        assert page(admin_client, DRIVERS, **query).count("sortoptions") == count
-
     @pytest.mark.parametrize(
         ("name", "way"), [("delivery_integrator", "setup_new"), ("integration_seller", "seller_new")]
     )
     def test_of_accounts_lead_to_the_guided_way(self, admin_client, name, way):
-        found = page(admin_client, reverse(f"admin:{name}_changelist"))
-
-        assert f'href="{reverse(f"panel:{way}")}"' in found
-        assert reverse(f"admin:{name}_add") not in found
-
-    def test_have_no_button_to_add_on_the_page_of_a_row(self, admin_client):
-        driver = DriverFactory.create()
-
-        assert "addlink" not in page(admin_client, reverse("admin:delivery_driver_change", args=[driver.pk]))
-        assert "addlink" in page(admin_client, DRIVERS)
-
-    def test_are_named_as_in_the_menu(self, admin_client):
-        found = page(admin_client, reverse("admin:mfa_authenticator_changelist"))
-
-        assert 'is-here" href="/admin/mfa/authenticator/">Two-step verification</a>' in found
+        assertRedirects(admin_client.get(reverse(f"admin:{name}_add")), reverse(f"panel:{way}"))
 
 
 class TestMenu:
@@ -73,7 +53,7 @@ class TestMenu:
         assert links - found == {reverse("mfa_index")}
 
     def test_opens_the_group_of_the_page_alone(self, admin_client):
-        assert page(admin_client, DRIVERS).count("<details open>") == 1
+        assert page(admin_client, DRIVERS).count("navigationOpen: true") == 1
 
 
 class TestForms:

@@ -35,97 +35,95 @@ def assigned(mark):
 
 # Variable, value, and what the sentence says; in production and embedded mode alike.
 WRONG = [
-    ("SECURITY_CONTACT", "security@example.com", "does not begin with https://, mailto: or tel:"),
-    ("SECURITY_CONTACT", "https://example.com/a,mailto:a@example.com\nContact: b", "does not begin with"),
+    ("SECURITY_CONTACT", "security@example.com", "should match pattern"),
+    ("SECURITY_CONTACT", "https://example.com/a,mailto:a@example.com\nContact: b", "should match pattern"),
     ("CREDENTIALS_KEYS", "x", "is no Fernet key"),
-    ("CREDENTIALS_KEYS", f"{FERNET},short", "(value 2) is no Fernet key"),
-    ("ALLOWED_HOSTS", "https://rota.example.com", "no host name"),
-    ("ALLOWED_HOSTS", "rota.example.com:8000", "no host name"),
-    ("ALLOWED_HOSTS", "a" * 300, "no host name"),
-    ("ALLOW_PUBLIC_EMBEDDED", "always", "not 1 or 0"),
-    ("PORT", "0", "from 1 to 65,535"),
-    ("WEB_WORKERS", "2.5", "not a whole number"),
-    ("DATABASE_STATEMENT_SECONDS", "-1", "from 0 to 86,400"),
-    ("TRUSTED_PROXIES", "11", "from 0 to 10"),
+    ("CREDENTIALS_KEYS", f"{FERNET},short", "(value 2): this is no Fernet key"),
+    ("ALLOWED_HOSTS", "https://rota.example.com", "should match pattern"),
+    ("ALLOWED_HOSTS", "rota.example.com:8000", "should match pattern"),
+    ("ALLOWED_HOSTS", "a" * 300, "at most 255 characters"),
+    ("ALLOW_PUBLIC_EMBEDDED", "always", "valid boolean"),
+    ("PORT", "0", "greater than or equal to 1"),
+    ("WEB_WORKERS", "2.5", "valid integer"),
+    ("DATABASE_STATEMENT_SECONDS", "-1", "greater than or equal to 0"),
+    ("TRUSTED_PROXIES", "11", "less than or equal to 10"),
     ("TIME_ZONE", "Mars/Olympus", "no time zone"),
     ("TIME_ZONE", "../../etc/passwd", "no time zone"),
     ("TIME_ZONE", "America", "no time zone"),
-    ("METRICS_TOKEN", "short", "at least 32 printable characters"),
+    ("METRICS_TOKEN", "short", "at least 32 characters"),
     ("METRICS_TOKEN", "with spaces " * 4, "without spaces"),
-    ("LOG_FORMAT", "xml", "not one of line, json"),
-    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "http:// or https://"),
-    ("SENTRY_DSN", "key@sentry.example.com/1", "https:// or http://"),
-    ("LOG_LEVEL", "LOUD", "not one of DEBUG, INFO"),
-    ("ROUTING_ENGINE", "graphhopper", "not one of osrm, valhalla"),
-    ("GEOCODER_URL", "http://nominatim:8080", "https://"),
-    ("ROUTING_URL", "file:///etc/passwd", "http:// or https://"),
-    ("ROUTING_URL", "http://", "names no host"),
-    ("ROUTING_URL", "http://osrm:5000/?key=1", "behind its path"),
-    ("GEOCODER_URL", "https://nominatim.example/#search", "behind its path"),
-    ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "http:// or https://"),
-    ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "lacks {z}, {x} or {y}"),
-    ("MAP_TILE_URL", "https://tile.example.com; script-src */{z}/{x}/{y}", "semicolon"),
-    ("OFFER_LEAD", "9.9", "from 10"),
-    ("OFFER_LEAD", "61", "to 60"),
-    ("OFFER_TTL", "0", "from 0.01"),
-    ("OFFER_TTL", "1e400", "from 0.01"),
-    ("OFFER_TTL", "nan", "not a number"),
-    ("SERVICE_ALIASES", "brand", "'brand', which is no alias of a service (base, next, turbo)"),
-    ("SERVICE_ALIASES", "brand=fast", "no alias of a service"),
-    ("SERVICE_ALIASES", "=base", "no alias of a service"),
-    ("SERVICE_ALIASES", "a b=base", "no alias of a service"),
-    ("SERVICE_ALIASES", f"{'x' * 41}=base", "no alias of a service"),
-    ("SERVICE_ALIASES", "brand=base,next=turbo", "(value 2) gives another meaning to the service next"),
-    ("SERVICE_ALIASES", "brand=base,brand=next", "has an alias twice"),
-    ("INVOICE_PATHS", "marketplace", "no further path segment"),
-    ("INVOICE_PATHS", "brand,a/b", "(value 2) has 'a/b'"),
-    ("INVOICE_PATHS", "Brand", "no further path segment"),
-    ("INVOICE_PATHS", "x" * 41, "no further path segment"),
-    ("RATE_LIMIT_PER_SECOND", "-1", "from 0 to"),
-    ("RATE_LIMIT_PER_HOUR", "1000000001", "from 0 to"),
-    ("SITE_URL", "rota.example.com", "no origin"),
+    ("LOG_FORMAT", "xml", "should be 'line' or 'json'"),
+    ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318", "'http' or 'https'"),
+    ("SENTRY_DSN", "key@sentry.example.com/1", "valid URL"),
+    ("LOG_LEVEL", "LOUD", "should be 'DEBUG', 'INFO'"),
+    ("ROUTING_ENGINE", "graphhopper", "should be 'osrm' or 'valhalla'"),
+    ("GEOCODER_URL", "http://nominatim:8080", "scheme should be 'https'"),
+    ("ROUTING_URL", "file:///etc/passwd", "'http' or 'https'"),
+    ("ROUTING_URL", "http://", "empty host"),
+    ("ROUTING_URL", "http://osrm:5000/?key=1", "behind the path"),
+    ("GEOCODER_URL", "https://nominatim.example/#search", "behind the path"),
+    ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "'http' or 'https'"),
+    ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "{z}, {x} or {y} is missing"),
+    ("MAP_TILE_URL", "https://tile.example.com/; script-src */{z}/{x}/{y}", "semicolon"),
+    ("OFFER_LEAD", "9.9", "or equal to 10"),
+    ("OFFER_LEAD", "61", "or equal to 60"),
+    ("OFFER_TTL", "0", "or equal to 0.01"),
+    ("OFFER_TTL", "1e400", "finite number"),
+    ("OFFER_TTL", "nan", "finite number"),
+    ("SERVICE_ALIASES", "brand", "should match pattern"),
+    ("SERVICE_ALIASES", "brand=fast", "no such service, but base, next, turbo"),
+    ("SERVICE_ALIASES", "=base", "should match pattern"),
+    ("SERVICE_ALIASES", "a b=base", "should match pattern"),
+    ("SERVICE_ALIASES", f"{'x' * 41}=base", "should match pattern"),
+    ("SERVICE_ALIASES", "brand=base,next=turbo", "another meaning to the service next"),
+    ("SERVICE_ALIASES", "brand=base,brand=next", "an alias is there twice"),
+    ("INVOICE_PATHS", "marketplace", "there already"),
+    ("INVOICE_PATHS", "brand,a/b", "(value 2)"),
+    ("INVOICE_PATHS", "Brand", "should match pattern"),
+    ("INVOICE_PATHS", "x" * 41, "should match pattern"),
+    ("RATE_LIMIT_PER_SECOND", "-1", "or equal to 0"),
+    ("RATE_LIMIT_PER_HOUR", "1000000001", "or equal to 1000000000"),
+    ("SITE_URL", "rota.example.com", "valid URL"),
     ("SITE_URL", "https://rota.example.com/panel", "no origin"),
-    ("EMAIL_URL", "mail.example.com:25", "smtp:// or smtp+starttls:// or smtps://"),
-    ("EMAIL_URL", "smtps://", "names no host"),
-    ("EMAIL_URL", "smtps://mail.example.com:x", "no URL"),
-    ("EMAIL_URL", "smtps://mail.example.com/inbox", "after the port"),
+    ("EMAIL_URL", "mail.example.com:25", "'smtp', 'smtp+starttls' or 'smtps'"),
+    ("EMAIL_URL", "smtps://", "empty host"),
+    ("EMAIL_URL", "smtps://mail.example.com:x", "invalid port number"),
+    ("EMAIL_URL", "smtps://mail.example.com/inbox", "behind the port"),
     ("EMAIL_URL", "smtp://rota:hunter2@mail.example.com", "without encryption"),  # pragma: allowlist secret
-    ("VAPID_PRIVATE_KEY", "x", "is no key of Web Push"),
-    ("DATABASE_REPLICA_URL", "mysql://replica/rota", "has to begin with postgres://"),
-    ("DATABASE_REPLICA_URL", "postgres://replica", "names no database"),
+    ("VAPID_PRIVATE_KEY", "x", "no key of Web Push"),
+    ("DATABASE_REPLICA_URL", "mysql://replica/rota", "no URL of PostgreSQL"),
+    ("DATABASE_REPLICA_URL", "postgres://replica", "the database is missing"),
     ("DEFAULT_FROM_EMAIL", "Rota", "no sender"),
     ("DEFAULT_FROM_EMAIL", "Rota <rota@example.com>\nBcc: x@example.com", "control character"),
 ]
 
 WRONG_IN_PRODUCTION = [
-    ("DATABASE_URL", "postgresql://x", "names no database"),
-    ("DATABASE_URL", "postgresql:///rota", "names no host"),
-    ("DATABASE_URL", "postgresql://rota@db:port/rota", "no URL"),
-    ("DATABASE_URL", "sqlite:///rota.db", "Rota needs PostgreSQL"),
-    ("DATABASE_URL", "mysql://db/rota", "Rota needs PostgreSQL"),
+    ("DATABASE_URL", "postgresql://x", "the database is missing"),
+    ("DATABASE_URL", "postgresql:///rota", "the host is missing"),
+    ("DATABASE_URL", "postgresql://rota@db:port/rota", "the port is no number"),
+    ("DATABASE_URL", "sqlite:///rota.db", "no URL of PostgreSQL"),
+    ("DATABASE_URL", "mysql://db/rota", "no URL of PostgreSQL"),
     ("DATABASE_URL", "", "belong together"),
-    ("DATABASE_URL", " ", "Rota needs PostgreSQL"),
+    ("DATABASE_URL", " ", "no URL of PostgreSQL"),
     ("DATABASE_REPLICA_URL", ENVIRONMENT["DATABASE_URL"], "is the same as DATABASE_URL"),
-    ("GEOCODER_URL", "http://127.0.0.1:8080", "https://"),
+    ("GEOCODER_URL", "http://127.0.0.1:8080", "scheme should be 'https'"),
     ("REDIS_URL", "", "belong together"),
-    ("REDIS_URL", "amqp://broker", "redis:// or rediss:// or unix://"),
-    ("REDIS_URL", "127.0.0.1:6379", "redis:// or rediss:// or unix://"),
+    ("REDIS_URL", "amqp://broker", "'redis', 'rediss' or 'unix'"),
+    ("REDIS_URL", "127.0.0.1:6379", "valid URL"),
     ("REDIS_URL", "redis://127.0.0.1/x", "number of a database"),
-    ("REDIS_URL", "unix://", "names no socket"),
+    ("REDIS_URL", "unix://", "empty host"),
     ("SECRET_KEY", "", "is not set"),
     ("SECRET_KEY", "a", "too weak"),
     ("SECRET_KEY", ENVIRONMENT["SECRET_KEY"][:49], "too weak"),
     ("SECRET_KEY", "django-insecure-" + "abcdefgh" * 8, "startproject"),
-    ("DATABASE_URL", "postgres://rota@db/rota?bogus=1", "'bogus', which libpq does not know"),
-    ("DATABASE_URL", "postgres://rota@db/rota?sslmode=zz", "none of disable"),
-    ("DATABASE_URL", "postgres://rota@db/rota?connect_timeout=x", "connect_timeout, whose value is no number"),
+    ("DATABASE_URL", "postgres://rota@db/rota?bogus=1", "option that libpq does not know"),
     ("SECRET_KEY", "a" * 60, "too weak"),
     ("CREDENTIALS_KEYS", "", "is not set"),
     ("CREDENTIALS_KEYS", " ", "is not set"),
-    ("SECRET_KEY", f"{ENVIRONMENT['SECRET_KEY']},a", "(value 2) is too weak"),
+    ("SECRET_KEY", f"{ENVIRONMENT['SECRET_KEY']},a", "(value 2): this is too weak"),
     ("ALLOWED_HOSTS", "", "is not set"),
-    ("ALLOWED_HOSTS", "*", "name the hosts"),
-    ("ALLOWED_HOSTS", "rota.example.com,*", "name the hosts"),
+    ("ALLOWED_HOSTS", "*", "name those of this service"),
+    ("ALLOWED_HOSTS", "rota.example.com,*", "name those of this service"),
 ]
 
 RIGHT = [
@@ -188,7 +186,7 @@ class TestProblems:
     def test_name_a_wrong_value(self, base, name, value, text):
         (problem,) = problems({**base, name: value})
 
-        assert problem.startswith(f"{name} ")
+        assert problem.split()[0].rstrip(":") == name
         assert text in problem
         assert "\n" not in problem
         assert "hunter2" not in problem
@@ -197,7 +195,7 @@ class TestProblems:
     def test_name_what_production_cannot_have(self, name, value, text):
         (problem,) = problems({**ENVIRONMENT, name: value})
 
-        assert problem.startswith(f"{name} ")
+        assert problem.split()[0].rstrip(":") == name
         assert text in problem
 
     def test_name_a_missing_sender(self):
@@ -208,7 +206,7 @@ class TestProblems:
     def test_are_named_all_at_once(self):
         wrong = {"SECRET_KEY": "", "PORT": "x", "DATABASE_URL": "postgresql://x", "TIME_ZONE": "x"}
 
-        found = {problem.split()[0] for problem in problems({**ENVIRONMENT, **wrong})}
+        found = {problem.split()[0].rstrip(":") for problem in problems({**ENVIRONMENT, **wrong})}
 
         assert found == set(wrong)
 

@@ -55,6 +55,6 @@ class TestProcess:
         assert result.returncode == 1
         lines = result.stderr.splitlines()
         begin = lines.index("Rota does not start in this environment:")
-        named = [line.split()[0] for line in lines[begin + 1 : begin + 5]]
+        named = [line.split()[0].rstrip(":") for line in lines[begin + 1 : begin + 5]]
         assert named == ["DATABASE_URL", "SECRET_KEY", "TIME_ZONE", "LOG_LEVEL"]
         assert "Traceback" not in result.stdout + result.stderr

@@ -50,7 +50,8 @@ typescript() {
 # Every call with the client for Python, in CI.
 python() {
     client python python --package-name rota_client
-    PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py "$invoice" "$url" "$token" "$key" "$carrier"
+    PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py \
+        "$described" "$invoice" "$url" "$token" "$key" "$carrier"
 }
 
 # The compilers of the other languages accept their clients, with Debian's packages of what these import.

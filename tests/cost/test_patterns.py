@@ -42,14 +42,6 @@ TABLE = {
         f"{_ROUTES}, one behind another; paths are cut by the server", 2_000, "path"
     ),
     ("common/pages/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
-    ("config/environment_values.py", r"\.?[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]"): Bound(
-        "linear: a point stands before each repetition; the operator's own environment", LINEAR, ".rota.example.com."
-    ),
-    ("config/environment_values.py", r"[A-Za-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
-    ("config/environment_values.py", r"[a-z0-9_-]{1,40}"): Bound(COUNTED, LINEAR, "brand"),
-    ("config/environment_values.py", r"(https://|mailto:|tel:)[!-~]{1,500}"): Bound(
-        "linear: one counted quantifier; the operator's own environment", LINEAR, "mailto:security@example.com"
-    ),
     ("config/monitoring/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
         _CUT, LOG_TEXT, "rota_live_" + "a" * 16
     ),
@@ -70,7 +62,6 @@ TABLE = {
         _OWN, 2_000, "`a` [b](c)"
     ),
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
-    ("config/environment_values.py", r"""[\s;,'\"]"""): Bound("linear: no quantifier", LINEAR, ";"),
     (
         "common/files/csv_files.py",
         r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])',

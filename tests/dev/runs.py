@@ -10,7 +10,7 @@ import psutil
 
 from config.env import BASE_DIR
 
-FOREGROUND = [sys.executable, "-S", "-I", str(BASE_DIR / "config" / "local" / "foreground.py")]
+FOREGROUND = [sys.executable, "-S", "-I", str(BASE_DIR / "dev" / "foreground.py")]
 
 
 class Run:

@@ -42,6 +42,7 @@ from integration.models import (
 )
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests import service_hours
+from tests.delivery.conftest import geocoder, routing_server  # noqa: F401  # fixtures
 from tests.factories import (
     BY,
     PICKUP,

@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access.tasks import prune_uploads
+from common import clock
 from common.files import kept_uploads
 from common.models import KeptUpload
 from delivery.actions import deliveries
-from delivery.models import AccountScope, Delivery, Tariff
+from delivery.models import AccountScope, Delivery, LocatedAddress, Tariff
 from panel import uploads
 from tests.common.workbooks import workbook
 from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
@@ -266,15 +267,53 @@ class TestConfirmation:
 
         assert Delivery.objects.get(token=None).contact_name == sender
 
-    def test_leaves_out_a_row_whose_price_has_changed(self, member, upload, advance):
+    def test_keeps_the_price_that_was_shown_for_ten_minutes(self, member, upload, advance):
         page = upload(f"P-1;Ana;;{PLACE};;")
         advance(page)
         Tariff.objects.update(base_fare=100)
 
         member.post(f"{page}confirm/")
+        advance(page)
 
-        assert "The price has changed." in advance(page)
-        assert Delivery.objects.count() == 1
+        assert Delivery.objects.get(token=None).shipping_value == 12
+
+    @pytest.mark.parametrize(("fare", "text"), [(10, "1 delivery requested"), (100, "The price has changed.")])
+    def test_compares_it_with_a_new_one_after_that(self, member, upload, advance, monkeypatch, fare, text):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        advance(page)
+        Tariff.objects.update(base_fare=fare)
+        later = timezone.now() + timedelta(minutes=11)
+        monkeypatch.setattr(clock, "now", lambda: later)
+
+        member.post(f"{page}confirm/")
+
+        assert text in advance(page)
+
+    def test_refuses_a_row_whose_window_is_over_by_then(self, member, upload, advance, monkeypatch):
+        until = timezone.localtime() + timedelta(minutes=30)
+        page = upload(f"Bia;{PLACE};{until:%d/%m/%Y %H:%M}", header="Recipient;latitude;longitude;Collect by")
+        advance(page)
+        later = timezone.now() + timedelta(minutes=20)
+        monkeypatch.setattr(clock, "now", lambda: later)
+
+        member.post(f"{page}confirm/")
+
+        assert re.search(r"<b>Collect by:</b> The deadline of the pickup", advance(page))
+        assert not Delivery.objects.filter(token=None).exists()
+
+    def test_asks_geocoder_and_routing_engine_once_for_a_row(
+        self, member, upload, advance, settings, geocoder, routing_server
+    ):
+        settings.GEOCODER_URL, settings.ROUTING_URL = geocoder.url, routing_server.url
+        page = upload("Ana;Rua Augusta;500", "Bia;Rua Augusta;501", header="Recipient;Street;Number")
+        advance(page)
+        LocatedAddress.objects.all().delete()  # where addresses are remembered
+
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert Delivery.objects.filter(token=None).count() == 2
+        assert (len(geocoder.queries), len(routing_server.paths)) == (2, 2)
 
 
 class TestKeptUpload:

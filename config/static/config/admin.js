@@ -37,16 +37,12 @@ document.addEventListener("click", (event) => {
   });
 });
 
-// What a cell of a list cuts off, see lists.css.
-document.addEventListener("pointerover", (event) => {
-  const cell = event.target instanceof Element && event.target.closest(".result-list :is(td, th)");
-  if (cell && cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent.trim().replace(/\s+/g, " ");
-});
-
 // simplebar gives all its scroll containers the same aria-label: number them, because landmarks need unique names.
-// On phones a list shows the heading of each column beside its value, as the model names it: begin it with a capital.
-// An empty header of a column of delete checkboxes or buttons gets a text for screen readers.
+// On phones a list shows the heading of each column above its value, as the model names it: begin it with a capital.
+// An empty header of a column of delete checkboxes or buttons gets a text for screen readers, which find the page's own
+// part too. What Unfold opens by a click on something that is no button is reached by the keyboard.
 addEventListener("load", () => {
+  document.getElementById("main")?.setAttribute("role", "main");
   document.querySelectorAll(".simplebar-content-wrapper").forEach((container, index) => {
     container.setAttribute("aria-label", `${container.getAttribute("aria-label")} ${index + 1}`);
   });
@@ -59,5 +55,16 @@ addEventListener("load", () => {
     words.className = "sr-only";
     words.textContent = "×";
     header.append(words);
+  }
+  const navigation = document.querySelector("meta[name=rota-navigation]").content;
+  for (const opener of document.querySelectorAll("[x-on\\:click]:not([href], button, input, label)")) {
+    opener.tabIndex = 0;
+    if (!opener.matches("h2")) opener.setAttribute("role", "button");
+    if (["dock_to_right", "close"].includes(opener.textContent.trim())) opener.setAttribute("aria-label", navigation);
+    opener.addEventListener("keydown", (event) => {
+      if (event.target !== opener || !["Enter", " "].includes(event.key)) return;
+      event.preventDefault();
+      opener.click();
+    });
   }
 });

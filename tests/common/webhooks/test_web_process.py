@@ -10,7 +10,7 @@ _WEB_PROCESS = """
 import sys
 import config.server.rsgi
 import config.urls
-from common import wake_up
+from common.workers import wake_up
 from delivery.webhooks.outbox import OUTBOX
 wake_up.send(OUTBOX.task)
 print(*sorted({"aiohttp", "common.webhooks.sender", "delivery.tasks"} & set(sys.modules)))

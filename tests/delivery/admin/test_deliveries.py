@@ -79,7 +79,7 @@ class TestPage:
 
         summary = dispatcher.get(page(delivery)).content.decode().partition('id="summary"')[2].partition("<dl")[0]
 
-        assert (summary.count("rota-pill"), "Cancelled" in summary) == (1, True)
+        assert (summary.count("leading-6"), "Cancelled" in summary) == (1, True)
 
     def test_has_the_drivers_phone_while_the_route_lasts_for_those_who_may_look_at_drivers(self, client):
         delivery = DeliveryFactory.create(collected=True, stops=1)

@@ -1,0 +1,108 @@
+"""Prints the test files nearest to a change, for `make test-affected`. The argument is the commit to compare with.
+
+Of a changed module these are the files that import it, or a module that imports it; those in the folder where it is
+tested; and those with its name, or with that of its leaf. A changed template, script or style counts as the modules and
+templates that name it. Everything is reached over enough imports, and what is called by a URL is imported nowhere, so
+the whole suite has the last word. Tests in a browser take too long to be found by anything but their names.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import PurePath
+
+import grimp
+
+from config.env import BASE_DIR
+from tests.sources import PACKAGES
+
+# A change of these reaches every test.
+_SHARED = {"pyproject.toml", "requirements-dev.lock", "config/settings.py", "tests/conftest.py", "tests/servers.py"}
+# Where files that no module is made of are tested.
+_OTHERS = {
+    "docs": ("tests/test_documents.py", "tests/panel/guide"),
+    "locale": ("tests/config/test_translations.py",),
+    "deploy": ("tests/deploy",),
+}
+# Modules that say nothing about their subject, which their folder does.
+_PARTS = {"__init__", "actions", "admin", "api", "base", "models", "serializers", "tasks", "urls", "views", "viewsets"}
+
+
+def changed(base: str) -> set[str]:
+    """The paths that differ from the commit where this branch left `base`, with what is not committed."""
+    left = _git("merge-base", base, "HEAD")[0]
+    return {*_git("diff", "--name-only", left), *_git("ls-files", "--others", "--exclude-standard")}
+
+
+def affected(paths: set[str]) -> set[str]:
+    """The test files nearest to these paths, and folders of them."""
+    if paths & _SHARED:
+        return {"tests"}
+    found = {test for path in paths for test in _OTHERS.get(path.partition("/")[0], ())}
+    paths = paths | _naming(paths)
+    modules = _with_importers({_module(path) for path in paths if path.endswith(".py")})
+    for test in (BASE_DIR / "tests").rglob("test_*.py"):
+        name = test.relative_to(BASE_DIR).as_posix()
+        is_quick = not name.startswith(("tests/browser/", "tests/contract/", "tests/faults/"))
+        imports = is_quick and not modules.isdisjoint(_imported(test.read_text()))
+        if imports or any(_is_about(name, path) for path in paths):
+            found.add(name)
+    return found
+
+
+def _git(*arguments: str) -> list[str]:
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=BASE_DIR, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _naming(paths: set[str]) -> set[str]:
+    """The modules and templates that name one of these templates or static files, directly or over another template."""
+    files = (path for path in _git("ls-files", *PACKAGES, "templates") if path.endswith((".py", ".html")))
+    sources = {path: (BASE_DIR / path).read_text() for path in files if (BASE_DIR / path).exists()}
+    found: set[str] = set()
+    waiting = {path for path in paths if path.startswith("templates/") or "/static/" in path}
+    while waiting:
+        name = re.sub(r"^templates/|.*/static/", "", waiting.pop())
+        new = {path for path, source in sources.items() if re.search(rf"""["']{re.escape(name)}["']""", source)} - found
+        found |= new
+        waiting |= {path for path in new if path.startswith("templates/")}
+    return found
+
+
+@cache
+def _imports() -> grimp.ImportGraph:
+    return grimp.build_graph(*PACKAGES, cache_dir=".import_linter_cache")
+
+
+def _with_importers(modules: set[str]) -> set[str]:
+    graph = _imports()
+    return modules.union(*(graph.find_modules_that_directly_import(module) for module in modules & graph.modules))
+
+
+def _imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _is_about(test: str, path: str) -> bool:
+    """Whether the test is this path, stands where it is tested, or has its name."""
+    file = PurePath(path)
+    word = file.parent.name if file.stem in _PARTS else file.stem
+    folder = f"tests/{file.parent.as_posix()}/"
+    in_folder = folder.count("/") > 2 and test.startswith(folder)
+    return test == path or in_folder or re.search(rf"(?:/|test_){re.escape(word)}s?(?:_|/|\.py$)", test) is not None
+
+
+if __name__ == "__main__":
+    print(*sorted(affected(changed(sys.argv[1]))))

@@ -1,0 +1,26 @@
+"""`make test-affected` finds the tests nearest to a change."""
+
+from tests.affected import affected
+
+
+def test_of_a_module_are_those_that_import_it_or_have_its_name():
+    found = affected({"common/webhooks/retry.py"})
+
+    assert found >= {"tests/common/webhooks/test_retry.py", "tests/config/test_moments.py"}
+    assert "tests/integration/test_nfe.py" not in found
+
+
+def test_of_a_template_are_those_of_the_page_that_includes_it():
+    assert "tests/panel/test_board.py" in affected({"templates/panel/board_move.html"})
+
+
+def test_of_a_test_is_itself():
+    assert affected({"tests/test_affected.py"}) == {"tests/test_affected.py"}
+
+
+def test_of_a_document_are_those_of_documents():
+    assert affected({"docs/runbook.md"}) == {"tests/test_documents.py", "tests/panel/guide"}
+
+
+def test_of_what_all_tests_share_are_all():
+    assert affected({"docs/runbook.md", "tests/conftest.py"}) == {"tests"}
