@@ -1,7 +1,7 @@
 """A report as data: the figures, charts and tables of a period. One page shows it, and its tables are files too."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -79,6 +79,11 @@ class Table:
         return shown(self.columns, PAGE)
 
     @property
+    def headings(self) -> list[tuple[Any, bool]]:
+        """Of the page, with whether the column has numbers, which `write` writes. The first one names the rows."""
+        return [(column.label, bool(place and column.write)) for place, column in enumerate(self.page_columns)]
+
+    @property
     def page_rows(self) -> Sequence[Any]:
         return self.rows if self.of_page is None else self.of_page
 
@@ -87,13 +92,15 @@ class Table:
         """The length of the longest bar."""
         return max(map(self.bar, self.page_rows), default=0) or 1 if self.bar else 1
 
-    def texts(self, row: Any) -> list[tuple[Column, Any]]:
-        """The cells of a row of the page; None without a value."""
-        return [(column, column.text(row)) for column in self.page_columns]
+    def cells(self, row: Any) -> list[tuple[Any, Any, bool]]:
+        """Of a row of the page: the heading, the text, None without a value, and whether it is a number."""
+        texts = (column.text(row) for column in self.page_columns)
+        return [(name, text, is_number) for text, (name, is_number) in zip(texts, self.headings, strict=True)]
 
     @property
-    def sums(self) -> list[tuple[Column, Any]]:
-        return [(column, column.text(self.total)) for column in self.page_columns[1:]]
+    def sums(self) -> list[tuple[Any, Any, bool]]:
+        unnamed = replace(self, columns=self.page_columns[1:])
+        return [(name, text, True) for name, text, _is_number in unnamed.cells(self.total)]
 
 
 class Report:

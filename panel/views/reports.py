@@ -160,7 +160,7 @@ class _ReportView(LoggedInView):
             "table": table,
             "file": f"{self.url(f'{self.url_name}_{name}_export')}?{self.request.GET.urlencode()}",
             "rows": [
-                (self.leads_to(name, row, period), table.bar(row) if table.bar else None, table.texts(row))
+                (self.leads_to(name, row, period), table.bar(row) if table.bar else None, table.cells(row))
                 for row in rows
             ],
         }
@@ -239,7 +239,7 @@ class Deliveries(AccountView):
             report = self.report(period)
             page = self._page(period)
             table = reports.table_of_deliveries(page.rows, report.total)
-            rows = [(self.url("delivery", row.pk), None, table.texts(row)) for row in page.rows]
+            rows = [(self.url("delivery", row.pk), None, table.cells(row)) for row in page.rows]
             context |= {"report": report, "headline": _sums(report.total), "rows": page.rows, "older": page.next_cursor}
             context["tables"] = [{"name": "deliveries", "table": table, "rows": rows}] if rows else []
         return self.page("panel/report.html", **context)

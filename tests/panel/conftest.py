@@ -125,7 +125,7 @@ def lines_of(page: Any, name: str) -> list[Any]:
 def cells_of(page: Any, name: str) -> list[list[str]]:
     """What the page of a report shows in a table."""
     rows = next(each["rows"] for each in page.context["tables"] if each["name"] == name)
-    return [[text for _column, text in cells] for _address, _bar, cells in rows]
+    return [[text for _name, text, _is_number in cells] for _address, _bar, cells in rows]
 
 
 def table(response, delimiter=","):

@@ -104,7 +104,7 @@ class TestOfAllSellers:
         assert sorted(cells_of(page, "reasons")) == sorted(
             [[seller.name, "2", "0", "1", "3"], [foreign_seller.name, "0", "1", "0", "1"]]
         )
-        assert [text for _column, text in reasons.sums] == ["2", "1", "1", "4"]
+        assert [text for _name, text, _is_number in reasons.sums] == ["2", "1", "1", "4"]
 
     def test_is_exported_with_every_reason(self, staff, seller, failures):
         of_orders, of_reasons = (
