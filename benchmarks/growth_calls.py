@@ -287,7 +287,7 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         "panel: webhook of the second endpoint": f"{account}endpoints/2/webhook/",
         **{
             f"panel: {name}": f"{account}{name}/"
-            for name in ("activity", "webhook", "tokens", "alerts", "team", "setup", "quickstart")
+            for name in ("activity", "webhook", "tokens", "alerts", "team", "setup")
         },
         "panel: home": reverse("panel:home"),
         "panel: drivers": reverse("panel:drivers"),
@@ -295,7 +295,7 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         "panel: one driver": reverse("panel:driver", args=[finished.driver_id]),
         **{
             f"panel: seller's {name or 'keys'}": f"/panel/sellers/{seller.pk}/live/{name}"
-            for name in ("", "orders/", "invoices/", "sheet/", "quickstart/", "team/", "refused-calls/")
+            for name in ("", "orders/", "invoices/", "sheet/", "team/", "refused-calls/")
         },
         "panel: seller's orders, search": f"/panel/sellers/{seller.pk}/live/orders/?q=O-7",
         "panel: seller's invoices, search": f"/panel/sellers/{seller.pk}/live/invoices/?q=O-7",

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Count, Q, Sum
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -44,10 +45,10 @@ class Notice:
 
 @dataclass(frozen=True)
 class Step:
-    """What a new account has to do first. `page` is the URL name of the page of the panel where it is done."""
+    """What a new account has to do first. `address`: of the page where it is done, or told."""
 
     text: str
-    page: str
+    address: str
     link: str
     is_done: bool = False
 
@@ -57,10 +58,11 @@ def first_steps(account: Integrator, environment: str, endpoint: WebhookEndpoint
     if account.suspended_at is not None or Delivery.objects.within(account, environment).exists():
         return []
     has_token = account.tokens.filter(environment=environment).valid(at=at).exists()
+    tokens, webhook = (reverse(f"panel:{page}", args=[account.pk, environment]) for page in ("tokens", "webhook"))
     return [
-        Step(_("Issue a token, which every call carries"), "tokens", _("Issue a token"), is_done=has_token),
-        Step(_("Set the webhook URL, to be told of every change"), "webhook", _("Set the URL"), bool(endpoint.url)),
-        Step(_("Request the first delivery"), "quickstart", _("Quickstart")),
+        Step(_("Issue a token, which every call carries"), tokens, _("Issue a token"), is_done=has_token),
+        Step(_("Set the webhook URL, to be told of every change"), webhook, _("Set the URL"), bool(endpoint.url)),
+        Step(_("Request the first delivery"), reverse("documentation:page", args=["quickstart"]), _("Quickstart")),
     ]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 LIGHTER = "chromium-headless-shell"  # Chromium without windows, a program and a package
 PACKAGES = {
     "chromium": "chromium fonts-dejavu-core fonts-liberation",
-    "php": "php-cli",  # a program of the panel's quickstart
+    "php": "php-cli",  # a program that receives webhooks
     "node": "nodejs npm",
     "npm": "nodejs npm",  # tools that check the API's description
     "java": "default-jre-headless",  # the generator of clients

@@ -66,7 +66,12 @@ class EstimatingPaginator(Paginator):  # type: ignore[type-arg]  # generic for t
 
 
 class ModelAdmin(UnfoldModelAdmin):
-    """Unfold's, but an action of the list is performed only after a page has said what it does, to how many rows."""
+    """Unfold's, but an action of the list is performed only after a page has said what it does, to how many rows.
+
+    An action on the rows of all pages of a list is never intended.
+    """
+
+    list_disable_select_all = True
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         found = super().get_actions(request)
@@ -114,7 +119,6 @@ class LargeTable:
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
     sortable_by: list[str] = []
-    list_disable_select_all = True  # an action on all rows is never intended
     list_per_page = 50
 
 
@@ -249,17 +253,15 @@ class ReadOnlyInline(Unchangeable, TabularInline):
         return self.fields or ()
 
 
-def column(
-    field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False, is_named: bool = False
-) -> Callable[[Any], Any]:
+def column(field: str, title: Any, write: Callable[[Any], Any], *, is_long: bool = False) -> Callable[[Any], Any]:
     """The attribute `field` of a row, written by `write`; a dash where it is empty. For lists, forms and inlines.
 
-    Its text stays in one line unless it `is_long`. A phone shows its heading beside it if it `is_named`.
+    Its text stays in one line unless it `is_long`.
     """
-    return display(Column(title, field, write), is_long=is_long, is_named=is_named)
+    return display(Column(title, field, write), is_long=is_long)
 
 
-def display(of: Column, *, is_long: bool = True, is_named: bool = False) -> Callable[[Any], Any]:
+def display(of: Column, *, is_long: bool = True) -> Callable[[Any], Any]:
     """A column of a kind of row, as `column` has it."""
 
     @admin.display(description=of.label, ordering=of.name)
@@ -269,7 +271,7 @@ def display(of: Column, *, is_long: bool = True, is_named: bool = False) -> Call
             return NOTHING
         if is_long:
             return text
-        return format_html('<span class="rota-short{}">{}</span>', " rota-named" if is_named else "", text)
+        return format_html('<span class="rota-short">{}</span>', text)
 
     cell.__name__ = of.name
     return cell
@@ -363,9 +365,9 @@ def _copy(value: UUID | str) -> SafeString:
 CREATED_BY = column("created_by", gettext_lazy("created by"), actor_name)
 
 
-def ago_or_never(value: datetime | None) -> SafeString:
+def ago_or_never(value: datetime | None) -> str:
     """How long ago, in a column whose heading says what."""
-    return format_html('<span class="rota-named">{}</span>', formats.ago(value) if value else _("never"))
+    return formats.ago(value) if value else _("never")
 
 
 @admin.display(description=gettext_lazy("last used"), ordering="last_used_at")

@@ -285,7 +285,7 @@ class EventAdmin(LargeTable, Unchangeable, ModelAdmin):
         shown = facts(columns.of_event(Column(noun, subject, on=ADMIN)))
         self.fieldsets = [
             (None, {"classes": ["rota-facts"], "fields": shown}),
-            (_("Body"), {"classes": ["rota-whole", "collapse"], "fields": ["sent_body"]}),
+            (_("Body"), {"classes": ["collapse"], "fields": ["sent_body"]}),
         ]
         attempt = model._meta.get_field("attempts").related_model
         self.inlines = [type("AttemptInline", (AttemptInline,), {"model": attempt})]

@@ -1,6 +1,5 @@
 """Hours of service, with the next week as it is and as it would be."""
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
@@ -9,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -17,10 +15,8 @@ from django.utils.translation import gettext_lazy as _
 from common import clock
 from common.actors import actor
 from common.admin.base import pill
-from common.admin.price_preview import PreviewedForm
 from common.admin.row_history import RecordedAdmin
 from common.brazil.formats import opening
-from common.postgresql.row_history import Difference
 from delivery.actions import service_hours
 from delivery.admin.hours_fields import DaysOffField, SpansField
 from delivery.models import ServiceHours
@@ -31,22 +27,10 @@ _DAYS = 7
 _DESCRIPTION = _("The account's own hours hold, else those of the installation; without any, it is open at every hour.")
 
 
-class ServiceHoursForm(PreviewedForm):
-    preview_title = _("Save these hours?")
-    preview_note = _("Nothing is saved yet. The hours hold for quotes and requests within five seconds.")
-    example_heading = _("Day")
-
+class ServiceHoursForm(forms.ModelForm[ServiceHours]):
     class Meta:
         model = ServiceHours
         fields: ClassVar[list[str]] = []  # the admin adds those of its fieldsets
-
-    def examples(self, before: ServiceHours | None) -> Iterable[Difference]:
-        at = clock.now()
-        new = week_of(self.instance.timetable, at=at, days=_DAYS)
-        old = before or ServiceHours.in_force().general
-        was = week_of(old.timetable, at=at, days=_DAYS) if old else [(name, gettext("always open")) for name, _t in new]
-        for (_name, before_text), (name, text) in zip(was, new, strict=True):
-            yield Difference(name, before_text, text)
 
     @property
     def week(self) -> list[tuple[str, str]]:
@@ -82,7 +66,7 @@ class ServiceHoursAdmin(RecordedAdmin):
     @admin.display(description=_("today"))
     def today(self, hours: ServiceHours) -> str:
         ((_day, text),) = week_of(hours.timetable, at=clock.now(), days=1)
-        return format_html('<span class="rota-named">{}</span>', text)
+        return text
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if db_field.name in WEEKDAYS:

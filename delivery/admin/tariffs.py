@@ -1,7 +1,6 @@
 """Tariffs of deliveries, and the rules of dispatch."""
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -15,17 +14,13 @@ from import_export.widgets import Widget
 
 from common.actors import actor
 from common.admin.base import OneRow, column
-from common.admin.price_preview import PreviewedForm, compared
 from common.admin.row_history import RecordedAdmin
 from common.admin.tabular_import import TableResource, TabularImportAdmin
 from common.brazil.formats import money
 from common.fields import composed
 from common.files.csv_files import neutralised
 from common.measures import KILOMETRES, shown
-from common.postgresql.row_history import Difference
-from delivery import pricing
 from delivery.actions import dispatch_rules
-from delivery.errors import PriceUnavailable
 from delivery.models import DispatchRules, Integrator, Tariff
 
 
@@ -84,74 +79,32 @@ class TariffResource(TableResource):
             field.widget.look_up(dataset[str(field.column_name)])
 
 
-_TRIPS = [
-    (_("3 km, one drop-off"), pricing.Trip(Decimal(3), Decimal(0), 1, Decimal(2))),
-    (_("8 km, two drop-offs"), pricing.Trip(Decimal(8), Decimal(0), 2, Decimal(2))),
-    (_("6 km and back to A"), pricing.Trip(Decimal(6), Decimal(6), 1, Decimal(2))),
-]
-_OF_FAILURES = [(_("second attempt"), "retry_percent"), (_("way back after a failure"), "return_percent")]
-
-
-class TariffForm(PreviewedForm):
-    """Compares what deliveries of the tariff's vehicle and account cost now and then."""
-
-    def examples(self, before: Tariff | None) -> Iterable[Difference]:
-        tariff: Tariff = self.instance
-        in_force = Tariff.objects.for_vehicle(tariff.vehicle_type, integrator=tariff.integrator)
-        old = before if before and before.active else in_force.first()
-        new = tariff if tariff.active else in_force.exclude(pk=tariff.pk).first()
-        for name, trip in _TRIPS:
-            yield _compared(str(name), _price(old, trip), _price(new, trip))
-        shortest, trip = _TRIPS[0]
-        for name, percent in _OF_FAILURES:
-            before_and_after = [_price(each, trip, percent=percent) for each in (old, new)]
-            if any(before_and_after):
-                yield _compared(f"{shortest}: {name}", *before_and_after)
-
-
-def _compared(name: str, before: Decimal | None, after: Decimal | None) -> Difference:
-    return compared(name, before, after, write=money, unserved=gettext("not served"))
-
-
-def _price(tariff: Tariff | None, trip: pricing.Trip, *, percent: str = "") -> Decimal | None:
-    """The price of the trip, or what the `percent` of the tariff adds to it."""
-    if tariff is None:
-        return None
-    try:
-        price = pricing.fare(tariff.terms, trip).value
-    except PriceUnavailable:
-        return None
-    return pricing.percent_of(price, getattr(tariff, percent)) if percent else price
-
-
-def _figures(title: Any, *fields: str) -> tuple[Any, dict[str, Any]]:
-    """Fields with short values, beside each other."""
-    return title, {"classes": ["rota-grid"], "fields": fields}
-
-
 @admin.register(Tariff)
 class TariffAdmin(RecordedAdmin, TabularImportAdmin):
-    form = TariffForm
-    change_form_before_template = "admin/price_preview.html"
     resource = TariffResource
     list_display = [
-        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money, is_named=True),
-        column("price_per_km", _("price per km"), money, is_named=True),
-        column("minimum_fare", _("minimum fare"), money, is_named=True),
-        column("maximum_km", _("maximum distance"), KILOMETRES.write, is_named=True),
+        "vehicle_type", "account", "active", column("base_fare", _("base fare"), money),
+        column("price_per_km", _("price per km"), money),
+        column("minimum_fare", _("minimum fare"), money),
+        column("maximum_km", _("maximum distance"), KILOMETRES.write),
     ]  # fmt: skip  # a list of names
     list_filter = ["active", "vehicle_type"]
     list_select_related = ["integrator"]
     fieldsets = [
         (None, {"fields": ["vehicle_type", "integrator", "active"]}),
-        _figures(
-            _("Price"), "base_fare", "included_km", "price_per_km", "price_per_extra_dropoff", "minimum_fare",
-            "return_share",
+        (
+            _("Price"),
+            {
+                "fields": [
+                    "base_fare", "included_km", "price_per_km", "price_per_extra_dropoff", "minimum_fare",
+                    "return_share",
+                ]
+            },
         ),
-        _figures(_("What is taken"), "maximum_km", "maximum_kg", "maximum_side_cm", "maximum_litres"),
-        _figures(_("Cancellation"), "cancel_percent_accepted", "cancel_percent_collected"),
+        (_("What is taken"), {"fields": ["maximum_km", "maximum_kg", "maximum_side_cm", "maximum_litres"]}),
+        (_("Cancellation"), {"fields": ["cancel_percent_accepted", "cancel_percent_collected"]}),
         (_("After a failure"), {"fields": ["retry_percent", "return_percent"]}),
-        _figures(_("What drivers earn"), "driver_percent", "driver_fixed", "driver_per_km"),
+        (_("What drivers earn"), {"fields": ["driver_percent", "driver_fixed", "driver_per_km"]}),
     ]  # fmt: skip  # a table
     autocomplete_fields = ["integrator"]
     search_fields = ["integrator__name__composed"]
@@ -164,14 +117,18 @@ class TariffAdmin(RecordedAdmin, TabularImportAdmin):
 @admin.register(DispatchRules)
 class DispatchRulesAdmin(OneRow, RecordedAdmin):
     fieldsets = [
-        _figures(_("Eligible drivers"), "dispatch_radius_km", "position_fresh_seconds"),
-        _figures(_("Lateness"), "late_without_driver_minutes", "late_pickup_minutes", "late_minutes_per_km"),
-        _figures(
-            _("Distances and arrival times"), "road_factor", "speed_kmh_motorcycle", "speed_kmh_car",
-            "routing_time_factor_motorcycle", "routing_time_factor_car", "service_minutes_pickup",
-            "service_minutes_stop",
+        (_("Eligible drivers"), {"fields": ["dispatch_radius_km", "position_fresh_seconds"]}),
+        (_("Lateness"), {"fields": ["late_without_driver_minutes", "late_pickup_minutes", "late_minutes_per_km"]}),
+        (
+            _("Distances and arrival times"),
+            {
+                "fields": [
+                    "road_factor", "speed_kmh_motorcycle", "speed_kmh_car", "routing_time_factor_motorcycle",
+                    "routing_time_factor_car", "service_minutes_pickup", "service_minutes_stop",
+                ]
+            },
         ),
-        _figures(_("Earnings"), "driver_share_percent"),
+        (_("Earnings"), {"fields": ["driver_share_percent"]}),
         (_("Maps"), {"fields": ["streets_from_openstreetmap"]}),
     ]  # fmt: skip  # a table
 

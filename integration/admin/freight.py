@@ -1,26 +1,19 @@
 """The freight table. Rates are edited row by row, or exported and imported as CSV with a preview of the changes."""
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
 from django.db.models import Case, IntegerField, QuerySet, Value, When
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from import_export.fields import Field
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from common.admin.base import OneRow, column
-from common.admin.price_preview import PreviewedForm, compared
 from common.admin.row_history import RecordedAdmin
 from common.admin.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
 from common.brazil.formats import centavos
-from common.brazil.states import Kind
-from common.postgresql.row_history import Difference
-from integration import freight
-from integration.errors import NoCoverage, TooHeavy
-from integration.freight import STATES, Package, Parameters, Rate, Zone
+from integration.freight import STATES
 from integration.models import FreightParameters, FreightRate
 from integration.models.freight import ZONES
 
@@ -54,45 +47,13 @@ class RateResource(TableResource):
         return FreightRate.objects.order_by("service", BY_DISTANCE, "origin_kind", "destination_kind")
 
 
-_PARCELS = [
-    ("1 kg", Package(weight_g=1000)),
-    ("5 kg", Package(weight_g=5000)),
-    (_("10 kg, worth R$ 500"), Package(weight_g=10_000, declared_centavos=50_000)),
-]
-
-
-def _amount(rate: FreightRate | None, parameters: Parameters, package: Package) -> int | None:
-    """The price in centavos, None without a rate or over the maximum weight."""
-    figures = Rate(rate.base_centavos, rate.extra_kg_centavos, rate.deadline_days) if rate else None
-    try:
-        return freight.charges(package, figures, parameters).price.amount
-    except (NoCoverage, TooHeavy):
-        return None
-
-
-def _compared(name: Any, old: int | None, new: int | None) -> Difference:
-    return compared(str(name), old, new, write=centavos, unserved=gettext("not served"))
-
-
-class FreightRateForm(PreviewedForm):
-    """Compares what parcels of the row cost now and then."""
-
-    def examples(self, before: FreightRate | None) -> Iterable[Difference]:
-        parameters = FreightParameters.current()
-        for name, package in _PARCELS:
-            old, new = (_amount(rate, parameters, package) for rate in (before, self.instance))
-            yield _compared(name, old, new)
-
-
 @admin.register(FreightRate)
 class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
-    form = FreightRateForm
-    change_form_before_template = "admin/price_preview.html"
     resource = RateResource
     list_display = [
         "service", "zone_name", "origin_kind", "destination_kind",
-        column("base_centavos", _("up to 1 kg"), centavos, is_named=True),
-        column("extra_kg_centavos", _("each extra kg"), centavos, is_named=True),
+        column("base_centavos", _("up to 1 kg"), centavos),
+        column("extra_kg_centavos", _("each extra kg"), centavos),
         "deadline_days",
     ]  # fmt: skip  # a list of names
     list_filter = ["service", "zone", "origin_kind", "destination_kind"]
@@ -103,20 +64,7 @@ class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
         return rate.get_zone_display()
 
 
-_SHIPMENTS = [
-    (_("Within a capital, 1 kg"), Zone.LOCAL, Package(weight_g=1000)),
-    (_("Far away, 5 kg worth R$ 500"), Zone.FAR, Package(weight_g=5000, declared_centavos=50_000)),
-    (
-        _("Far away, 2 kg in a box of 64 litres"),
-        Zone.FAR,
-        Package(weight_g=2000, width_cm=40, height_cm=40, length_cm=40),
-    ),
-]
-
-
-class FreightParametersForm(PreviewedForm):
-    """Compares what some parcels between capitals cost now and then."""
-
+class FreightParametersForm(forms.ModelForm[FreightParameters]):
     remote_states = forms.MultipleChoiceField(
         label=_("remote states"),
         choices=[(state, state) for state in sorted(STATES)],
@@ -129,19 +77,10 @@ class FreightParametersForm(PreviewedForm):
         model = FreightParameters
         fields = ["remote_states"]  # the admin adds those of its fieldsets
 
-    def examples(self, before: FreightParameters | None) -> Iterable[Difference]:
-        of_capitals = FreightRate.objects.filter(origin_kind=Kind.CAPITAL, destination_kind=Kind.CAPITAL)
-        rates = {(rate.zone, rate.service): rate for rate in of_capitals}
-        both = [before.parameters if before else Parameters(), self.instance.parameters]
-        for name, zone, package in _SHIPMENTS:
-            old, new = (_amount(rates.get((zone, each.quote_service)), each, package) for each in both)
-            yield _compared(name, old, new)
-
 
 @admin.register(FreightParameters)
 class FreightParametersAdmin(OneRow, RecordedAdmin):
     form = FreightParametersForm
-    change_form_before_template = "admin/price_preview.html"
     fieldsets = [
         (
             _("Weight"),

@@ -183,8 +183,8 @@ class OrderAdmin(LargeTable, MovementFiles):
     fieldsets = [
         (None, {"classes": ["rota-facts"], "fields": _SUMMARY}),
         (_("Receiver"), {"classes": ["rota-facts"], "fields": _RECEIVER}),
-        (_("Parcels"), {"classes": ["rota-whole"], "fields": [_parcels]}),
-        (_("As it was sent"), {"classes": ["collapse", "rota-whole"], "fields": _AS_SENT}),
+        (_("Parcels"), {"fields": [_parcels]}),
+        (_("As it was sent"), {"classes": ["collapse"], "fields": _AS_SENT}),
     ]
     readonly_fields = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
     nothing_yet = _("No order yet. Sellers create them by the API.")

@@ -24,7 +24,7 @@ FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
-# Programs that receive webhooks, which the panel's quickstart shows, by their extension.
+# Programs that receive webhooks, which the quickstarts fetch, by their extension.
 RECEIVERS = {
     name: settings.BASE_DIR / "templates" / "panel" / "snippets" / f"receive.{name}.txt" for name in ("py", "js", "php")
 }

@@ -62,7 +62,7 @@ class MarkdownView(View):
 
 
 class ReceiverView(View):
-    """A program that receives webhooks, in one of three languages, as the quickstart of the panel shows it."""
+    """A program that receives webhooks, in one of three languages."""
 
     def get(self, _request: HttpRequest, extension: str) -> HttpResponse:
         if extension not in pages.RECEIVERS:

@@ -1,6 +1,5 @@
-"""Pages of an account: its overview, examples of calls with its own values, and its audit log."""
+"""Pages of an account: its overview and its audit log."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,17 +19,15 @@ from common.pages.plots import Chart, Series
 from common.postgresql.replica import may_be_old
 from delivery import page_updates, reports
 from delivery.lifecycle import Status
-from delivery.models import AuditEntry, Integrator, WebhookAttempt
+from delivery.models import AuditEntry, WebhookAttempt
 from delivery.webhooks.outbox import OUTBOX
 from panel import attention, hours
 from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
-from panel.views.base import AccountView, origin
+from panel.views.base import AccountView
 
 _HOURS = 24
 _HOUR = timedelta(hours=1)
 _MOST_PICKUP_POINTS = 200
-# Avenida Paulista, São Paulo; for an account without a pickup point.
-_DEFAULT_PICKUP = (-23.561414, -46.655881)
 
 
 class Overview(AccountView):
@@ -171,39 +168,6 @@ def _hours(since: datetime) -> list[datetime]:
 def _name(hour: datetime) -> str:
     """The hour as the axis shows it."""
     return f"{timezone.localtime(hour):%H:%M}"
-
-
-class Quickstart(AccountView):
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self.page(
-            "panel/quickstart.html",
-            base=origin(request),
-            body=json.dumps(_example(self.account), ensure_ascii=False, indent=2),
-            endpoint=self.endpoint,
-            pickup=self.account.pickup_points.active().first(),
-        )
-
-
-def _example(account: Integrator) -> dict[str, Any]:
-    """A request that this account may make: from its first pickup point to two places nearby."""
-    pickup = account.pickup_points.active().first()
-    latitude, longitude = (pickup.latitude, pickup.longitude) if pickup else _DEFAULT_PICKUP
-    return {
-        "vehicleType": "MOTORCYCLE",
-        "pickup": {
-            "contacts": {"name": pickup.name if pickup else account.name, "phoneNumber": "+55 11 3333-0000"},
-            "address": {"latitude": latitude, "longitude": longitude},
-        },
-        "dropoffs": [
-            _dropoff("order-1001", "Rua Augusta", latitude + 0.009, longitude + 0.006),
-            _dropoff("order-1002", "Rua Oscar Freire", latitude - 0.0015, longitude - 0.013),
-        ],
-    }
-
-
-def _dropoff(external_id: str, street: str, latitude: float, longitude: float) -> dict[str, Any]:
-    place = {"street": street, "latitude": round(latitude, 6), "longitude": round(longitude, 6)}
-    return {"externalId": external_id, "address": place}
 
 
 class Updates(AccountView):

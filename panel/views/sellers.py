@@ -1,4 +1,4 @@
-"""Sellers of area B: bringing one in, its API keys, the quickstart, its settings and the sheet to hand over."""
+"""Sellers of area B: bringing one in, its API keys, its settings and the sheet to hand over."""
 
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
@@ -92,12 +92,6 @@ class Revoke(KeysView):
         keys.revoke(key=found, by=actor(request), at=clock.now())
         messages.success(request, _("%(key)s is revoked. It is refused from this moment on.") % {"key": found.title})
         return redirect(self.url("seller"))
-
-
-class Quickstart(SellerView):
-    def get(self, request: HttpRequest) -> HttpResponse:
-        company = self.seller.companies.first()
-        return self.page("panel/seller_quickstart.html", base=origin(request), company=company)
 
 
 class Settings(SellerView):

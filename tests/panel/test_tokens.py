@@ -101,12 +101,6 @@ class TestName:
 
 
 class TestSandboxFirst:
-    def test_the_quickstart_of_production_leads_to_the_sandbox(self, member, url, shop):
-        sandbox = reverse("panel:quickstart", args=[shop.integrator.pk, "sandbox"])
-
-        assert f'href="{sandbox}"' in member.get(url("quickstart")).content.decode()
-        assert "send a real driver" not in member.get(sandbox).content.decode()
-
     def test_home_opens_the_sandbox_until_there_is_a_live_delivery(self, member, url, shop):
         new = IntegratorFactory.create(name="Nova")
         new.members.add(shop.integrator.members.get())
