@@ -578,7 +578,7 @@ class ReportOfAll(Report):
         ]
         rows = of_drivers(self.period)
         note = gettext("%(sum)s in all: of each route what the driver was shown when accepting it.")
-        note %= {"sum": money(sum(row.earned for row in rows))}
+        note %= {"sum": money(sum((row.earned for row in rows), Decimal(0)))}
         return Table(_("Drivers' earnings"), columns, rows, note=note, bar=attrgetter("earned"))
 
 
@@ -606,7 +606,7 @@ def _columns_of_service(get: Callable[[Any], Service | None]) -> list[Column]:
     ]
 
 
-def table_of_deliveries(made: Iterable[Any], whole: Line) -> Table:
+def table_of_deliveries(made: Sequence[Any], whole: Line) -> Table:
     """The deliveries that a report's sums are made of: those of `rows` for its page, of `all_rows` for its file."""
     labels = enumerate(LABELS)
     has_extras = bool(whole.extras)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from django.utils import formats, timezone
 from django.utils.formats import localize
 from django.utils.translation import gettext as _
+from django_stubs_ext import StrOrPromise
 
 from common import clock
 from common.columns import FILE, PAGE, Column, Place, shown
@@ -152,7 +153,7 @@ def dates_until_today(period: Period, used: Collection[date]) -> list[date]:
 
 
 def chart(
-    title: str,
+    title: StrOrPromise,
     series: Sequence[Series],
     values: Callable[[date], Sequence[Any]],
     *,
