@@ -15,7 +15,7 @@ from access.models import AccessLink
 from access.rights import Account
 from common import credentials
 from common.webhooks import endpoints
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.models import Environment, Integrator
 from integration.actions import keys
 from integration.models import Seller

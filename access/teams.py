@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from access.rights import Account, is_account_staff
 from common.accounts import Membership, Role
-from delivery.actions import integrators
+from delivery.accounts import integrators
 from delivery.models import AuditAction, Integrator
 from integration.models import Seller
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from benchmarks import processes, report, seed
-from delivery.actions import driver_devices
+from delivery.drivers import devices as driver_devices
 from delivery.models import Driver
 from tests.factories import BY, DriverFactory
 from tests.ports import free_port

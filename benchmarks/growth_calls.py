@@ -26,10 +26,11 @@ from common.webhooks import claims, queue
 from config.celery import app
 from config.monitoring import exposition
 from delivery import task_names
-from delivery.actions import arrivals, deliveries, drivers, receivers
+from delivery.actions import arrivals, deliveries, drivers
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Driver, DriverDevice, Token, WebhookEndpoint
-from delivery.simulation import simulated_driver
+from delivery.receivers import actions as receivers
+from delivery.sandbox import simulated_driver
 from delivery.webhooks.outbox import OUTBOX
 from integration.models import Invoice, Order, Seller
 from tests.factories import BY, PICKUP, payload

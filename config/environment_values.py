@@ -18,7 +18,7 @@ from pydantic import AfterValidator, AnyUrl, BeforeValidator, StringConstraints,
 from pydantic_settings import NoDecode
 
 from config.env import is_embedded
-from delivery import web_push
+from delivery.drivers import web_push
 from delivery.geo import service_area
 from integration.words import ORDER_SERVICES
 

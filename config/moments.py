@@ -18,9 +18,13 @@ from common.models import AttemptCount, KeptUpload, LatestMoment
 from common.simulation import rows
 from common.webhooks import breaker, claims, endpoints, retry, settlement
 from common.workers.moments import Table
-from delivery.actions import driver_devices, drivers, tokens
+from delivery import simulation_steps as steps
+from delivery.accounts import tokens
+from delivery.actions import drivers
+from delivery.alerts import posts as alert_posts
+from delivery.alerts.models import AlertPost
+from delivery.drivers import devices as driver_devices
 from delivery.models import (
-    AlertPost,
     ArrivalEstimate,
     Delivery,
     DriverDevice,
@@ -32,8 +36,6 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookQueueItem,
 )
-from delivery.simulation import steps
-from delivery.webhooks import alert_posts
 from integration import models as of_orders
 
 _IS_WAITING = "state = 'waiting'"

@@ -34,6 +34,7 @@ from common.admin.base import NOTHING
 from common.mail.models import Message
 from common.postgresql import replica
 from config.env import PACKAGES
+from delivery.hours.models import ServiceHours
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -41,7 +42,6 @@ from delivery.models import (
     Driver,
     DriverPosition,
     Integrator,
-    ServiceHours,
     Tariff,
     Token,
     Transition,

@@ -21,15 +21,15 @@ urlpatterns = [
     path("api/openapi.yaml", description, {"name": "openapi.yaml"}, name="openapi-yaml"),
     path("api/postman.json", description, {"name": "postman.json"}, name="postman"),
     path("api/integration/", include("integration.api.urls")),
-    path("api/", include("delivery.api.urls")),
+    path("api/", include("delivery.urls")),
     path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
     path("docs/", include("panel.guide.urls")),
     path("llms.txt", llms),
     path("panel/", include("panel.urls")),
-    path("driver/", include("delivery.driver_app.urls")),
+    path("driver/", include("delivery.drivers.urls")),
     path(RECEIVERS_PAGES, include("integration.tracking.urls")),
-    path("t/", include("delivery.tracking.urls")),
+    path("t/", include("delivery.receivers.urls")),
     path("admin/", admin.site.urls),
 ]
 

@@ -17,19 +17,16 @@ from common.webhooks.outbox import outboxes
 from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from common.workers import wake_up
 from common.workers.wake_up import BackgroundWork
-from delivery import offer_pushes, task_names
-from delivery.actions import alerts, arrivals, deliveries, forgetting, proofs, schedule
-from delivery.models import (
-    AlertPost,
-    IdempotencyRecord,
-    LocatedAddress,
-    ReportedTrouble,
-    WebhookEndpoint,
-    call,
-    located_address,
-)
-from delivery.simulation import simulated_driver
-from delivery.webhooks import alert_posts
+from delivery import task_names
+from delivery.actions import arrivals, deliveries, forgetting, proofs, schedule
+from delivery.alerts import actions as alerts
+from delivery.alerts import posts as alert_posts
+from delivery.alerts.models import AlertPost, ReportedTrouble
+from delivery.drivers import offer_pushes
+from delivery.models import IdempotencyRecord, WebhookEndpoint, call
+from delivery.places import models
+from delivery.places.models import LocatedAddress
+from delivery.sandbox import simulated_driver
 from delivery.webhooks.outbox import OUTBOX
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -129,7 +126,7 @@ def prune_idempotency_records() -> None:
 @shared_task(name="delivery.prune_located_addresses")
 def prune_located_addresses() -> None:
     """Delete the places of addresses that are looked up anew."""
-    batches.prune(LocatedAddress, "created_at", before=agreed_now() - located_address.KEPT)
+    batches.prune(LocatedAddress, "created_at", before=agreed_now() - models.KEPT)
 
 
 @shared_task(name="delivery.prune_proof_photos")

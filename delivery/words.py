@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
 from common.brazil.formats import day_and_month
-from delivery.hours import Day, Span, Timetable
+from delivery import simulation_steps as steps
+from delivery.hours.timetable import Day, Span, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.pricing import Charge
-from delivery.simulation import steps
 
 STATUSES: dict[str, StrPromise] = {
     Status.PENDING: _("Waiting for a driver"),
@@ -234,7 +234,7 @@ def _hours_of(day: Day) -> str:
     return f"{text} ({reason})" if reason else text
 
 
-# Texts of `delivery.simulation.steps`, which imports no Django.
+# Texts of `delivery.simulation_steps`, which imports no Django.
 _OF_SIMULATOR = {
     steps.DRIVER_NAME, steps.FAILURE_REASON,
     gettext_noop("Simulated failure: nobody received the order."),  # of version 0.2.0

@@ -25,11 +25,12 @@ from common import clock
 from common.brazil import zones
 from common.fields import Folded, folded
 from delivery import lifecycle
-from delivery.actions import moves, receivers
+from delivery.actions import moves
 from delivery.actions.moves import Move
 from delivery.models import DeclinedOffer, Delivery, Driver, GoodsInHand, LatestPosition, Stop, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.stop import LABELS
+from delivery.receivers import actions as receivers
 from delivery.stop_details import StopDetails
 from delivery.words import text_of_simulator
 from panel import maps

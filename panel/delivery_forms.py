@@ -23,7 +23,7 @@ from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
 from delivery import windows, words
-from delivery.actions import addresses, deliveries, quotes
+from delivery.actions import deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
 from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, FormSentAlready, PickupNotLinked
 from delivery.geo import service_area
@@ -32,6 +32,7 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Stop, VehicleType
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Package, Place
+from delivery.places import addresses
 from delivery.pricing import Quote
 from delivery.refusals import refusal
 from delivery.windows import Window

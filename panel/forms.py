@@ -20,10 +20,10 @@ from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.models import Endpoint
 from delivery import words
-from delivery.geo import geocoding
+from delivery.alerts.models import LEAST_MINUTES, MOST_MINUTES
 from delivery.geo.distance import Point
 from delivery.models import Integrator
-from delivery.models.alert import LEAST_MINUTES, MOST_MINUTES
+from delivery.places import geocoding
 from delivery.refusals import refusal
 from integration import postcodes
 from integration.errors import NoCoverage

@@ -5,7 +5,8 @@ from datetime import datetime
 from functools import cached_property
 
 from common.brazil.formats import opening
-from delivery.models import Environment, Integrator, ServiceHours
+from delivery.hours.models import ServiceHours
+from delivery.models import Environment, Integrator
 from delivery.words import week_of
 
 _DAYS = 7

@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from delivery.actions import alerts
-from delivery.models import Environment, GoodsInHand, Integrator, Trouble, WebhookEndpoint
-from delivery.models.alert import LATE_MINUTES, UNTAKEN_MINUTES
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import LATE_MINUTES, UNTAKEN_MINUTES, Trouble
+from delivery.models import Environment, GoodsInHand, Integrator, WebhookEndpoint
 from delivery.words import text_of_simulator
 
 # Of each kind, the newest.

@@ -19,7 +19,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from common.api.rate_limit import limiter
 from config.refused_calls import RECORDERS
-from delivery.models import DispatchRules, Token, dispatch_rules, service_hours
+from delivery.hours import models
+from delivery.models import DispatchRules, Token, dispatch_rules
 from tests import described_answers, empty_tables, programs, servers, smtp
 from tests import service_hours as hours_of_tests
 from tests.dispatch_rules import known
@@ -180,7 +181,7 @@ def _rules_of_a_new_installation(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_hours_of_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_hours, "_CACHED", hours_of_tests.known())
+    monkeypatch.setattr(models, "_CACHED", hours_of_tests.known())
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ _SETTLED_MEANWHILE = (
     "test_the_outcome_of_a_delivery_that_is_being_changed_is_returned_and_the_others_are_written"
 )
 _STARTED_ONCE = f"{_THREADS}TestThreadOfAProcess::test_is_started_once"
-_STEPS = "tests/delivery/simulation/test_simulations.py::TestSeveralProcesses::test_make_each_step_once"
+_STEPS = "tests/delivery/sandbox/test_simulations.py::TestSeveralProcesses::test_make_each_step_once"
 _TEAM = f"{_ACCESS}TestMembership::test_is_changed_by_who_is_still_an_owner"
 
 # Why the absence of a lock cannot be noticed.
@@ -100,16 +100,16 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "config/management/commands/reencrypt_credentials.py:Column.rewrite": (
         "tests/config/reencryption/test_concurrency.py::TestBesideARunningService::test_leaves_a_locked_row_and_says_so",
     ),
-    "delivery/actions/alerts.py:_lock": (_OF_ALERTS, _FIRST_ROW),
+    "delivery/alerts/actions.py:_lock": (_OF_ALERTS, _FIRST_ROW),
     "common/webhooks/health.py:claim": (
         f"{_DELIVERY}TestAlerts::test_about_a_change_are_reported_once_without_waiting",
         _FIRST_ROW,
     ),
-    "delivery/actions/addresses.py:_remember": (_FIRST_ROW,),
-    "delivery/actions/alerts.py:choose": (_FIRST_ROW,),
-    "delivery/actions/alerts.py:send_test": (_OF_ALERTS,),
-    "delivery/actions/alerts.py:set_times": (_FIRST_ROW,),
-    "delivery/actions/alerts.py:set_url": (
+    "delivery/places/addresses.py:_remember": (_FIRST_ROW,),
+    "delivery/alerts/actions.py:choose": (_FIRST_ROW,),
+    "delivery/alerts/actions.py:send_test": (_OF_ALERTS,),
+    "delivery/alerts/actions.py:set_times": (_FIRST_ROW,),
+    "delivery/alerts/actions.py:set_url": (
         f"{_DELIVERY}TestAlerts::test_keep_what_was_reported_while_their_url_is_set",
     ),
     "delivery/actions/arrivals.py:_write": (
@@ -130,27 +130,27 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
     "delivery/actions/goods.py:report": (_UNDER_THE_DELIVERY,),
     "delivery/actions/drivers.py:decline": (
-        "tests/delivery/driver_app/test_offers.py::TestDecline::test_hides_the_offer_from_this_driver_alone",
+        "tests/delivery/drivers/test_offers.py::TestDecline::test_hides_the_offer_from_this_driver_alone",
     ),
-    "delivery/actions/receivers.py:note": (
-        "tests/delivery/tracking/test_page.py::TestNote::test_replaces_the_one_before",
+    "delivery/receivers/actions.py:note": (
+        "tests/delivery/receivers/test_page.py::TestNote::test_replaces_the_one_before",
     ),
     "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
-    "delivery/actions/driver_devices.py:_lock": (_LAST_PHONE,),
-    "delivery/actions/pickup_points.py:_lock": (_PICKUP_POINT,),
-    "delivery/actions/pickup_points.py:activate": (_PICKUP_POINT,),
-    "delivery/actions/pickup_points.py:change": (_PICKUP_POINT,),
-    "delivery/actions/pickup_points.py:deactivate": (_PICKUP_POINT,),
-    "delivery/actions/pickup_points.py:remove": (_PICKUP_POINT,),
-    "delivery/actions/driver_devices.py:end": (_DUTY_DURING_A_ROUTE,),
-    "delivery/actions/driver_devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
-    "delivery/actions/driver_devices.py:go_on_duty": (_LAST_PHONE,),
-    "delivery/actions/driver_devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
-    "delivery/actions/driver_devices.py:_replace": (_ORDER_ONLY,),
-    "delivery/actions/driver_devices.py:report_positions": (
+    "delivery/drivers/devices.py:_lock": (_LAST_PHONE,),
+    "delivery/accounts/pickup_points.py:_lock": (_PICKUP_POINT,),
+    "delivery/accounts/pickup_points.py:activate": (_PICKUP_POINT,),
+    "delivery/accounts/pickup_points.py:change": (_PICKUP_POINT,),
+    "delivery/accounts/pickup_points.py:deactivate": (_PICKUP_POINT,),
+    "delivery/accounts/pickup_points.py:remove": (_PICKUP_POINT,),
+    "delivery/drivers/devices.py:end": (_DUTY_DURING_A_ROUTE,),
+    "delivery/drivers/devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
+    "delivery/drivers/devices.py:go_on_duty": (_LAST_PHONE,),
+    "delivery/drivers/devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
+    "delivery/drivers/devices.py:_replace": (_ORDER_ONLY,),
+    "delivery/drivers/devices.py:report_positions": (
         f"{_DELIVERY}TestDuty::test_is_reported_by_the_first_of_two_phones_that_begin",
     ),
-    "delivery/actions/driver_moves.py:perform": (
+    "delivery/drivers/moves.py:perform": (
         f"{_DELIVERY}TestReportOfAMove::test_sees_that_the_route_has_just_passed_to_another_driver",
         f"{_DELIVERY}TestReportOfAMove::test_is_made_once_although_it_is_sent_again_for_another_delivery",
     ),
@@ -190,11 +190,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_DELIVERY}TestForgetting::test_leaves_a_driver_who_has_just_been_made_active",
     ),
     "delivery/actions/forgetting.py:forget_batch_of": (_OF_A_PERSON,),
-    "delivery/actions/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
-    "delivery/actions/integrators.py:set_policy": (f"{_DELIVERY}TestAccount::test_has_its_policy_audited_once",),
+    "delivery/accounts/integrators.py:change": (f"{_DELIVERY}TestAccount::test_is_audited_once_for_the_same_change",),
+    "delivery/accounts/integrators.py:set_policy": (f"{_DELIVERY}TestAccount::test_has_its_policy_audited_once",),
     "delivery/actions/stops.py:change": (_OF_A_DELIVERY,),
     "delivery/actions/stops.py:instruct": (_OF_A_DELIVERY,),
-    "delivery/actions/driver_devices.py:record_positions": (_POSITIONS, _POSITIONS),
+    "delivery/drivers/devices.py:record_positions": (_POSITIONS, _POSITIONS),
     "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),
@@ -203,16 +203,18 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/proofs.py:deliver": (
         "tests/delivery/actions/test_proofs.py::TestReportedPins::test_beside_each_other_have_five_tries_together",
     ),
-    "delivery/actions/driver_devices.py:subscribe": (_FIRST_ROW,),
-    "delivery/actions/receivers.py:addresses": (_FIRST_ROW,),
+    "delivery/drivers/devices.py:subscribe": (_FIRST_ROW,),
+    "delivery/receivers/actions.py:addresses": (_FIRST_ROW,),
     "common/simulation/rows.py:Simulator._advance_one": (_STEPS,),
-    "delivery/simulation/simulated_driver.py:accept": (
+    "delivery/sandbox/simulated_driver.py:accept": (
         f"{_DELIVERY}TestClaimOfADriver::test_by_the_simulator_comes_after_the_lock_of_the_delivery",
     ),
-    "delivery/actions/tokens.py:_issue": (
-        "tests/delivery/actions/test_tokens.py::test_the_limit_holds_for_tokens_issued_concurrently",
+    "delivery/accounts/tokens.py:_issue": (
+        "tests/delivery/accounts/test_tokens.py::test_the_limit_holds_for_tokens_issued_concurrently",
     ),
-    "delivery/actions/tokens.py:rotate": (f"{_DELIVERY}TestRotationOfAToken::test_sees_that_it_has_just_been_revoked",),
+    "delivery/accounts/tokens.py:rotate": (
+        f"{_DELIVERY}TestRotationOfAToken::test_sees_that_it_has_just_been_revoked",
+    ),
     "delivery/actions/transitions.py:begin": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock": (_OF_A_DELIVERY,),
     "delivery/actions/transitions.py:lock_unless_busy": (

@@ -1,9 +1,8 @@
 """The hours of service that a test needs. Without it none are set, and no query reads them."""
 
 from common.cached import Cached
-from delivery.actions import service_hours as actions
-from delivery.models import ServiceHours, service_hours
-from delivery.models.service_hours import InForce
+from delivery.hours import actions, models
+from delivery.hours.models import InForce, ServiceHours
 from tests.factories import BY
 
 WEEK = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
@@ -12,7 +11,7 @@ NONE = InForce()
 
 def known(found: InForce = NONE) -> Cached[InForce]:
     """The cache of a process that knows these hours, and reads the rows again only once it has forgotten them."""
-    cached = Cached(service_hours._read, seconds=float("inf"))
+    cached = Cached(models._read, seconds=float("inf"))
     cached._value, cached._computed_at = found, 0
     return cached
 

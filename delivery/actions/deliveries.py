@@ -21,7 +21,7 @@ from common.simulation import rows as simulation_rows
 from common.webhooks import recording
 from common.workers import wake_up
 from delivery import lifecycle, task_names, windows, words
-from delivery.actions import drivers, goods, quotes, receivers, transitions
+from delivery.actions import drivers, goods, quotes, transitions
 from delivery.errors import (
     AlreadyFinished,
     AttemptRecorded,
@@ -57,6 +57,7 @@ from delivery.models import (
 )
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.pricing import Quote, part
+from delivery.receivers import actions as receivers
 from delivery.webhooks import outbox
 
 LONGEST_REASON = 255

@@ -15,6 +15,7 @@ from common.postgresql import prepared
 from common.workers import moments
 from common.workers.moments import Table
 from delivery import lifecycle, page_updates
+from delivery import simulation_steps as steps
 from delivery.errors import (
     DeliveryError,
     DriverHasOpenRoute,
@@ -39,7 +40,6 @@ from delivery.models import (
 )
 from delivery.models.bases import cartesian, quoted
 from delivery.models.driver import CIRCLES, DriverQuerySet
-from delivery.simulation import steps
 
 _log = logging.getLogger(__name__)
 _MOST_FREE = 1000

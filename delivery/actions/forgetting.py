@@ -24,7 +24,7 @@ from common.postgresql import batches
 from common.postgresql.batches import together_or_each
 from common.postgresql.forgetting import forgetting
 from delivery import lifecycle
-from delivery.actions import proofs, receivers
+from delivery.actions import proofs
 from delivery.lifecycle import Trigger
 from delivery.models import (
     Delivery,
@@ -49,6 +49,7 @@ from delivery.models import (
 )
 from delivery.models.delivery import FORGOTTEN_DRIVER
 from delivery.models.stop import LABELS
+from delivery.receivers import actions as receivers
 
 BATCH = 500
 MOST_BATCHES = 20  # of one run of a task, which takes a process of the workers meanwhile

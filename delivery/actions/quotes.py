@@ -14,12 +14,13 @@ from django.conf import settings
 from django.core.signing import BadSignature, Signer
 
 from delivery import pricing
-from delivery.actions import served, service_hours
+from delivery.actions import served
 from delivery.errors import PickupNotLinked, PriceUnavailable, QuoteExpired, QuoteMismatch
 from delivery.geo import arrivals, routing
 from delivery.geo.arrivals import Service
 from delivery.geo.distance import Point
 from delivery.geo.routing import Leg
+from delivery.hours import actions as service_hours
 from delivery.lifecycle import Mode
 from delivery.models import DispatchRules, Integrator, PickupPoint, Requester, Tariff
 from delivery.models.integrator import LARGEST_RADIUS_M, is_within_one

@@ -8,10 +8,11 @@ from django.db import transaction
 from common.mail.models import Message
 from common.pages.page_updates import publish_on_commit
 from delivery import page_updates
-from delivery.actions import deliveries, receivers, transitions
+from delivery.actions import deliveries, transitions
 from delivery.errors import NothingToDecide, StopHasEnded, TooManyChanges
 from delivery.lifecycle import OnFailure
 from delivery.models import AuditAction, AuditEntry, Delivery, DropoffOptions, ReceiverLink, Stop, StopChange
+from delivery.receivers import actions as receivers
 
 _OF_STOP = ("contact_name", "contact_phone")
 _OF_OPTIONS = ("contact_email", "instructions")

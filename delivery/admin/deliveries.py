@@ -36,7 +36,7 @@ from common.brazil.formats import ago, moment, money
 from common.fields import any_of
 from common.webhooks.admin import event_state
 from delivery import columns
-from delivery.actions import drivers, goods, moves, receivers
+from delivery.actions import drivers, goods, moves
 from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, state, stop_state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
@@ -58,6 +58,7 @@ from delivery.models import (
     WebhookEvent,
     parse_id,
 )
+from delivery.receivers import actions as receivers
 from delivery.refusals import refusal
 from delivery.stop_details import StopDetails
 from delivery.words import text_of_simulator

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 
 from common import clock
 from common.api.authentication import LimitedAuthentication
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.errors import AccountSuspended, InvalidToken, RateLimited
 from delivery.models import Token
 

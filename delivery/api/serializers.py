@@ -14,6 +14,7 @@ from common.api.views import InvalidBody, Path, PayloadWarning, nearest
 from common.brazil import phones, states
 from common.fields import composed
 from common.simulation import pace
+from delivery import simulation_steps as steps
 from delivery import windows
 from delivery.api import examples
 from delivery.api.fields import (
@@ -36,7 +37,6 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS, LONGEST_INSTRUCTIONS
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.simulation import steps
 from delivery.windows import Window
 
 Data = dict[str, Any]

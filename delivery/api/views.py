@@ -16,12 +16,12 @@ from common.api.json_body import Fault
 from common.api.openapi import answer_header
 from common.api.views import ApiView
 from delivery import bodies
-from delivery.actions import receivers
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
 from delivery.errors import AccountSuspended, BodyTooLarge, DeliveryNotFound, InvalidToken, MalformedBody, RateLimited
 from delivery.models import Delivery, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
+from delivery.receivers import actions as receivers
 
 # Levels of objects and lists. The deepest object of the API, dropoffs[0].address, is at level 4.
 _MAX_LEVELS = 20

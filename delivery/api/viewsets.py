@@ -24,8 +24,8 @@ from common.api.views import PayloadWarning
 from common.simulation.speed_header import SPEED
 from common.webhooks import feed
 from delivery import bodies
-from delivery.actions import addresses, deliveries, proofs, quotes, stops
-from delivery.api import examples, problems, sandbox
+from delivery.actions import deliveries, proofs, quotes, stops
+from delivery.api import examples, problems
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import (
     CancelSerializer,
@@ -66,7 +66,9 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, Token, WebhookEndpoint, WebhookEvent, parse_id
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
+from delivery.places import addresses
 from delivery.pricing import Quote
+from delivery.sandbox import api as sandbox
 
 _REQUEST_DELIVERY = KeyedEndpoint(
     IdempotencyRecord,

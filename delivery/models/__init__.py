@@ -3,7 +3,7 @@
 from common.accounts import Environment
 from common.fields import parse_id
 from common.webhooks.models import FAILING, STATE_NAMES, EventState, OffBecause
-from delivery.models.alert import (
+from delivery.alerts.models import (
     CHOSEN,
     AlertChoice,
     AlertKind,
@@ -13,6 +13,7 @@ from delivery.models.alert import (
     ReportedTrouble,
     Trouble,
 )
+from delivery.hours.models import ServiceHours, ServiceHoursChange
 from delivery.models.call import IdempotencyRecord, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.delivery import Delivery, Transition
 from delivery.models.dispatch_rules import DispatchRules, DispatchRulesChange, Rules
@@ -36,8 +37,6 @@ from delivery.models.integrator import (
     IntegratorMembership,
     PickupPoint,
 )
-from delivery.models.located_address import LocatedAddress
-from delivery.models.service_hours import ServiceHours, ServiceHoursChange
 from delivery.models.simulation import Simulation
 from delivery.models.stop import (
     ArrivalEstimate,
@@ -52,3 +51,4 @@ from delivery.models.stop import (
 from delivery.models.tariff import Tariff, TariffChange
 from delivery.models.token import AccountScope, Requester, Token
 from delivery.models.webhook import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.places.models import LocatedAddress

@@ -22,7 +22,7 @@ class GoodsInHand(models.Model):
     """That a driver has goods of a route which this driver does not hold any more, until they are back.
 
     The driver had collected them before the phone knew that the route was cancelled or given to another driver. A route
-    that was cancelled is opened again instead where that is possible, see `delivery.actions.driver_moves`.
+    that was cancelled is opened again instead where that is possible, see `delivery.drivers.moves`.
 
     They are back when a dispatcher says so, or when somebody has collected all goods of the route.
     """

@@ -4,9 +4,9 @@ from django.db import models
 
 from common.fields import one_of
 from common.simulation import rows
+from delivery import simulation_steps as steps
 from delivery.models.delivery import Delivery
-from delivery.simulation import steps
-from delivery.simulation.steps import Outcome
+from delivery.simulation_steps import Outcome
 
 
 class SimulationQuerySet(rows.SimulationQuerySet["Simulation"]):

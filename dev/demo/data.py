@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 
 from common import clock
 from common.webhooks import endpoints
-from delivery.actions import dispatch_rules, tariffs, tokens
+from delivery.accounts import tokens
+from delivery.actions import dispatch_rules, tariffs
 from delivery.models import Environment, Integrator, Tariff, VehicleType
 from dev.demo.client import command
 from integration.actions import carriers, keys

@@ -16,8 +16,9 @@ from common.actors import actor
 from common.mail import outbox
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
-from delivery.actions import alerts
-from delivery.models import CHOSEN, EndpointAlerts, IntegratorMembership
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import CHOSEN, EndpointAlerts
+from delivery.models import IntegratorMembership
 from delivery.refusals import refusal
 from panel import open_alerts
 from panel.forms import AlertTimesForm, AlertUrlForm

@@ -21,8 +21,8 @@ from common import clock
 from common.actors import actor
 from common.brazil.formats import short_id
 from common.pages.page_updates import stream
-from delivery import page_updates
-from delivery.actions import drivers, moves, ways
+from delivery import page_updates, ways
+from delivery.actions import drivers, moves
 from delivery.actions import goods as goods_actions
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm, done, whereabouts

@@ -22,15 +22,16 @@ from common.api.heavy import heavy
 from common.files import table_files
 from common.postgresql.replica import may_be_old
 from delivery import lifecycle, models, words
-from delivery.actions import moves, receivers
+from delivery.actions import moves
 from delivery.columns import DELIVERY
 from delivery.errors import DeliveryError
 from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.delivery import due_at
+from delivery.receivers import actions as receivers
 from delivery.refusals import refusal
-from delivery.simulation import by_hand
+from delivery.sandbox import by_hand
 from panel import maps
 from panel.filters import DeliveryFilter, all_rows, listed
 from panel.on_duty import late_by

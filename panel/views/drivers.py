@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from common import clock
 from common.actors import actor
 from delivery import lifecycle
-from delivery.actions import driver_devices
+from delivery.drivers import devices as driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
 from panel.filters import DriverFilter, numbered
 from panel.on_duty import AtWork, on_time, with_work

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from common.actors import actor
 from common.pages import map_file
 from delivery.actions import dispatch_rules
-from delivery.geo import geocoding
+from delivery.places import geocoding
 from panel.views.base import LoggedInView, RequestingView, page_language
 
 

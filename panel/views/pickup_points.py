@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from access import teams
 from common import clock
-from delivery.actions import pickup_points
+from delivery.accounts import pickup_points
 from delivery.errors import PointChanged, TooManyPickupPoints
 from delivery.geo.distance import Point
 from delivery.models import PickupPoint

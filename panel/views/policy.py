@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from access import teams
 from common import clock
-from delivery.actions import integrators
+from delivery.accounts import integrators
 from delivery.lifecycle import OnFailure
 from panel.forms import PolicyForm
 from panel.views.base import RequestingView, user_of

@@ -21,7 +21,7 @@ from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Event
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint, WebhookEvent
 from delivery.refusals import refusal

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from common import clock
 from common.actors import actor
 from delivery import models
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.errors import TokenEnded, TooManyTokens
 from delivery.models import parse_id
 from delivery.refusals import refusal

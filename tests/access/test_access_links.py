@@ -7,7 +7,7 @@ from django.utils import timezone
 from access import access_links
 from access.models import AccessLink
 from access.tasks import prune_links
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from delivery.models import Environment
 from integration.models import ApiKey
 from tests.factories import BY, IntegratorFactory

@@ -17,7 +17,7 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import OnFailure
 from delivery.models import Delivery, Token, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.simulation.steps import DRIVER_NAME
+from delivery.simulation_steps import DRIVER_NAME
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo

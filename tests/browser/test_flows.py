@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from common.webhooks import endpoints
 from delivery.models import Delivery
 from tests.browser.waiting import copied
-from tests.delivery.drivers import create_many
+from tests.delivery.many_drivers import create_many
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 

@@ -8,8 +8,8 @@ from threading import Thread
 import pytest
 from playwright.sync_api import expect
 
-from tests.delivery.tracking.links import delivery as on_the_way
-from tests.delivery.tracking.links import path_of
+from tests.delivery.receivers.links import delivery as on_the_way
+from tests.delivery.receivers.links import path_of
 from tests.factories import PICKUP, DeliveryFactory
 from tests.panel import archives
 

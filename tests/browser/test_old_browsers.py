@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.driver_app.conftest import open_phone
-from tests.delivery.tracking.links import delivery, path_of
+from tests.delivery.receivers.links import delivery, path_of
 from tests.factories import DeliveryFactory
 
 __all__ = ["open_phone"]

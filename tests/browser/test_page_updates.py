@@ -9,11 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.webhooks import endpoints, replays
-from delivery.actions import deliveries, driver_devices, drivers
+from delivery.actions import deliveries, drivers
+from delivery.drivers import devices as driver_devices
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
 from tests.browser.waiting import until
 from tests.config.server.stream_client import EventStream
-from tests.delivery.driver_app.phones import Phone, phone
+from tests.delivery.drivers.phones import Phone, phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 
 # Pages without a stream load everything every ten seconds. These do not, so that they show what the stream has told.

@@ -25,7 +25,8 @@ from access.rights import Account
 from common.accounts import Role
 from common.mail import sending
 from common.webhooks import endpoints
-from delivery.actions import driver_devices, integrators
+from delivery.accounts import integrators
+from delivery.drivers import devices as driver_devices
 from delivery.lifecycle import Ending
 from delivery.models import Environment, Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
 from integration.actions import keys, manifests, orders, sellers

@@ -13,7 +13,7 @@ from delivery.models import ArrivalEstimate, StopProof
 from delivery.payload import Options
 from tests.browser.looks import IN_BOTH_LANGUAGES
 from tests.browser.waiting import until
-from tests.delivery.tracking.links import delivery, driver_of, path_of
+from tests.delivery.receivers.links import delivery, driver_of, path_of
 from tests.factories import BY, DROPOFFS, PICKUP, DriverFactory
 from tests.photos import photo
 

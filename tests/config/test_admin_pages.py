@@ -16,7 +16,7 @@ from stdnum.br import cnpj
 
 from common.brazil.states import STATES
 from common.webhooks import endpoints
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.models import DispatchRules
 from integration.actions import manifests
 from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall, WebhookEndpoint

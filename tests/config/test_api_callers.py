@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile as File
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from integration.actions import carriers, keys, sellers
 from integration.models import Order
 from tests.endpoints import ENDPOINTS, Endpoint

@@ -24,16 +24,16 @@ from common.models import AttemptCount, KeptUpload, LatestMoment
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
 from config.celery import app
-from delivery.actions import alerts, arrivals, proofs
+from delivery.actions import arrivals, proofs
+from delivery.alerts import actions as alerts
+from delivery.alerts import posts as alert_posts
+from delivery.alerts.models import AlertPost, EndpointAlerts
 from delivery.models import (
-    AlertPost,
     ArrivalEstimate,
     Delivery,
     DriverPosition,
-    EndpointAlerts,
     IdempotencyRecord,
     Integrator,
-    LocatedAddress,
     RefusedDeliveryCall,
     Stop,
     Transition,
@@ -41,8 +41,8 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from delivery.simulation import simulated_driver
-from delivery.webhooks import alert_posts
+from delivery.places.models import LocatedAddress
+from delivery.sandbox import simulated_driver
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
 from integration.models import WebhookEndpoint as EndpointOfSeller

@@ -10,7 +10,7 @@ from config import environment
 from config.env import StartRefused
 from config.environment import VARIABLES
 from config.management.commands import environment as command
-from delivery import web_push
+from delivery.drivers import web_push
 from tests.production import ENVIRONMENT
 
 FERNET = ENVIRONMENT["CREDENTIALS_KEYS"]

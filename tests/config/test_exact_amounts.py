@@ -25,7 +25,7 @@ REVIEWED = {
     "delivery/bodies.py": {
         "float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)", "float(delivery.distance_km)",
     },
-    "delivery/driver_app/state.py": {
+    "delivery/drivers/state.py": {
         "float(amount)", "float(delivery.distance_km)", "metres / 1000", "round(metres / 1000, 1)",
         "(delivery.closed_at - max(taken)).total_seconds() / 60",
         "round((delivery.closed_at - max(taken)).total_seconds() / 60)",

@@ -138,7 +138,7 @@ class TestPlainHttp:
         def fail(*_arguments, **_options):
             raise OperationalError("away")
 
-        monkeypatch.setattr("delivery.actions.tokens.authenticate", fail)
+        monkeypatch.setattr("delivery.accounts.tokens.authenticate", fail)
 
         answer = client.get("/api/deliveries", headers={"Authorization": "Bearer rota_live_unknown"})
 

@@ -28,9 +28,9 @@ REVIEWED = {
     "integration/admin/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "common/brazil/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
-    "delivery/actions/service_hours.py": {"opens_at.astimezone(zone)"},  # of the pickup
+    "delivery/hours/actions.py": {"opens_at.astimezone(zone)"},  # of the pickup
     "config/views.py": {"(clock.now() + _LIFETIME).strftime('%Y-%m-%dT%H:%M:%SZ')"},  # Z: the clock gives UTC
-    "delivery/hours.py": {  # hours are told by the clocks of the timetable's zone
+    "delivery/hours/timetable.py": {  # hours are told by the clocks of the timetable's zone
         "at.astimezone(self.zone)", "at.astimezone(self.zone).date()", "second.astimezone(self.zone)",
         "(second + timedelta(minutes=number)).astimezone(self.zone)", "self.day",
         "found.hour", "datetime.strptime(text[:_CUT_DATE], form).date()", "day.weekday()",
@@ -47,7 +47,7 @@ REVIEWED = {
     },
     "delivery/api/fields.py": {"datetime.fromisoformat(data.upper()).astimezone(UTC)"},  # of the same moment
     "delivery/management/commands/replay_webhooks.py": {"timezone.make_aware(moment)"},  # typed without an offset
-    "delivery/models/alert.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
+    "delivery/alerts/models.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
     "common/api/refused_calls.py": {"self.hour"},  # a column
     "common/pages/periods.py": {  # of dates

@@ -14,10 +14,10 @@ from rest_framework.test import APIClient
 
 from common.webhooks import endpoints
 from config.monitoring.logs import JsonFormatter, LineFormatter
-from delivery.actions import driver_devices
+from delivery.drivers import devices as driver_devices
 from delivery.models import Delivery, DropoffOptions, WebhookAttempt
 from tests.common.webhooks.conftest import _send_due
-from tests.delivery.driver_app.phones import Phone
+from tests.delivery.drivers.phones import Phone
 from tests.factories import BY, PICKUP, DriverFactory, payload
 from tests.integration.factories import SellerFactory, key_of, load_tariff, nfe_xml, order_body
 

@@ -22,13 +22,12 @@ from common.workers.moments import TOLERANCE, Table
 from config.moments import tables
 from config.tasks import pull_moments_back
 from delivery.actions import drivers
+from delivery.alerts.models import AlertPost, EndpointAlerts
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reported
 from delivery.models import (
-    AlertPost,
     Delivery,
     DriverPosition,
-    EndpointAlerts,
     LatestPosition,
     Transition,
     WebhookEndpoint,
@@ -38,7 +37,7 @@ from delivery.models import (
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.conftest import endpoint, receiving, send_due, sink, token
 from tests.delivery.api.calls import LIST, LOCATION
-from tests.delivery.driver_app.phones import Phone, now, phone
+from tests.delivery.drivers.phones import Phone, now, phone
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
 from tests.scope.world import World

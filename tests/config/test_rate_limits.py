@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from common.api import rate_limit
 from common.api.rate_limit import limiter
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from delivery.models import Delivery, Token
 from integration.actions import keys, sellers
 from integration.models import ApiKey

@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.postgresql import batches
-from delivery.actions import integrators
+from delivery.accounts import integrators
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.tasks import prune_refused_calls
 from integration.actions import sellers

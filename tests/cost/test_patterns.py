@@ -94,24 +94,24 @@ TABLE = {
     ("common/api/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/api/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
-    ("delivery/geo/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
+    ("delivery/places/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         r"\W*(?:n(?:umero|um|ro|r|o)?\s?[.:]?\s?)?(\d{1,3}\.\d{3}|\d{1,6})(?!\d)(?:[-/]?([a-z])(?!\w)|\s?[-/]?\s?([a-z])\W*$)?",
     ): Bound(_ADDRESS, 400, "#no. 1.250-a."),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         (
             r"(?<!\w)(?:s\s?[/\\]\s?n(?:[ºo°.]|ro?|[uú]m(?:ero)?)?|sem\sn(?:[ºo°.]|ro?|[uú]m(?:ero)?))(?!\w)"
             r"|(?<!\w)(?:sn|s\.\s?n\.?)(?=\s?(?:,|$))"
         ),
     ): Bound(_ADDRESS, 400, "s / numero"),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         r"(?:S[A-Z]{1,4}\s)?(?:S[A-Z]{1,4}|Q[A-Z]{0,3}|E[QP][A-Z]{1,3})\s?\d",
     ): Bound(COUNTED, LINEAR, "SHIS QI 5"),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         (
             r"(\d[a-z]?)\s?[-\u2013]?\s?(?:(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|"
             r"sala|sl|loja|lj|casa|andar|fundos|torre|box)\b|(?:bloco|bl|conjunto|conj|cj|quadra|qd|lote|lt)"
@@ -119,14 +119,14 @@ TABLE = {
         ),
     ): Bound(_ADDRESS, 400, "500a - bl. 2 apto 12"),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         (
             r"(\d[a-z]?|\b[a-z])\s?[-\u2013]?\s?(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|ap"
             r"t|ap|sala|sl|loja|lj|casa|andar|fundos|torre|box)\b.*"
         ),
     ): Bound(_ADDRESS, 400, "b - apto 2"),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         (
             r"(?:(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|sala|sl|loja|lj|casa|andar"
             r"|fundos|torre|box)\b\.?(?:\s?\d.*)?|(?:bloco|bl|conjunto|conj|cj|quadra|qd|lote|lt)\b\.?(?=\s?"
@@ -134,17 +134,17 @@ TABLE = {
         ),
     ): Bound(_ADDRESS, 400, "lote 12 b"),
     (
-        "delivery/geo/address_words.py",
+        "delivery/places/address_words.py",
         (
             r"(?:\d{1,3}\s?[\u00ba\u00b0oO]?\.?\s?andar|apartamento|apto|apt|ap|sala|sl|loja|lj|casa|andar|fu"
             r"ndos|torre|box)\b\.?(?:\s?\d.*)?$"
         ),
     ): Bound(_ADDRESS, 400, "apto. 12 b"),
-    ("delivery/geo/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
+    ("delivery/places/geocoding.py", r"!3d(-?\d{1,3}(?:\.\d{1,20})?)!4d(-?\d{1,3}(?:\.\d{1,20})?)"): Bound(
         COUNTED, LINEAR, "!3d-23.561414!4d-46.655881"
     ),
     (
-        "delivery/geo/geocoding.py",
+        "delivery/places/geocoding.py",
         r"(-?\d{1,3}(?:\.\d{1,20})?)(?:, ?|%2C|/|;| )(?=(-?\d{1,3}(?:\.\d{1,20})?))",
     ): Bound(COUNTED, LINEAR, "-23.561414, -46.655881"),
     ("delivery/api/fields.py", r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?"): Bound(
@@ -182,7 +182,7 @@ TABLE = {
     ("integration/papers/label.py", r"[0-9]{6}[0-9A-Z]{12}[0-9]{26}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/papers/marks.py", r"[ -=?-~]{1,80}"): Bound(COUNTED, LINEAR, "AA123456785BR"),
     (
-        "delivery/models/service_hours.py",
+        "delivery/hours/models.py",
         (
             r"^([0-9]{4}-[01][0-9]-[0-3][0-9]"
             r"( ([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)"

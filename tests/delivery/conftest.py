@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from delivery.geo import geocoding
+from delivery.places import geocoding
 from tests.delivery.geo.geocoder import Geocoder
 from tests.delivery.geo.routing_server import RoutingServer
 

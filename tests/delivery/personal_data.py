@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, forgetting, receivers
+from delivery.actions import deliveries, forgetting
 from delivery.models import (
     Delivery,
     StopProof,
@@ -13,6 +13,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import Options, Place
+from delivery.receivers import actions as receivers
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, validated_payload
 
 MARIA, JOAO, SHOP = "+55 11 97777-0001", "(21) 96666-0002", "+55 11 3333-0000"

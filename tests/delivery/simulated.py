@@ -6,7 +6,7 @@ from delivery.actions import deliveries
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, Simulation, Token, WebhookEvent
 from delivery.payload import Options, Place
-from delivery.simulation import simulated_driver
+from delivery.sandbox import simulated_driver
 from tests.factories import BY, DROPOFFS, TariffFactory, TokenFactory, validated_payload
 
 LONGEST = 1000  # steps

@@ -7,8 +7,9 @@ from django.utils import timezone, translation
 
 from common.pages.periods import Period
 from delivery import reports
-from delivery.actions import alerts, deliveries
+from delivery.actions import deliveries
 from delivery.admin.labels import state
+from delivery.alerts import actions as alerts
 from delivery.lifecycle import Ending, Mode
 from delivery.models import Delivery
 from delivery.models.delivery import DELIVERED, NOT_DELIVERED

@@ -11,7 +11,7 @@ from django.utils import timezone
 import delivery.invariants
 import integration.invariants
 from common.postgresql.invariants import find_broken
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.errors import InvalidToken
 from delivery.lifecycle import RouteStatus
 from delivery.models import (

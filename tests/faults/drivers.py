@@ -11,7 +11,7 @@ from uuid import uuid4
 import requests
 from django.utils import timezone
 
-from delivery.actions import driver_devices
+from delivery.drivers import devices as driver_devices
 from delivery.models import Driver
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.faults.calls import new_session

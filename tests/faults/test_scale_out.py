@@ -11,8 +11,10 @@ from django.utils import timezone
 
 from common.webhooks.breaker import OPENS_AFTER
 from common.webhooks.queue import IN_FLIGHT_PER_ENDPOINT
-from delivery.actions import alerts, deliveries
-from delivery.models import AlertPost, EndpointAlerts, EventState, Transition, WebhookEvent
+from delivery.actions import deliveries
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import AlertPost, EndpointAlerts
+from delivery.models import EventState, Transition, WebhookEvent
 from dev import embedded
 from tests.factories import BY, DeliveryFactory, validated_payload
 from tests.faults.calls import Traffic, created, made, statuses
@@ -105,7 +107,7 @@ def test_one_of_two_web_servers_and_of_three_workers_are_killed(nodes, workers, 
     assert len({receipt.webhook_id for receipt in endpoint.receipts}) == figures.received
 
 
-# Fails if an alert is not remembered as reported (`_report` in delivery/actions/alerts.py). It does not show what locks
+# Fails if an alert is not remembered as reported (`_report` in delivery/alerts/actions.py). It does not show what locks
 # are for: the tasks of the two seldom run in the same moment.
 @pytest.mark.ci
 def test_two_schedulers_do_nothing_twice(schedulers, workers, shop_at, new_endpoint):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from common.webhooks import endpoints
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from tests.factories import BY
 from tests.faults.load import Load
 from tests.faults.report import await_all, figures_of, print_figures

@@ -30,8 +30,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "common/webhooks/claims.py": _QUEUE,
     "delivery/webhooks/authorization.py": ("tests/common/webhooks/test_sender.py",),
     "common/webhooks/settlement.py": (*_QUEUE, "tests/delivery/webhooks/test_suspension.py"),
-    "delivery/actions/tokens.py": (
-        "tests/delivery/actions/test_tokens.py",
+    "delivery/accounts/tokens.py": (
+        "tests/delivery/accounts/test_tokens.py",
         "tests/common/webhooks/test_bring_forward.py",
         "tests/delivery/actions/test_suspension.py",
         "tests/delivery/api/test_authentication.py",
@@ -39,12 +39,12 @@ TARGETS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/models/token.py": (
         "tests/delivery/models/test_token.py",
-        "tests/delivery/actions/test_tokens.py",
+        "tests/delivery/accounts/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
     ),
     "common/api/authentication.py": (
         "tests/integration/test_keys.py",
-        "tests/delivery/actions/test_tokens.py",
+        "tests/delivery/accounts/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
     ),
     "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),

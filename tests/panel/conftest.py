@@ -19,7 +19,7 @@ from access import invitations
 from common.accounts import Role
 from common.mail.models import Kind, Message
 from common.webhooks import endpoints
-from delivery.actions import driver_devices
+from delivery.drivers import devices as driver_devices
 from delivery.models import (
     Delivery,
     DispatchRules,

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from common.mail.models import Message
 from common.webhooks import endpoints
-from delivery.actions import alerts, deliveries
+from delivery.actions import deliveries
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import AlertChoice, AlertPost, EndpointAlerts
 from delivery.lifecycle import OnFailure
-from delivery.models import AlertChoice, AlertPost, EndpointAlerts
 from delivery.payload import Options
 from panel import open_alerts
 from tests.delivery.proofs import asking_for

@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from common.brazil.formats import money
 from delivery import lifecycle
-from delivery.actions import deliveries, drivers, moves, receivers
+from delivery.actions import deliveries, drivers, moves
 from delivery.geo.distance import Point
 from delivery.lifecycle import OnFailure
 from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
 from delivery.payload import Options, Place
+from delivery.receivers import actions as receivers
 from panel import board
 from panel.board import MOST_CARDS
 from tests.delivery.in_progress import in_progress

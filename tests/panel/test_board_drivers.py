@@ -12,7 +12,7 @@ from django.utils import timezone
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo.distance import Point
 from delivery.models import Delivery, Driver, Environment
-from tests.delivery.drivers import create_many
+from tests.delivery.many_drivers import create_many
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 NEAR, BETWEEN, NEARER = (Point(PICKUP.latitude + north, PICKUP.longitude) for north in (0.02, 0.015, 0.01))

@@ -9,11 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.brazil.phones import shown as phone_shown
-from delivery.actions import deliveries, proofs, receivers
+from delivery.actions import deliveries, proofs
 from delivery.actions.proofs import Proof
 from delivery.geo.distance import Point
 from delivery.models import ArrivalEstimate, Delivery
 from delivery.payload import Options, Place
+from delivery.receivers import actions as receivers
 from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, validated_payload
 from tests.photos import photo

@@ -9,7 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_devices
+from delivery.actions import deliveries
+from delivery.drivers import devices as driver_devices
 from delivery.geo.distance import Point
 from delivery.models import DriverDevice, DutyChange
 from delivery.payload import Place

@@ -7,8 +7,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_moves
-from delivery.actions.driver_moves import Report
+from delivery.actions import deliveries
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import Report
 from delivery.lifecycle import Trigger
 from delivery.models import GoodsInHand
 from panel import open_alerts

@@ -3,7 +3,7 @@
 import pytest
 
 from common.accounts import Role
-from delivery.actions.pickup_points import MOST_POINTS
+from delivery.accounts.pickup_points import MOST_POINTS
 from delivery.models import AuditEntry, PickupPoint
 from tests.factories import DROPOFFS, PickupPointFactory
 

@@ -19,7 +19,7 @@ from delivery.payload import Options, Place
 from panel.views import reports
 from tests.delivery.ended import TRAVELS, Ended, insert, travelled
 from tests.delivery.proofs import asking_for
-from tests.delivery.tracking.links import text_of
+from tests.delivery.receivers.links import text_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.money import PERCENTS
 from tests.panel.conftest import cells_of, lines_of, table

@@ -16,7 +16,7 @@ from delivery.actions import deliveries
 from delivery.geo import service_area
 from delivery.lifecycle import Mode
 from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
-from tests.delivery.tracking.links import text_of
+from tests.delivery.receivers.links import text_of
 from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
 
 B = "b-position"

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from common.accounts import Role
 from common.webhooks import endpoints
-from delivery.actions import alerts
-from delivery.models import EndpointAlerts, IntegratorMembership, Token, WebhookEndpoint
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import EndpointAlerts
+from delivery.models import IntegratorMembership, Token, WebhookEndpoint
 from tests.factories import BY
 
 HOOK = "http://127.0.0.1:9/hook"

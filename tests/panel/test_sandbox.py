@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from delivery import lifecycle
 from delivery.models import Delivery, DriverPosition, Simulation
-from delivery.simulation import by_hand
+from delivery.sandbox import by_hand
 from tests.delivery.in_progress import in_progress
 from tests.delivery.simulated import advance, request, statuses
 from tests.factories import DeliveryFactory, TokenFactory

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.actions import integrators
+from delivery.accounts import integrators
 from delivery.models import AuditEntry, Token, WebhookEndpoint, WebhookEvent
 from integration.actions import keys, sellers
 from integration.models import ApiKey

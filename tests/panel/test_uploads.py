@@ -17,7 +17,8 @@ from common import clock
 from common.files import kept_uploads
 from common.models import KeptUpload
 from delivery.actions import deliveries
-from delivery.models import AccountScope, Delivery, LocatedAddress, Tariff
+from delivery.models import AccountScope, Delivery, Tariff
+from delivery.places.models import LocatedAddress
 from panel import uploads
 from tests.common.workbooks import workbook
 from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload

@@ -11,8 +11,8 @@ from delivery.actions import deliveries
 from delivery.windows import Window
 from panel import board
 from panel.delivery_forms import WindowsForm
+from tests.delivery.receivers.links import path_of, text_of
 from tests.delivery.scheduled import scheduled
-from tests.delivery.tracking.links import path_of, text_of
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db

@@ -19,7 +19,7 @@ from integration.actions import manifests
 from integration.errors import InvalidStatusReport
 from panel import board
 from panel.delivery_forms import DeliveryForm
-from tests.delivery.tracking.links import text_of
+from tests.delivery.receivers.links import text_of
 from tests.factories import BY, DeliveryFactory, TariffFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 from tests.integration.papers.codes import texts_of

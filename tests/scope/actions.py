@@ -24,29 +24,22 @@ from access.personal_data import Person, person
 from common.accounts import Role
 from common.webhooks.endpoints import CheckedUrl
 from delivery import pricing
-from delivery.actions import quotes, receivers
-from delivery.actions.driver_moves import Report
+from delivery.actions import quotes
 from delivery.actions.proofs import Proof
+from delivery.alerts.models import AlertKind, EndpointAlerts
+from delivery.drivers.moves import Report
 from delivery.geo import position_filter
 from delivery.lifecycle import OnFailure, Trigger
-from delivery.models import (
-    AccountScope,
-    AlertKind,
-    AuditAction,
-    EndpointAlerts,
-    GoodsInHand,
-    ProofPhoto,
-    Stop,
-    WebhookEvent,
-)
+from delivery.models import AccountScope, AuditAction, GoodsInHand, ProofPhoto, Stop, WebhookEvent
 from delivery.pricing import Quote
+from delivery.receivers import actions as receivers
 from delivery.webhooks.outbox import OUTBOX
 from integration.actions import carriers
 from integration.actions.movements import Movement
 from integration.api.serializers import OrderSerializer
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Authentication, LinkReason
-from tests.delivery.driver_app.browsers import Browser
+from tests.delivery.drivers.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
 from tests.photos import photo
@@ -55,9 +48,9 @@ from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account,
 _MODULES = (
     *(f"{package.__name__}.{each.name}" for package in (delivery.actions, integration.actions)
       for each in pkgutil.iter_modules(package.__path__)),
-    "delivery.simulation.by_hand", "delivery.simulation.simulated_driver",
+    "delivery.sandbox.by_hand", "delivery.sandbox.simulated_driver",
     "access.invitations", "access.teams", "access.rights", "access.enrolment",
-    "delivery.driver_app.day", "delivery.driver_app.state", "delivery.tracking.stop_state",
+    "delivery.drivers.day", "delivery.drivers.state", "delivery.receivers.stop_state",
     "access.personal_data",
     "delivery.reports", "delivery.stop_details",
     "common.webhooks.endpoints", "common.webhooks.feed", "common.webhooks.queue", "common.webhooks.replays",
@@ -297,8 +290,8 @@ class Party:
             "integration.actions.webhooks.set_authentication": lambda: {
                 "endpoint": [seller["endpoint"]], "authentication": [Authentication.parse("bearer:open-sesame")],
             },
-            "delivery.actions.alerts.report_trouble": lambda: {"at": [world.now + day / 24]},
-            "delivery.actions.alerts.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
+            "delivery.alerts.actions.report_trouble": lambda: {"at": [world.now + day / 24]},
+            "delivery.alerts.actions.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.collect": lambda: {"point": [""]},
             "delivery.actions.deliveries.offer": lambda: {"delivery": [own["scheduled"]]},
             "delivery.actions.deliveries.recall": lambda: {"point": ["D"]},
@@ -308,13 +301,13 @@ class Party:
             "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.fail_point": lambda: {"code": ["ABSENT"]},
             "delivery.actions.deliveries.return_": lambda: {"delivery": [of_sandbox["undelivered"]]},
-            "delivery.actions.driver_devices.find": lambda: {"session": [free["session"]]},
-            "delivery.actions.driver_devices.find_link": lambda: {"token": [free["link"]]},
-            "delivery.actions.driver_devices.log_in": lambda: {"token": [free["link"]]},
-            "delivery.actions.driver_devices.subscribe": lambda: {
+            "delivery.drivers.devices.find": lambda: {"session": [free["session"]]},
+            "delivery.drivers.devices.find_link": lambda: {"token": [free["link"]]},
+            "delivery.drivers.devices.log_in": lambda: {"token": [free["link"]]},
+            "delivery.drivers.devices.subscribe": lambda: {
                 name: [value] for name, value in Browser("https://push.example/1").subscription.items()
             },
-            "delivery.actions.driver_moves.perform": lambda: {"driver": [own["accepted"].driver], "report": [report]},
+            "delivery.drivers.moves.perform": lambda: {"driver": [own["accepted"].driver], "report": [report]},
             "delivery.actions.drivers.claim_simulated": lambda: {
                 **offered, "position_at": [world.now + timedelta(minutes=1)],
             },
@@ -323,25 +316,25 @@ class Party:
                 "key": ["form-1"],
                 "quote_id": [quote_id()],
             },
-            "delivery.actions.pickup_points.activate": lambda: point("Closed"),
-            "delivery.actions.pickup_points.approve": lambda: point("Waiting"),
+            "delivery.accounts.pickup_points.activate": lambda: point("Closed"),
+            "delivery.accounts.pickup_points.approve": lambda: point("Waiting"),
             "delivery.actions.forgetting.forget_ended": lambda: {
                 "at": [world.now + day * (settings.FORGET_DELIVERY_DAYS + 1)]
             },
             "delivery.actions.moves.perform": lambda: {"name": ["collect", "position", "deliver"]},
             "delivery.actions.proofs.add": lambda: {"delivery": [collected.pk], "driver": [collected.driver]},
             "delivery.actions.proofs.deliver": lambda: {"delivery": [collected], "proof": [proof()]},
-            "delivery.actions.integrators.set_policy": lambda: {"policy": [OnFailure.RETRY]},
+            "delivery.accounts.integrators.set_policy": lambda: {"policy": [OnFailure.RETRY]},
             "delivery.actions.stops.change": lambda: {"values": [{"contact_name": "Ana", "instructions": "Knock"}]},
             "delivery.actions.stops.instruct": lambda: {
                 "point": ["D"], "answer": [OnFailure.LEAVE], "instructions": ["Knock"],
             },
             "delivery.actions.goods.record_back": lambda: {"goods": [GoodsInHand.objects.get(delivery=collected)]},
             "delivery.actions.quotes.redeem": lambda: {"quote_id": [quote_id()]},
-            "delivery.actions.receivers.find": lambda: {"token": [link()]},
-            "delivery.actions.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},
-            "delivery.simulation.by_hand.perform": lambda: {"name": ["collect", "position", "deliver"]},
-            "delivery.simulation.simulated_driver.accept": lambda: offered,
+            "delivery.receivers.actions.find": lambda: {"token": [link()]},
+            "delivery.accounts.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},
+            "delivery.sandbox.by_hand.perform": lambda: {"name": ["collect", "position", "deliver"]},
+            "delivery.sandbox.simulated_driver.accept": lambda: offered,
             "integration.actions.carriers.authenticate": lambda: {"clear_text": [seller["carrier_text"]]},
             "integration.actions.carriers.revoke_key": lambda: {"key": [seller["carrier_key"]]},
             **{f"integration.actions.movements.{name}": events for name in ("record", "foresee", "find")},

@@ -15,7 +15,9 @@ from django.utils import timezone
 from access import invitations
 from common.pages.attempts import Limit
 from common.webhooks import endpoints
-from delivery.actions import alerts, proofs, tokens
+from delivery.accounts import tokens
+from delivery.actions import proofs
+from delivery.alerts import actions as alerts
 from delivery.models import DispatchRules
 from integration.actions import keys
 from tests.scope.world import LIMIT, World

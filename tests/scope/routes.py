@@ -14,11 +14,11 @@ from django.test import Client
 from django.urls import get_resolver
 
 from access.models import Invitation
-from delivery.actions import receivers
 from delivery.models import Delivery, GoodsInHand, Stop, WebhookEndpoint, WebhookEvent
+from delivery.receivers import actions as receivers
 from integration.models import WebhookEvent as OrderEvent
 from tests.access.test_rights_by_url import routes as routes_of
-from tests.delivery.driver_app.browsers import Browser
+from tests.delivery.drivers.browsers import Browser
 from tests.factories import PICKUP
 from tests.factories import payload as body
 from tests.integration.factories import nfe_xml, order_body

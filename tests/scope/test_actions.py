@@ -26,9 +26,9 @@ NOT_CALLED = {
     "common.webhooks.queue.add_again": _INNER,
     "common.webhooks.queue.oldest_due_of_all_seconds": "of the events of every account",
     "common.webhooks.queue.oldest_due_seconds": "of the events of every account",
-    "delivery.actions.alerts.failed_since": "of every account; tests/panel/test_alerts.py",
+    "delivery.alerts.actions.failed_since": "of every account; tests/panel/test_alerts.py",
     "delivery.actions.drivers.nearest_of_each": "for dispatchers; tests/delivery/actions/test_eligible_drivers.py",
-    "delivery.actions.drivers.others": "for dispatchers; tests/delivery/admin/test_driver_search.py",
+    "delivery.actions.drivers.others": "for dispatchers; tests/delivery/drivers/test_admin_search.py",
     "delivery.actions.drivers.pull_back_positions": _INNER,
     "delivery.actions.transitions.count_on_commit": _INNER,
     "delivery.actions.transitions.follow_up_on_commit": _INNER,
@@ -38,7 +38,7 @@ NOT_CALLED = {
     "common.webhooks.endpoints.lock_of_active": _INNER,
     "common.webhooks.endpoints.remove": "the first one is refused; tests/panel/test_webhook.py removes a further one",
     "delivery.actions.forgetting.may_be_forgotten": _INNER,
-    "delivery.actions.integrators.open_": "makes an account",
+    "delivery.accounts.integrators.open_": "makes an account",
     "delivery.actions.moves.described": _PURE,
     "delivery.actions.moves.only_point": _PURE,
     "delivery.actions.moves.parse_point": _PURE,
@@ -56,16 +56,16 @@ NOT_CALLED = {
         ),
         "of a cancelled route; tests/delivery/actions/test_goods.py",
     ),
-    "delivery.actions.addresses.locate": "addresses have no owner, and are stored as digests",
+    "delivery.places.addresses.locate": "addresses have no owner, and are stored as digests",
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,
     "delivery.actions.transitions.apply": _INNER,
     "delivery.actions.transitions.begin": _INNER,
     "delivery.actions.transitions.history": _INNER,
     "delivery.actions.dispatch_rules.change": "rules of everybody",
-    "delivery.actions.service_hours.check": "tests/delivery/models/test_service_hours.py",
-    "delivery.actions.service_hours.delete": "of the row it is given, by account staff",
-    "delivery.actions.service_hours.save": "of the row it is given, by account staff",
+    "delivery.hours.actions.check": "tests/delivery/hours/test_models.py",
+    "delivery.hours.actions.delete": "of the row it is given, by account staff",
+    "delivery.hours.actions.save": "of the row it is given, by account staff",
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
     "delivery.reports.all_rows": "of the deliveries it is given; test_routes.py",
     "delivery.reports.charges": "of the deliveries it is given; test_routes.py",
@@ -117,13 +117,13 @@ ALSO: dict[str, list[Owner]] = {
     # How far away they are, for the estimate.
     "delivery.actions.quotes.quote": [("free", "live")],
     "delivery.actions.quotes.quote_for_request": [("free", "live")],
-    **{f"delivery.actions.driver_devices.{name}": [("free", "live", "1")] for name in ("find", "find_link", "log_in")},
-    "delivery.driver_app.state.state": [("A", "live"), ("B", "live", "requested")],
+    **{f"delivery.drivers.devices.{name}": [("free", "live", "1")] for name in ("find", "find_link", "log_in")},
+    "delivery.drivers.state.state": [("A", "live"), ("B", "live", "requested")],
 }
 # Of a person in every account.
 _OF_EVERYBODY = ("access.personal_data.",)
 # In the sandbox too, where drivers are simulated for one account.
-_IN_SANDBOX = ("delivery.actions.drivers.", "delivery.simulation.by_hand.", "delivery.simulation.simulated_driver.")
+_IN_SANDBOX = ("delivery.actions.drivers.", "delivery.sandbox.by_hand.", "delivery.sandbox.simulated_driver.")
 _MOST = 2  # successful calls of a function with one party's objects
 # Another account's object among the arguments, in this environment, which is not refused.
 TAKES_FOREIGN = {
@@ -131,7 +131,7 @@ TAKES_FOREIGN = {
     ("delivery.actions.deliveries.reassign", "delivery", "live"): "drivers work for every account of their environment",
     ("delivery.actions.drivers.decline", "delivery", "live"): "drivers work for every account of their environment",
     **{
-        ("delivery.actions.driver_moves.perform", argument, environment): "keeps the refusal; test_points.py"
+        ("delivery.drivers.moves.perform", argument, environment): "keeps the refusal; test_points.py"
         for argument in ("driver", "report")
         for environment in ("live", "sandbox")
     },

@@ -9,9 +9,10 @@ from django.db import connection
 from django.test import Client
 
 from common import credentials
-from delivery.actions import deliveries, driver_moves, forgetting, proofs, receivers
-from delivery.actions.driver_moves import Report
+from delivery.actions import deliveries, forgetting, proofs
 from delivery.actions.proofs import Proof
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import Report
 from delivery.lifecycle import Trigger
 from delivery.models import (
     ArrivalEstimate,
@@ -23,6 +24,7 @@ from delivery.models import (
     StopProof,
     Transition,
 )
+from delivery.receivers import actions as receivers
 from tests.photos import photo
 from tests.scope.rows import Key, snapshot
 from tests.scope.runs import Outcome, run

@@ -25,10 +25,12 @@ from common.mail.models import Kind, Message
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.outbox import outboxes
-from delivery.actions import alerts, deliveries, driver_devices, receivers, tokens
+from delivery.accounts import tokens
+from delivery.actions import deliveries
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import AlertChoice, AlertPost
+from delivery.drivers import devices as driver_devices
 from delivery.models import (
-    AlertChoice,
-    AlertPost,
     ArrivalEstimate,
     AuditAction,
     AuditEntry,
@@ -52,6 +54,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from delivery.payload import DeliveryRequest, Options, Place
+from delivery.receivers import actions as receivers
 from delivery.windows import Window
 from integration.actions import carriers, keys, manifests, movements, orders
 from integration.actions.movements import Movement

@@ -4,7 +4,8 @@ from typing import Any
 from common import clock
 from common.commands import JSONCommand
 from common.webhooks import endpoints
-from delivery.actions import integrators, moves, tokens
+from delivery.accounts import integrators, tokens
+from delivery.actions import moves
 from delivery.models import Environment, Integrator, PickupPoint
 
 _BY = "command create_integrator"

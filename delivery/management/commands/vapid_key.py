@@ -1,7 +1,7 @@
 from typing import Any
 
 from common.commands import JSONCommand
-from delivery import web_push
+from delivery.drivers import web_push
 
 
 class Command(JSONCommand):

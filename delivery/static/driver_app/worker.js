@@ -1,7 +1,7 @@
 // Notifications of new offers, in the service worker of `offline/worker.js`.
 "use strict";
 
-// Sent while the page is closed; the texts are in the phone's language, see delivery/offer_pushes.py.
+// Sent while the page is closed; the texts are in the phone's language, see delivery/drivers/offer_pushes.py.
 self.addEventListener("push", (event) => {
   const { title, body, deliveryId } = event.data.json();
   const icon = self.rota.files.find((file) => file.endsWith("icon-192.png"));

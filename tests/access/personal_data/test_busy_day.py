@@ -33,9 +33,10 @@ from common.mail import sending
 from common.webhooks import endpoints
 from common.webhooks.outbox import outboxes
 from config.celery import app
-from delivery import web_push
-from delivery.actions import deliveries, receivers
+from delivery.actions import deliveries
+from delivery.drivers import web_push
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
+from delivery.receivers import actions as receivers
 from integration.actions import orders, sellers
 from integration.lifecycle import Status as OrderStatus
 from integration.models import CarrierRule, Order
@@ -44,7 +45,7 @@ from integration.models import WebhookAttempt as AttemptOfOrder
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.config.test_log_contents import log
-from tests.delivery.driver_app.phones import Phone, now
+from tests.delivery.drivers.phones import Phone, now
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 from tests.integration.factories import SellerFactory, assign, key_of, make_carrier, nfe_xml, order_body
 from tests.overlapping import _transaction

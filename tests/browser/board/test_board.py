@@ -13,7 +13,7 @@ from delivery.models import Delivery, LatestPosition
 from delivery.payload import Place
 from tests.browser.board.routes import wait_for_hold
 from tests.browser.waiting import shown, until
-from tests.delivery.drivers import create_many
+from tests.delivery.many_drivers import create_many
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 

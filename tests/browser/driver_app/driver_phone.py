@@ -3,7 +3,7 @@
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Locator, Page
 
-from delivery.actions import driver_devices
+from delivery.drivers import devices as driver_devices
 from delivery.geo.distance import Point
 from delivery.models import Driver
 from tests.browser.tab import Tab

@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from delivery.actions import driver_devices, drivers
+from delivery.actions import drivers
+from delivery.drivers import devices as driver_devices
 from delivery.geo.distance import Point
 from delivery.models import DriverPosition
 from tests.browser.driver_app.driver_phone import DriverPhone

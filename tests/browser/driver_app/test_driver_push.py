@@ -15,12 +15,12 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from common import credentials
-from delivery import offer_pushes, web_push
+from delivery.drivers import offer_pushes, web_push
 from delivery.models import PushSubscription
 from tests.browser.conftest import WHOLE
 from tests.browser.waiting import until
 from tests.config.server.stream_client import granian
-from tests.delivery.driver_app.browsers import Browser
+from tests.delivery.drivers.browsers import Browser
 from tests.delivery.push_service import PushService
 from tests.factories import DeliveryFactory
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from common.webhooks import claims, queue
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.models import Environment, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
 from tests.delivery.locking import wait_for_a_lock_waiter

@@ -7,7 +7,8 @@ from django.utils import timezone
 from standardwebhooks import Webhook
 
 from common.webhooks import endpoints, replays
-from delivery.actions import deliveries, tokens
+from delivery.accounts import tokens
+from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.factories import BY, DeliveryFactory, TokenFactory
 

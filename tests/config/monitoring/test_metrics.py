@@ -15,7 +15,7 @@ from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
 from tests.common.webhooks.conftest import _send_due
-from tests.delivery.driver_app.phones import now, phone
+from tests.delivery.drivers.phones import now, phone
 from tests.delivery.scheduled import scheduled
 from tests.endpoints import ENDPOINTS
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory

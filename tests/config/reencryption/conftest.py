@@ -18,13 +18,15 @@ from common.files import kept_uploads
 from common.mail import outbox
 from common.mail.models import Kind
 from common.webhooks import endpoints
-from delivery.actions import alerts, driver_devices, receivers
+from delivery.alerts import actions as alerts
+from delivery.drivers import devices as driver_devices
 from delivery.payload import Options
+from delivery.receivers import actions as receivers
 from integration.actions import webhooks
 from integration.models import Authentication, WebhookEndpoint
 from tests.common.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
-from tests.delivery.driver_app.browsers import Browser
+from tests.delivery.drivers.browsers import Browser
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import SellerFactory
 

@@ -40,15 +40,15 @@ class TestColumns:
 
         assert places == {
             "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
-            "delivery/actions/tokens.py",  # Token.ciphertext
+            "delivery/accounts/tokens.py",  # Token.ciphertext
             "common/files/kept_uploads.py",  # KeptUpload.ciphertext
             "panel/views/sellers.py",  # the session
             "panel/hand_over.py",  # the session
             "integration/models/webhook.py",  # WebhookEndpoint.authentication_ciphertext
-            "delivery/actions/alerts.py",  # EndpointAlerts.url_ciphertext
+            "delivery/alerts/actions.py",  # EndpointAlerts.url_ciphertext
             "delivery/actions/deliveries.py",  # DropoffOptions.pin_ciphertext
-            "delivery/actions/driver_devices.py",  # PushSubscription.ciphertext
-            "delivery/actions/receivers.py",  # ReceiverLink.ciphertext
+            "delivery/drivers/devices.py",  # PushSubscription.ciphertext
+            "delivery/receivers/actions.py",  # ReceiverLink.ciphertext
             "access/adapters.py",  # Authenticator.data
             "access/personal_data.py",  # PersonRequest.ciphertext
             "common/mail/outbox.py",  # Message.body_ciphertext

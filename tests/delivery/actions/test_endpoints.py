@@ -10,7 +10,7 @@ from common.webhooks import claims, endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
-from delivery.actions import integrators
+from delivery.accounts import integrators
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX

@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from common.postgresql.invariants import find_broken
 from delivery import invariants
-from delivery.actions import deliveries, driver_moves, goods, moves
-from delivery.actions.driver_moves import Report
-from delivery.driver_app.state import state
+from delivery.actions import deliveries, goods, moves
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import Report
+from delivery.drivers.state import state
 from delivery.errors import MoveRefused
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, DriverDevice, GoodsInHand, Transition, WebhookEvent

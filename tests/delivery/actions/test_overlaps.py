@@ -23,35 +23,21 @@ from common.webhooks.replays import Replayed
 from common.webhooks.settlement import settle
 from common.workers import moments
 from config.moments import tables
-from delivery.actions import (
-    addresses,
-    alerts,
-    deliveries,
-    driver_devices,
-    driver_moves,
-    drivers,
-    forgetting,
-    integrators,
-    pickup_points,
-    proofs,
-    receivers,
-    schedule,
-    stops,
-    tokens,
-    transitions,
-)
-from delivery.actions.driver_moves import Report
-from delivery.geo.geocoding import Located, Precision
+from delivery.accounts import integrators, pickup_points, tokens
+from delivery.actions import deliveries, drivers, forgetting, proofs, schedule, stops, transitions
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import AlertKind, EndpointAlerts
+from delivery.drivers import devices as driver_devices
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import Report
 from delivery.geo.position_filter import Reported
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import (
-    AlertKind,
     Delivery,
     Driver,
     DriverDevice,
     DriverMove,
     DriverPosition,
-    EndpointAlerts,
     Environment,
     EventState,
     ProofPhoto,
@@ -62,11 +48,14 @@ from delivery.models import (
     WebhookQueueItem,
 )
 from delivery.payload import Options
-from delivery.simulation import simulated_driver
+from delivery.places import addresses
+from delivery.places.geocoding import Located, Precision
+from delivery.receivers import actions as receivers
+from delivery.sandbox import simulated_driver
 from delivery.webhooks.outbox import OUTBOX
 from tests.common.webhooks.settling import NOW as WHEN_DUE
 from tests.common.webhooks.settling import OK, REFUSED, claim
-from tests.delivery.driver_app.browsers import Browser
+from tests.delivery.drivers.browsers import Browser
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import JOAO, MARIA, closed, forget_driver
 from tests.delivery.proofs import asking_for

@@ -6,7 +6,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_devices, drivers
+from delivery.actions import deliveries, drivers
+from delivery.drivers import devices as driver_devices
 from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reason, Reported

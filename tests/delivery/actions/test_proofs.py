@@ -9,9 +9,10 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, driver_moves, proofs
-from delivery.actions.driver_moves import Report
+from delivery.actions import deliveries, proofs
 from delivery.actions.proofs import Proof
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import Report
 from delivery.errors import MoveRefused, PhotoRequired, PinLocked, PinRequired, StopNotOpen, WrongPin
 from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, StopProof

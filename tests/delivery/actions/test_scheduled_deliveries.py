@@ -10,12 +10,13 @@ from django.db.utils import ProgrammingError
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from delivery.actions import alerts, deliveries, drivers, moves, schedule
+from delivery.actions import deliveries, drivers, moves, schedule
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import LATE_MINUTES
 from delivery.errors import MoveRefused
 from delivery.geo.distance import away_from
 from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, Environment, Transition, WebhookEvent
-from delivery.models.alert import LATE_MINUTES
 from delivery.windows import Window
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory

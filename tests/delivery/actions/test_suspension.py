@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from common.accounts import InvalidReason
 from common.webhooks import endpoints
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Environment, Integrator, Token, WebhookEndpoint, WebhookEvent
 from tests.delivery.locking import without_waiting

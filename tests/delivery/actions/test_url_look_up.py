@@ -17,7 +17,7 @@ from django.utils import timezone
 from common.webhooks import address_guard, endpoints
 from common.webhooks.address_guard import LookUpsBusy, WebhookHostUnresolved
 from common.workers.deadlines import BoundedCalls
-from delivery.actions import alerts
+from delivery.alerts import actions as alerts
 from delivery.models import AuditEntry, Integrator, WebhookEndpoint
 from tests.factories import BY, IntegratorFactory
 

@@ -14,12 +14,13 @@ from common.brazil.formats import money, short_id
 from common.brazil.phones import shown as phone_shown
 from common.webhooks import endpoints
 from delivery import lifecycle
-from delivery.actions import deliveries, moves, proofs, receivers, stops
+from delivery.actions import deliveries, moves, proofs, stops
 from delivery.actions.proofs import Proof
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Delivery
 from delivery.payload import Options, Place
+from delivery.receivers import actions as receivers
 from tests.delivery.admin.conftest import person
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of

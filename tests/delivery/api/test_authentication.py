@@ -2,7 +2,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from delivery.actions import integrators, tokens
+from delivery.accounts import integrators, tokens
 from delivery.models import Delivery, Token
 from tests import endpoints
 from tests.delivery.api.calls import (

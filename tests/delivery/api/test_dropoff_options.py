@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from delivery.actions import arrivals, deliveries, receivers
+from delivery.actions import arrivals, deliveries
 from delivery.models import ArrivalEstimate, Delivery, DropoffOptions, ReceiverLink, WebhookEvent
+from delivery.receivers import actions as receivers
 from tests.delivery.api.calls import (
     CANCEL,
     DETAIL,

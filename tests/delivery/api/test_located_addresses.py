@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from delivery.models import LocatedAddress
+from delivery.places.models import LocatedAddress
 from delivery.tasks import prune_located_addresses
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_field_refused, assert_nothing_written, assert_problem
 from tests.delivery.geo.geocoder import AUGUSTA, HOUSE, ONLY_CITY, POSTCODE, STREET, nominatim

@@ -8,7 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from common import clock
 from common.cached import Cached
-from delivery.models import Delivery, Environment, service_hours
+from delivery.hours import models
+from delivery.models import Delivery, Environment
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_nothing_written, assert_problem
 from tests.factories import TokenFactory, payload
 from tests.service_hours import make
@@ -82,7 +83,7 @@ class TestOutsideTheHours:
             return [query["sql"] for query in queries]
 
         known = statements()
-        monkeypatch.setattr(service_hours, "_CACHED", Cached(service_hours._read, seconds=5))
+        monkeypatch.setattr(models, "_CACHED", Cached(models._read, seconds=5))
 
         assert not [sql for sql in known if "servicehours" in sql]
         assert len(statements()) == len(known) + 1  # once in five seconds

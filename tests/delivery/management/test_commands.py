@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from common.webhooks import endpoints
-from delivery.actions import tokens
+from delivery.accounts import tokens
 from delivery.models import (
     Delivery,
     DispatchRules,

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from common.cached import Cached
 from delivery.models import DispatchRules, Rules, dispatch_rules
 from delivery.models.dispatch_rules import CACHED_SECONDS, RANGES
-from tests.delivery.driver_app.phones import now, phone
+from tests.delivery.drivers.phones import now, phone
 from tests.factories import PICKUP
 
 pytestmark = pytest.mark.django_db

@@ -3,7 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from delivery.actions import deliveries, integrators
+from delivery.accounts import integrators
+from delivery.actions import deliveries
 from delivery.models import Delivery, WebhookEvent
 from tests.factories import BY, DeliveryFactory
 

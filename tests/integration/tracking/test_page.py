@@ -16,7 +16,7 @@ from integration.actions import orders
 from integration.lifecycle import WITH_REASON, Reason, Status
 from integration.models import Order
 from integration.models.order import _SALT, _signer
-from tests.delivery.tracking.links import text_of
+from tests.delivery.receivers.links import text_of
 from tests.integration.factories import BY, create_order, order_body
 from tests.zones import IN_EACH_ZONE, NOON
 

@@ -1,0 +1,1 @@
+"""Integrators, their tokens and their pickup points."""

@@ -1,0 +1,1 @@
+"""Hours of service of the installation and of accounts, outside which nothing is delivered."""

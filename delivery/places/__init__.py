@@ -1,0 +1,1 @@
+"""Addresses as text that a geocoder has turned into coordinates."""

@@ -1,0 +1,1 @@
+"""Links for the receiver of a drop-off, and the page that they lead to."""

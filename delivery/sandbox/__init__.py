@@ -1,0 +1,1 @@
+"""Simulated drivers, and the endpoints with which an integrator steers them."""
