@@ -1,15 +1,12 @@
-from importlib import import_module
-
-from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from common.areas import AreaConfig
 
-class DeliveryConfig(AppConfig):
+
+class DeliveryConfig(AreaConfig):
     """Area A: immediate delivery."""
 
+    default = True
     name = "delivery"
     verbose_name = _("Immediate delivery")
-
-    def ready(self) -> None:
-        """Make the outbox known, see `outbox_of`."""
-        import_module("delivery.webhooks.outbox")
+    leaves = ("accounts", "alerts", "drivers", "hours", "places", "receivers", "sandbox")

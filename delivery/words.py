@@ -1,15 +1,10 @@
-"""What pages call statuses, triggers and modes, whose codes are the API's, and how they write hours of service."""
+"""What pages call statuses, triggers and modes, whose codes are the API's."""
 
-from datetime import datetime
-
-from django.template.defaultfilters import date
 from django.utils.translation import gettext, gettext_noop, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrPromise
 
-from common.brazil.formats import day_and_month
 from delivery import simulation_steps as steps
-from delivery.hours.timetable import Day, Span, Timetable
 from delivery.lifecycle import Ending, FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
 from delivery.pricing import Charge
 
@@ -213,25 +208,6 @@ def failure(code: str, text: str) -> str:
     """
     name = "" if code in ("", FailureCode.OTHER) else str(FAILURES.get(code, code))
     return ": ".join(filter(None, (name, text)))
-
-
-def week_of(timetable: Timetable, *, at: datetime, days: int) -> list[tuple[str, str]]:
-    """Name and hours of so many days from that of `at` on."""
-    return [(f"{date(day, 'D')} {day_and_month(day)}", _hours_of(hours)) for day, hours in timetable.days(at, days)]
-
-
-def _span(span: Span) -> str:
-    if span.is_all_day:
-        return gettext("all day")
-    text = str(span).replace("-", "\N{EN DASH}")
-    return gettext("%(span)s of the next day") % {"span": text} if span.ends_next_day else text
-
-
-def _hours_of(day: Day) -> str:
-    """Each span in a line of its own where lines are kept, else beside each other."""
-    text = ",\n".join(map(_span, day.spans)) or gettext("closed")
-    reason = gettext("national holiday") if day.is_holiday else day.name
-    return f"{text} ({reason})" if reason else text
 
 
 # Texts of `delivery.simulation_steps`, which imports no Django.

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from common.brazil.formats import opening
 from delivery.hours.models import ServiceHours
+from delivery.hours.words import week_of
 from delivery.models import Environment, Integrator
-from delivery.words import week_of
 
 _DAYS = 7
 

@@ -38,7 +38,7 @@ from delivery.models.stop import MOST_WRONG_PINS
 LONGEST_NAME = 120
 _log = logging.getLogger(__name__)
 MOST_PHOTOS = 10  # of a stop, and again of a second attempt
-_SIMULATED = Path(photos.__file__).parent / "simulation" / "photo.jpg"
+_SIMULATED = Path(photos.__file__).parent / "simulated_photo.jpg"
 _SIMULATED_SIZE = (800, 600)
 # A phone may have been without signal at the end of the route.
 _TAKEN_AFTER_END = timedelta(hours=24)

@@ -15,11 +15,20 @@ from common.api import json_body
 from common.api.json_body import Fault
 from common.api.openapi import answer_header
 from common.api.views import ApiView
+from common.simulation import pace, speed_header
 from delivery import bodies
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
-from delivery.errors import AccountSuspended, BodyTooLarge, DeliveryNotFound, InvalidToken, MalformedBody, RateLimited
-from delivery.models import Delivery, Token, parse_id
+from delivery.errors import (
+    AccountSuspended,
+    BodyTooLarge,
+    DeliveryNotFound,
+    InvalidSandboxSpeed,
+    InvalidToken,
+    MalformedBody,
+    RateLimited,
+)
+from delivery.models import Delivery, Environment, Token, parse_id
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.receivers import actions as receivers
 
@@ -140,3 +149,15 @@ def unknown_path(request: HttpRequest) -> HttpResponse:
         body = problems.refused(request.path, error).data
         return JsonResponse(body, status=error.status, content_type=problems.CONTENT_TYPE)
     return problems.not_found(request)
+
+
+def read_speed(request: Request, token: Token) -> float | None:
+    """How many times as fast the simulated driver is; None with a live token. Raises InvalidSandboxSpeed."""
+    if token.environment != Environment.SANDBOX:
+        return None
+    try:
+        return speed_header.read_speed(request)
+    except speed_header.NotASpeed as error:
+        raise InvalidSandboxSpeed(
+            f"The header Sandbox-Speed is a number from {pace.SLOWEST} to {pace.FASTEST}."
+        ) from error

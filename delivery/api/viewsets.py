@@ -33,7 +33,16 @@ from delivery.api.serializers import (
     DropoffChangeSerializer,
     InstructSerializer,
 )
-from delivery.api.views import FEE, IntegratorView, detail, find_delivery, info_answer, read_delivery, token_of
+from delivery.api.views import (
+    FEE,
+    IntegratorView,
+    detail,
+    find_delivery,
+    info_answer,
+    read_delivery,
+    read_speed,
+    token_of,
+)
 from delivery.bodies import Creation, DeliveryDetail, DeliveryPage, EventPage, Info, Location, QuoteAnswer
 from delivery.errors import (
     AddressNotLocated,
@@ -68,7 +77,6 @@ from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
 from delivery.places import addresses
 from delivery.pricing import Quote
-from delivery.sandbox import api as sandbox
 
 _REQUEST_DELIVERY = KeyedEndpoint(
     IdempotencyRecord,
@@ -209,7 +217,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         Idempotency-Key: then a repeated call cannot create a second one.
         """
         token, serializer, at = token_of(request), self._read_request(request), clock.now()
-        speed, quote_id = sandbox.read_speed(request, token), request.headers.get("Quote-Id")
+        speed, quote_id = read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
             payload, located = _located(serializer, token, at)

@@ -20,7 +20,7 @@ from common.brazil.formats import opening
 from delivery.hours import actions as service_hours
 from delivery.hours.form_fields import DaysOffField, SpansField
 from delivery.hours.models import WEEKDAYS, ServiceHours
-from delivery.words import week_of
+from delivery.hours.words import week_of
 
 _DAYS = 7
 _DESCRIPTION = _("The account's own hours hold, else those of the installation; without any, it is open at every hour.")

@@ -1,19 +1,8 @@
-"""Models of area A, by subject. Imported from here by all but each other."""
+"""Models of the core of area A, by subject. Imported from here by all but each other; those of leaves from the leaf."""
 
 from common.accounts import Environment
 from common.fields import parse_id
 from common.webhooks.models import FAILING, STATE_NAMES, EventState, OffBecause
-from delivery.alerts.models import (
-    CHOSEN,
-    AlertChoice,
-    AlertKind,
-    AlertPost,
-    EndpointAlerts,
-    PostState,
-    ReportedTrouble,
-    Trouble,
-)
-from delivery.hours.models import ServiceHours, ServiceHoursChange
 from delivery.models.call import IdempotencyRecord, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.models.delivery import Delivery, Transition
 from delivery.models.dispatch_rules import DispatchRules, DispatchRulesChange, Rules
@@ -51,4 +40,3 @@ from delivery.models.stop import (
 from delivery.models.tariff import Tariff, TariffChange
 from delivery.models.token import AccountScope, Requester, Token
 from delivery.models.webhook import WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from delivery.places.models import LocatedAddress

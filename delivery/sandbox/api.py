@@ -12,7 +12,6 @@ from rest_framework.viewsets import ViewSet
 from common import clock
 from common.api.openapi import Answer, example_body, raises
 from common.api.serializers import BodySerializer
-from common.simulation import pace, speed_header
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from delivery.actions import served
@@ -23,7 +22,6 @@ from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token
 from delivery.bodies import DeliveryDetail
 from delivery.errors import (
     DeliveryNotFound,
-    InvalidSandboxSpeed,
     LeavingNotAllowed,
     MoveRefused,
     NoDriverAssigned,
@@ -40,22 +38,10 @@ from delivery.errors import (
 )
 from delivery.geo.distance import Point
 from delivery.lifecycle import FailureCode, Trigger
-from delivery.models import Delivery, Environment, Token, WebhookEndpoint
+from delivery.models import Delivery, Environment, WebhookEndpoint
 from delivery.sandbox import by_hand
 
 Move = TypeVar("Move", bound=Callable[..., Any])
-
-
-def read_speed(request: Request, token: Token) -> float | None:
-    """How many times as fast the simulated driver is; None with a live token. Raises InvalidSandboxSpeed."""
-    if token.environment != Environment.SANDBOX:
-        return None
-    try:
-        return speed_header.read_speed(request)
-    except speed_header.NotASpeed as error:
-        raise InvalidSandboxSpeed(
-            f"The header Sandbox-Speed is a number from {pace.SLOWEST} to {pace.FASTEST}."
-        ) from error
 
 
 @example_body({})
