@@ -19,7 +19,7 @@ from delivery.actions import deliveries, drivers, proofs
 from delivery.drivers import devices as driver_devices
 from delivery.drivers import moves as driver_moves
 from delivery.drivers import reports
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.drivers.session import PhoneView
 from delivery.drivers.state import state
 from delivery.errors import DeliveryNotFound, InvalidPhoto, PhotosBusy
@@ -100,14 +100,14 @@ class Moves(WithState):
 
     def post(self, _request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        reported = reports.moves(self.body(), at=now)
-        return self.answer(outcomes=[self._outcome(report, at=now) for report in reported])
+        sent = reports.moves(self.body(), at=now)
+        return self.answer(outcomes=[self._outcome(each, at=now) for each in sent])
 
-    def _outcome(self, report: Report | Unreadable, *, at: datetime) -> dict[str, Any]:
-        if isinstance(report, Unreadable):
-            detail = refusal_to_driver(report.error)
-            return {"id": report.id, "done": False, "code": report.error.code, "detail": detail}
-        return _outcome(driver_moves.perform(driver=self.device.driver, report=report, at=at))
+    def _outcome(self, sent: SentMove | Unreadable, *, at: datetime) -> dict[str, Any]:
+        if isinstance(sent, Unreadable):
+            detail = refusal_to_driver(sent.error)
+            return {"id": sent.id, "done": False, "code": sent.error.code, "detail": detail}
+        return _outcome(driver_moves.perform(driver=self.device.driver, sent=sent, at=at))
 
 
 def _outcome(move: DriverMove) -> dict[str, Any]:
@@ -119,9 +119,9 @@ class Positions(PhoneView):
 
     def post(self, _request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        reported = reports.positions(self.body(), at=now)
-        dropped = driver_devices.record_positions(device=self.device, reported=reported, at=now)
-        return JsonResponse({"kept": len(reported) - dropped.total(), "dropped": dropped})
+        sent = reports.positions(self.body(), at=now)
+        dropped = driver_devices.receive_positions(device=self.device, sent=sent, at=now)
+        return JsonResponse({"kept": len(sent) - dropped.total(), "dropped": dropped})
 
 
 class Updates(PhoneView):

@@ -31,7 +31,7 @@ import pytest
 from delivery.drivers import reports
 from delivery.geo import service_area
 from delivery.geo.distance import Point, away_from, metres
-from delivery.geo.position_filter import Limits, Reported, plausible
+from delivery.geo.position_filter import Limits, SentPosition, plausible
 from tests.factories import PICKUP
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -98,7 +98,7 @@ class Drive:
     takes: Callable[[int], float] = lambda _request: 0.2
     fails: Callable[[float], bool] = lambda _second: False
     reach: bool = False
-    kept: list[Reported] = field(default_factory=list)
+    kept: list[SentPosition] = field(default_factory=list)
     seen: dict[int, Point] = field(default_factory=dict)  # by second, where the shop sees the driver
     _unsent: list[dict[str, Any]] = field(default_factory=list)
     _doubted: list[dict[str, Any]] = field(default_factory=list)
@@ -158,7 +158,7 @@ class Drive:
         return took
 
     def _receive(self, body: dict[str, Any], second: float) -> tuple[int, int]:
-        """As `driver_devices.record_positions`: the number of positions that are kept, and of those too far away."""
+        """As `driver_devices.receive_positions`: the number of positions that are kept, and of those too far away."""
         at = START + timedelta(seconds=second)
         last = max(self.kept, key=lambda each: each.at, default=None)
         kept, dropped = plausible(reports.positions(body, at=at), last=last, limits=_LIMITS, at=at)
