@@ -290,7 +290,7 @@ class Party:
             "integration.actions.webhooks.set_authentication": lambda: {
                 "endpoint": [seller["endpoint"]], "authentication": [Authentication.parse("bearer:open-sesame")],
             },
-            "delivery.alerts.actions.report_trouble": lambda: {"at": [world.now + day / 24]},
+            "delivery.alerts.actions.tell_trouble": lambda: {"at": [world.now + day / 24]},
             "delivery.alerts.actions.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.collect": lambda: {"point": [""]},
             "delivery.actions.deliveries.offer": lambda: {"delivery": [own["scheduled"]]},

@@ -531,15 +531,15 @@ class TestAlerts:
 
     def test_about_a_change_are_reported_once_without_waiting(self):
         self.failing_endpoint()
-        report_changes = partial(alerts.report_changes, at=NOW)
+        tell_changes = partial(alerts.tell_changes, at=NOW)
 
-        assert overlap(report_changes, partial(without_waiting, report_changes)) == [1, 0]
+        assert overlap(tell_changes, partial(without_waiting, tell_changes)) == [1, 0]
 
     def test_keep_what_was_reported_while_their_url_is_set(self):
         endpoint = self.failing_endpoint()
 
         overlap(
-            partial(alerts.report_changes, at=NOW),
+            partial(alerts.tell_changes, at=NOW),
             partial(alerts.set_url, endpoint=endpoint, url="http://127.0.0.1:9/alerts", language="en", by=BY, at=NOW),
         )
 
@@ -742,7 +742,7 @@ class TestFirstRow:
                 alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW
             ),
             "times": partial(alerts.set_times, endpoint=timed, untaken_minutes=5, late_minutes=5, by=BY, at=NOW),
-            "report": partial(alerts.report_changes, at=NOW),
+            "report": partial(alerts.tell_changes, at=NOW),
             "digest": partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9)),
             "subscription": partial(driver_devices.subscribe, device=device, **subscription, at=NOW),
             "links": partial(receivers.addresses, stops, at=NOW),
