@@ -32,13 +32,13 @@ from common.admin.base import (
 from common.brazil.formats import document, money
 from integration import lifecycle, words
 from integration.actions import carriers, orders
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.admin.carriers import AssignmentInline, CarrierForm
 from integration.admin.movement_files import MovementFiles
 from integration.admin.sellers import SELLER
 from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
-from integration.forms import ReportForm
+from integration.forms import DetailsForm
 from integration.lifecycle import Status
 from integration.models import Carrier, InvoiceLink, Order, SearchCode, StatusLog, compact_document
 
@@ -119,7 +119,7 @@ _AS_SENT = [
 ]
 
 
-class AdminReportForm(ReportForm):
+class AdminDetailsForm(DetailsForm):
     """With the admin's fields."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -130,7 +130,7 @@ class AdminReportForm(ReportForm):
 
 
 def _ask(
-    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status, form: ReportForm
+    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status, form: DetailsForm
 ) -> HttpResponse:
     rows = []
     for order in chosen:
@@ -159,11 +159,11 @@ def _list_action(status: Status) -> Any:
     def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
         chosen = list(queryset)
         sent = request.POST if admin_base.is_confirmed(request) else None
-        form = AdminReportForm(sent, targets=[status])
+        form = AdminDetailsForm(sent, targets=[status])
         if not form.is_valid():
             return _ask(model_admin, request, chosen, status, form)
         for order in chosen:
-            model_admin.move(request, order, status, form.report)
+            model_admin.move(request, order, status, form.details)
         return admin_base.back(model_admin, request)
 
     act.__name__ = f"move_to_{status}"
@@ -277,10 +277,10 @@ class OrderAdmin(LargeTable, MovementFiles):
         context["others"] = [(status.value, MOVES[status]) for status in lifecycle.choices(current) if status != usual]
         return rendered_in(super().render_change_form(request, context, *args, **kwargs), order.company)
 
-    def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:
+    def move(self, request: HttpRequest, order: Order, target: Status, details: Details) -> None:
         """Change the status of one order and show the result as a message."""
         try:
-            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), report=report)
+            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), details=details)
         except InvalidStatusReport as error:
             self.message_user(request, f"{order}: {words.refusal(error)}", messages.ERROR)
             return

@@ -51,7 +51,7 @@ def failed(order, *moves):
     for status, code in moves:
         at = timezone.now()
         if code or status not in WITH_REASON:
-            orders.move(order=order, to=status, by=BY, at=at, report=orders.Report(reason_code=code))
+            orders.move(order=order, to=status, by=BY, at=at, details=orders.Details(reason_code=code))
             continue
         Order.objects.filter(pk=order.pk).update(status=status.value)
         StatusLog.objects.create(
