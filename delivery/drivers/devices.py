@@ -14,7 +14,7 @@ from prometheus_client import Counter as Metric
 
 from common import credentials
 from common.observability.metrics import REGISTRY
-from common.pages.device_reports import wrong
+from common.pages.device_data import wrong
 from common.pages.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from common.workers import moments
@@ -186,7 +186,7 @@ def public_key() -> str | None:
 
 
 def subscribe(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
-    """Send messages for this phone to the browser's push service from now on. Raises InvalidReport.
+    """Send messages for this phone to the browser's push service from now on. Raises InvalidDeviceData.
 
     The addresses of its host are checked when a message is sent, as those of webhooks are.
     """

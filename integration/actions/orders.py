@@ -305,8 +305,8 @@ def move(
     """Change the status to `to` and log it with what is reported of it. No other function writes a status.
 
     A status of a carrier may be that of now, if the details say something else than each of its entries. The first
-    one after the collection sets the promised day of an order with a freight. The texts of the details are not kept of an
-    order that is anonymised.
+    one after the collection sets the promised day of an order with a freight. The texts of the details are not kept
+    of an order that is anonymised.
 
     Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the details do not fit it.
     """

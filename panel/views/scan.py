@@ -24,9 +24,9 @@ from common import clock
 from common.accounts import Environment
 from common.actors import actor
 from common.api.json_body import BodyTooLarge
-from common.pages.device_reports import (
+from common.pages.device_data import (
     MOST_AT_ONCE,
-    InvalidReport,
+    InvalidDeviceData,
     Unreadable,
     error,
     identifier,
@@ -85,7 +85,7 @@ class _Call(ScanView):
             return super().dispatch(request, *args, **kwargs)
         except BodyTooLarge:
             return error(413, "body_too_large", _("The report is too large."))
-        except InvalidReport as refused:
+        except InvalidDeviceData as refused:
             return error(refused.status, refused.code, refusal(refused))
 
     def handle_no_permission(self) -> Any:
@@ -165,7 +165,7 @@ def _age(item: dict[str, Any], body: dict[str, Any]) -> timedelta:
     """How old a scan is, by the device's clock, whatever its error; as if it was made now if a moment is unreadable."""
     try:
         return moment(body, "sentAt") - moment(item, "scannedAt")
-    except InvalidReport:
+    except InvalidDeviceData:
         return timedelta()
 
 

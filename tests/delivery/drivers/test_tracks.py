@@ -28,7 +28,7 @@ from typing import Any
 
 import pytest
 
-from delivery.drivers import reports
+from delivery.drivers import phone_data
 from delivery.geo import service_area
 from delivery.geo.distance import Point, away_from, metres
 from delivery.geo.position_filter import Limits, SentPosition, plausible
@@ -161,7 +161,7 @@ class Drive:
         """As `driver_devices.receive_positions`: the number of positions that are kept, and of those too far away."""
         at = START + timedelta(seconds=second)
         last = max(self.kept, key=lambda each: each.at, default=None)
-        kept, dropped = plausible(reports.positions(body, at=at), last=last, limits=_LIMITS, at=at)
+        kept, dropped = plausible(phone_data.positions(body, at=at), last=last, limits=_LIMITS, at=at)
         self.kept += kept
         return len(kept), dropped["too_fast"]  # type: ignore[index]  # a StrEnum's member equals its text
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from common.pages.device_reports import (
+from common.pages.device_data import (
     MOST_AT_ONCE,
     Unreadable,
     clock_error,
@@ -36,20 +36,20 @@ _NOWHERE = Point(math.nan, math.nan)
 
 
 def moves(body: dict[str, Any], *, at: datetime) -> list[SentMove | Unreadable]:
-    """The moves in their order, each by itself. Raises InvalidReport."""
+    """The moves in their order, each by itself. Raises InvalidDeviceData."""
     behind = clock_error(body, at=at)
     return items(body, "moves", MOST_AT_ONCE, lambda item: _move(item, behind))
 
 
 def positions(body: dict[str, Any], *, at: datetime) -> list[SentPosition]:
-    """The positions in their order. One that cannot be read is at no place on earth. Raises InvalidReport."""
+    """The positions in their order. One that cannot be read is at no place on earth. Raises InvalidDeviceData."""
     behind = clock_error(body, at=at)
     found = items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind, at))
     return [SentPosition(_NOWHERE, at) if isinstance(each, Unreadable) else each for each in found]
 
 
 def subscription(body: dict[str, Any]) -> dict[str, str]:
-    """`endpoint`, `p256dh` and `auth` of a browser's PushSubscription. Raises InvalidReport."""
+    """`endpoint`, `p256dh` and `auth` of a browser's PushSubscription. Raises InvalidDeviceData."""
     keys = body.get("keys")
     if not isinstance(keys, dict):
         raise wrong("keys")
@@ -68,7 +68,7 @@ class Photo:
 
 
 def photo(query: dict[str, Any], *, at: datetime) -> Photo:
-    """The photo that the query of an upload describes, with or without `sentAt`. Raises InvalidReport."""
+    """The photo that the query of an upload describes, with or without `sentAt`. Raises InvalidDeviceData."""
     behind = clock_error(query, at=at)
     return Photo(
         identifier(query, "id"),
