@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from delivery.drivers import phone_data
 from delivery.models import DriverDevice, DriverMove, DriverPosition, Transition
 from tests.delivery.drivers.phones import move, now
 from tests.factories import PICKUP, DeliveryFactory
