@@ -43,7 +43,7 @@ class AtWork:
     @property
     def late_by(self) -> timedelta | None:
         """How long the next step has been due; None if it is not late."""
-        return late_by(self.route, at=self.at) if self.route else None
+        return self.route.lateness(at=self.at) if self.route else None
 
     @property
     def is_old(self) -> bool:
@@ -64,12 +64,6 @@ class AtWork:
             return None
         latest: LatestPosition | None = getattr(self.driver, "latest", None)
         return arrival_times.told(estimate, position_at=latest.recorded_at if latest else None, at=self.at)
-
-
-def late_by(delivery: Delivery, *, at: datetime) -> timedelta | None:
-    """How long the next step of a delivery of `with_due` has been due; None if it is not late, or has ended."""
-    due_at: datetime = delivery.due_at  # type: ignore[attr-defined]  # annotated
-    return at - due_at if due_at < at and not delivery.is_closed else None
 
 
 def with_work(drivers: DriverQuerySet, *, at: datetime) -> DriverQuerySet:

@@ -606,6 +606,11 @@ class Delivery(Identified, Located):
         begins_at_a = self.mode != lifecycle.Mode.REVERSE and self.route_status in _BEFORE_A
         return ahead[0] if ahead and not begins_at_a else self
 
+    def lateness(self, *, at: datetime) -> timedelta | None:
+        """How long the next step of a delivery of `with_due` has been due; None if it is not late, or has ended."""
+        due_at: datetime = self.due_at  # type: ignore[attr-defined]  # annotated
+        return at - due_at if due_at < at and not self.is_closed else None
+
     @staticmethod
     def find(delivery_id: UUID, *, token: Token) -> "Delivery | None":
         """The delivery with this id among those that the token may see, with driver, position and stops; or None.

@@ -34,7 +34,6 @@ from delivery.refusals import refusal
 from delivery.sandbox import by_hand
 from panel import maps
 from panel.filters import DeliveryFilter, all_rows, listed
-from panel.on_duty import late_by
 from panel.views.base import AccountView, LoggedInView
 
 _log = logging.getLogger(__name__)
@@ -50,7 +49,7 @@ class Deliveries(AccountView):
         prefetch_related_objects(shown["rows"], "driver", "stops")
         now = clock.now()
         for row in shown["rows"]:
-            row.late_by = late_by(row, at=now)
+            row.late_by = row.lateness(at=now)
         return self.page("panel/deliveries.html", **shown)
 
 
@@ -127,7 +126,7 @@ class Delivery(AccountView):
             tiles=maps.tiles(),
             position=position,
             stops=stops,
-            late_by=late_by(found, at=now),
+            late_by=found.lateness(at=now),
             next_place=next_place,
             next_arrival=next((each.arrival for each in stops if each.stop == next_place), None),
             steps=steps,
