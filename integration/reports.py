@@ -130,7 +130,7 @@ def total(lines: Iterable[Line]) -> Line:
     return whole
 
 
-class Details(reports.Report):
+class Report(reports.Report):
     """Of orders by the day they were created. `of`: the orders, of which a report takes those of its period."""
 
     rule = (
@@ -192,7 +192,7 @@ class Details(reports.Report):
         return Table(_("Why orders were not delivered"), columns, rows, bar=itemgetter(1), look="bad")
 
 
-class ReportOfAll(Details):
+class ReportOfAll(Report):
     """Of the live orders of every seller, with a line for each."""
 
     @cached_property

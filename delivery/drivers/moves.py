@@ -43,12 +43,12 @@ def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
     """
     delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=sent.delivery).first()
     if delivery is None:
-        move = DriverMove(driver=driver, sent=sent.id, delivery_id=sent.delivery, received_at=at)
+        move = DriverMove(driver=driver, report=sent.id, delivery_id=sent.delivery, received_at=at)
         return _refuse(move, _not_yours())
-    # Serialises reports of a driver: a repetition that arrives at the same time waits and finds the first. After the
+    # Serialises moves of a driver: a repetition that arrives at the same time waits and finds the first. After the
     # delivery, as in `deliveries.accept`; in the other order the two could deadlock.
     driver = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
-    before = DriverMove.objects.filter(driver=driver, sent=sent.id).first()
+    before = DriverMove.objects.filter(driver=driver, report=sent.id).first()
     if before is not None:
         return before
     latest = delivery.transitions.order_by("-id").first()

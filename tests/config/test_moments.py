@@ -138,7 +138,7 @@ class TestPositions:
             for number in range(3):
                 point = Point(PICKUP.latitude + number / 1000, PICKUP.longitude)
                 at = timezone.now() + timedelta(seconds=number)
-                drivers.store_positions(driver=driver, reported=[SentPosition(point, at)], by=BY)
+                drivers.store_positions(driver=driver, sent=[SentPosition(point, at)], by=BY)
         before = list(driver.positions.order_by("recorded_at").values_list("pk", flat=True))
 
         pull_moments_back()

@@ -303,7 +303,7 @@ class World:
         if "collect" in moves:
             delivery = deliveries.collect(delivery=delivery, by=BY, at=at + timedelta(minutes=2))
             DriverMove.objects.create(
-                driver=driver, details=REPORT, delivery=delivery, trigger="collect", made_at=at, received_at=at,
+                driver=driver, report=REPORT, delivery=delivery, trigger="collect", made_at=at, received_at=at,
                 refusal="route_taken" if account.owner != ("A", "live") else "", refusal_detail=f"By {driver.name}",
             )  # fmt: skip
         if state == "collected":
