@@ -288,7 +288,7 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         "panel: webhook of the second endpoint": f"{account}endpoints/2/webhook/",
         **{
             f"panel: {name}": f"{account}{name}/"
-            for name in ("activity", "webhook", "tokens", "alerts", "team", "setup")
+            for name in ("activity", "webhook", "tokens", "alerts", "team", "setup/sheet")
         },
         "panel: home": reverse("panel:home"),
         "panel: drivers": reverse("panel:drivers"),

@@ -108,7 +108,6 @@ PAGES: tuple[Page, ...] = (
     Page("panel:alerts", _("Alerts"), Integrator, Menu.ACCOUNT),
     Page("panel:team", _("Team"), Integrator, Menu.ACCOUNT),
     Page("panel:activity", _("Activity"), Integrator, Menu.ACCOUNT),
-    Page("panel:setup", of=Integrator, within="panel:overview", permission="delivery.change_integrator"),
     Page("panel:setup_sheet", of=Integrator, within="panel:overview", permission="delivery.change_integrator"),
     # Of a seller.
     Page("panel:seller_orders", _("Orders"), Seller, Menu.OPERATIONS, icon="deliveries"),

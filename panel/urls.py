@@ -134,7 +134,6 @@ _account: list[URLPattern | URLResolver] = [
     path("alerts/times/", alerts.SetTimes.as_view(), name="alerts_times"),
     path("alerts/test/", alerts.Test.as_view(), name="alerts_test"),
     path("alerts/url/", alerts.SetUrl.as_view(), name="alerts_url"),
-    path("setup/", setup.Setup.as_view(), name="setup"),
     path("setup/sheet/", setup.Sheet.as_view(), name="setup_sheet"),
     *_team(team.AccountTeam, team.AccountChange),
     path("activity/", account.Activity.as_view(), name="activity"),

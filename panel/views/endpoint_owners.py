@@ -5,7 +5,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
-from common import clock
 from common.brazil.zones import Place
 from common.pages.page_updates import stream
 from common.webhooks import endpoints
@@ -16,7 +15,6 @@ from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.webhooks.outbox import OUTBOX
 from panel.filters import EventFilter, OrderEventFilter
 from panel.forms import AuthenticationForm
-from panel.setup_steps import steps_context
 from panel.views.base import AccountView, SellerView
 
 
@@ -62,10 +60,6 @@ class OfAccount(AccountView):
         delivery: Place | None = event.delivery
         return delivery
 
-    def steps(self, endpoint: Any, attempt: Any) -> dict[str, Any]:
-        """The steps of the set-up, which a test changes."""
-        return steps_context(self.account, endpoint, attempt, at=clock.now())
-
     def own_forms(self) -> dict[str, Any]:
         """What the page of an endpoint shows for this area alone."""
         return {}
@@ -106,9 +100,6 @@ class OfSeller(SellerView):
     def place_of(self, event: Any) -> Place | None:
         company: Place | None = event.order and event.order.company
         return company
-
-    def steps(self, _endpoint: Any, _attempt: Any) -> dict[str, Any]:
-        return {}
 
     def own_forms(self) -> dict[str, Any]:
         return {"authentication_form": AuthenticationForm.of(self.endpoint)}

@@ -188,16 +188,9 @@ class TestResult(EndpointView):
 
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = get_object_or_404(self.endpoint.events.of_tests(), pk=event)
-        # Pages with the endpoint's state or the steps of the set-up ask for these too, because a test changes them.
-        shown: dict[str, Any] = {
-            "with_state": "state" in request.GET,
-            "with_steps": "steps" in request.GET,
-            "is_update": True,
-        }
         attempt = found.attempts.last()
-        if shown["with_steps"]:
-            shown |= self.steps(self.endpoint, attempt)
-        shown |= _state(self.endpoint)
+        # Pages with the endpoint's state ask for it too, because a test changes it.
+        shown = {"with_state": "state" in request.GET, "is_update": True, **_state(self.endpoint)}
         return self.page("panel/test_result.html", test=found, attempt=attempt, **shown)
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from delivery.models import AuditAction, AuditEntry, Environment, Integrator, PickupPoint, WebhookAttempt
+from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 from integration.models import Company, Seller
 
 NEW = reverse("panel:setup_new")
@@ -17,8 +17,8 @@ def audited(account):
     return list(entries.values_list("action", "by"))
 
 
-def page(account, name="setup"):
-    return reverse(f"panel:{name}", args=[account.pk, "sandbox"])
+def page(account):
+    return reverse("panel:setup_sheet", args=[account.pk, "sandbox"])
 
 
 class TestNewAccount:
@@ -88,73 +88,15 @@ class TestNewAccount:
         assert Integrator.objects.filter(name__iexact="padaria sol").count() == 1
 
 
-class TestSetup:
-    @pytest.fixture
-    def account(self, staff):
-        staff.post(NEW, {**FORM, "position": "", "allow_any_pickup": "on"})
-        account = Integrator.objects.get(name="Padaria Sol")
-        Integrator.objects.filter(pk=account.pk).update(allow_any_pickup=False)
-        return Integrator.objects.get(pk=account.pk)
-
-    def done(self, staff, account):
-        return [step.name for step in staff.get(page(account)).context["steps"] if step.is_done]
-
-    def test_adds_the_place_that_is_missing(self, staff, account):
-        assert self.done(staff, account) == []
-
-        staff.post(page(account), {"step": "place", "position": "-23.5, -46.6", "place_name": "Loja"})
-
-        assert self.done(staff, account) == ["place"]
-        assert PickupPoint.objects.get(integrator=account).name == "Loja"
-
-    def test_lets_the_account_pick_up_anywhere_and_audits_it(self, staff, account):
-        before = len(audited(account))
-
-        for _time in range(2):
-            staff.post(page(account), {"step": "place", "position": "", "allow_any_pickup": "on"})
-
-        account.refresh_from_db()
-        assert account.allow_any_pickup
-        assert len(audited(account)) == before + 2  # one for each environment
-
-    def test_refuses_a_url_that_cannot_be_used(self, staff, account):
-        response = staff.post(page(account), {"step": "webhook", "url": "https://10.0.0.1/rota"})
-
-        assert response.status_code == 422
-        assert {each.url for each in account.endpoints.all()} == {""}
-
-    def test_sends_the_steps_with_the_result_of_the_test(self, staff, account, settings):
-        settings.WEBHOOK_ALLOW_LOOPBACK = True
-        staff.post(page(account), {"step": "webhook", "url": "http://127.0.0.1:9/rota"})
-        test = account.endpoints.get(environment="sandbox").events.get()
-        result = reverse("panel:webhook_test_result", args=[account.pk, "sandbox", test.pk])
-        waiting = staff.get(result, {"steps": "1"}).content.decode()
-        WebhookAttempt.objects.create(event=test, number=1, at=timezone.now(), milliseconds=2, status_code=204)
-
-        answered = staff.get(result, {"steps": "1"})
-
-        assert 'id="setup-steps"' not in waiting
-        assert 'hx-swap-oob="true"' in answered.content.decode()
-        assert [step.name for step in answered.context["steps"] if step.is_done] == ["webhook"]
-
+class TestSheet:
     def test_shows_the_link_of_an_invitation_that_is_not_mailed_once(self, staff):
-        staff.post(NEW, {**FORM, "email": "ana@example.com"})
-        account = Integrator.objects.get(name="Padaria Sol")
+        opened = staff.post(NEW, {**FORM, "email": "ana@example.com"})
 
-        first, second = [staff.get(page(account)).content.decode() for _ in range(2)]
+        first, second = [staff.get(opened.url).content.decode() for _ in range(2)]
 
         assert first.count("/invitation/?key=") == 1
         assert "/invitation/?key=" not in second
 
-    def test_counts_an_invitation_as_people(self, staff, account):
-        assert "people" not in self.done(staff, account)
-
-        staff.post(reverse("panel:team", args=[account.pk, "sandbox"]), {"email": "ana@example.com", "role": "owner"})
-
-        assert "people" in self.done(staff, account)
-
-
-class TestSheet:
     @pytest.fixture
     def account(self, staff):
         staff.post(NEW, FORM)
@@ -164,7 +106,7 @@ class TestSheet:
         return {part.environment: part.token for part in response.context["parts"]}
 
     def test_issues_the_missing_tokens_shows_them_once_and_records_that_the_secrets_were_shown(self, staff, account):
-        first, second = [staff.post(page(account, "setup_sheet")) for _time in range(2)]
+        first, second = [staff.post(page(account)) for _time in range(2)]
 
         clear = {token.environment: token.clear_text for token in account.tokens.all()}
         assert self.tokens(first) == clear
@@ -175,10 +117,10 @@ class TestSheet:
         assert sorted(shown.values_list("environment", flat=True)) == sorted([*Environment.values] * 2)
 
     def test_replaces_a_lost_token_and_leaves_those_in_use(self, staff, account):
-        staff.post(page(account, "setup_sheet"))
+        staff.post(page(account))
         account.tokens.filter(environment="live").update(last_used_at=timezone.now())
 
-        shown = [self.tokens(staff.post(page(account, "setup_sheet"), {"again": each})) for each in ("live", "sandbox")]
+        shown = [self.tokens(staff.post(page(account), {"again": each})) for each in ("live", "sandbox")]
 
         lasting = account.tokens.filter(expires_at=None)
         assert [bool(each["live"]) for each in shown] == [True, False]
