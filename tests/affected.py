@@ -75,7 +75,7 @@ def _naming(paths: set[str]) -> set[str]:
 
 @cache
 def _imports() -> grimp.ImportGraph:
-    return grimp.build_graph(*PACKAGES, cache_dir=".import_linter_cache")
+    return grimp.build_graph(*PACKAGES, cache_dir=None)
 
 
 def _with_importers(modules: set[str]) -> set[str]:
