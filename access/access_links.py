@@ -17,7 +17,7 @@ from common import credentials
 from common.webhooks import endpoints
 from delivery.accounts import tokens
 from delivery.models import Environment, Integrator
-from integration.actions import keys
+from integration.accounts import keys
 from integration.models import Seller
 
 LIFETIME = timedelta(days=1)

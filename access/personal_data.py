@@ -26,7 +26,8 @@ from delivery import bodies
 from delivery.actions import forgetting as in_deliveries
 from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, ReceiverNote, Stop, StopProof
 from integration.actions import forgetting as in_orders
-from integration.models import Company, Invoice, Order, compact_document
+from integration.invoices.models import Invoice
+from integration.models import Company, Order, compact_document
 
 _log = logging.getLogger(__name__)
 KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them

@@ -12,7 +12,8 @@ from django.db.models import Model
 from django.utils import timezone
 
 from delivery.models import Delivery, Driver, Integrator, Stop, Token, Transition, WebhookEndpoint, WebhookEvent
-from integration.models import Invoice, Order, Seller
+from integration.invoices.models import Invoice
+from integration.models import Order, Seller
 from tests.factories import PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 
 # Age of row n: one row per 30 seconds, so a million rows cover about a year.

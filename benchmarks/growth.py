@@ -20,7 +20,8 @@ from benchmarks import fill, growth_calls, report, seed
 from config.database import for_web_process
 from delivery.actions import deliveries
 from delivery.models import Delivery, Driver, Token, WebhookEvent
-from integration.models import Invoice, Order
+from integration.invoices.models import Invoice
+from integration.models import Order
 from tests.factories import BY, DriverFactory, TariffFactory, add_endpoint
 from tests.integration.factories import SellerFactory, create_order, load_tariff, nfe_xml, send_invoice
 

@@ -32,7 +32,8 @@ from delivery.models import Delivery, Driver, DriverDevice, Token, WebhookEndpoi
 from delivery.receivers import actions as receivers
 from delivery.sandbox import simulated_driver
 from delivery.webhooks.outbox import OUTBOX
-from integration.models import Invoice, Order, Seller
+from integration.invoices.models import Invoice
+from integration.models import Order, Seller
 from tests.factories import BY, PICKUP, payload
 from tests.integration.factories import key_of, nfe_xml, order_body
 

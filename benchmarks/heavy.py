@@ -13,7 +13,7 @@ from typing import Any, Self
 from django.utils import timezone
 
 from benchmarks import processes, seed
-from integration.actions import keys
+from integration.accounts import keys
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, load_tariff
 from tests.ports import free_port
 

@@ -48,15 +48,14 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
+from integration.freight.models import FreightParameters, FreightRate
+from integration.invoices.models import Invoice
 from integration.models import (
     ApiKey,
     Carrier,
     CarrierKey,
     CarrierRule,
     Company,
-    FreightParameters,
-    FreightRate,
-    Invoice,
     Manifest,
     Order,
     RefusedCarrierCall,

@@ -20,7 +20,7 @@ urlpatterns = [
     path("api/openapi.json", description, {"name": "openapi.json"}, name="openapi-json"),
     path("api/openapi.yaml", description, {"name": "openapi.yaml"}, name="openapi-yaml"),
     path("api/postman.json", description, {"name": "postman.json"}, name="postman"),
-    path("api/integration/", include("integration.api.urls")),
+    path("api/integration/", include("integration.urls")),
     path("api/", include("delivery.urls")),
     path("account/", include("access.urls")),
     path("language/", set_language, name="set_language"),
@@ -28,7 +28,7 @@ urlpatterns = [
     path("llms.txt", llms),
     path("panel/", include("panel.urls")),
     path("driver/", include("delivery.drivers.urls")),
-    path(RECEIVERS_PAGES, include("integration.tracking.urls")),
+    path(RECEIVERS_PAGES, include("integration.receivers.urls")),
     path("t/", include("delivery.receivers.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -9,7 +9,8 @@ from common.actors import actor_name
 from common.brazil.formats import day, document, moment, money
 from common.columns import ADMIN, FILE, PAGE, Code, Column
 from integration import words
-from integration.models import Invoice, Order
+from integration.invoices.models import Invoice
+from integration.models import Order
 
 
 def _address(order: Order) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from common.workers.wake_up import BackgroundWork
 from integration import task_names
 from integration.actions import forgetting, movements, webhooks
 from integration.models import IdempotencyRecord, MovementRecord, WebhookEndpoint, call
-from integration.simulation import simulated_carrier
+from integration.sandbox import simulated_carrier
 from integration.webhooks.outbox import OUTBOX
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.

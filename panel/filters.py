@@ -30,8 +30,9 @@ from delivery.models import delivery as deliveries
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
 from integration import words
-from integration.actions.invoices import compact_key
-from integration.models import Invoice, InvoiceLink, InvoiceReference, Order, SearchCode, compact_document
+from integration.invoices.actions import compact_key
+from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
+from integration.models import Order, SearchCode, compact_document
 from integration.models.order import compact_code, compact_value
 from panel.templatetags.panel import status_name
 

@@ -9,11 +9,12 @@ from common import clock
 from common.actors import actor
 from common.brazil import formats
 from common.http_requests import is_cut_short
-from integration import nfe
-from integration.actions import invoices
-from integration.actions.invoices import Doubt, DoubtCode
 from integration.errors import AccountSuspended, IntegrationError, InvoiceMissing, InvoiceTooLarge
-from integration.models import Invoice, InvoiceLink, Order
+from integration.invoices import actions as invoices
+from integration.invoices import nfe
+from integration.invoices.actions import Doubt, DoubtCode
+from integration.invoices.models import Invoice, InvoiceLink
+from integration.models import Order
 from panel.views.base import SellerView
 
 # What is said of an invoice that is kept. Pages show a different value themselves, see `Invoice.differs`.

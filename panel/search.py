@@ -25,7 +25,8 @@ from access.rights import Account, accounts_of, is_account_staff, sellers_of
 from common.brazil import phones
 from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
-from integration.models import Invoice, Order, SearchCode, Seller, compact_document
+from integration.invoices.models import Invoice
+from integration.models import Order, SearchCode, Seller, compact_document
 from panel.filters import has_receiver
 from panel.pages import pages_for
 from panel.templatetags.orders import order_status

@@ -7,7 +7,7 @@ stand here, and so do their callers, because either can be left out.
 _DELIVERY = "tests/delivery/actions/test_overlaps.py::"
 _ACCESS = "tests/access/test_overlaps.py::"
 _SELLER = "tests/integration/test_overlaps.py::"
-_CARRIERS = "tests/integration/test_carriers.py::"
+_CARRIERS = "tests/integration/carriers/test_actions.py::"
 _THREADS = "tests/test_thread_locks.py::"
 _ATTEMPTS = "tests/access/test_log_in_limits.py::test_"
 _FEED = "tests/delivery/webhooks/test_feed_concurrency.py::"
@@ -268,38 +268,38 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_SELLER}TestForgetting::test_locks_events_in_the_sequence_of_replays",
     ),
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
-    "integration/actions/carriers.py:assign": (f"{_CARRIERS}TestAssign::test_is_written_once_by_two_at_once",),
-    "integration/actions/carriers.py:issue_key": (f"{_CARRIERS}TestKeys::test_are_no_more_than_allowed",),
+    "integration/carriers/actions.py:assign": (f"{_CARRIERS}TestAssign::test_is_written_once_by_two_at_once",),
+    "integration/carriers/actions.py:issue_key": (f"{_CARRIERS}TestKeys::test_are_no_more_than_allowed",),
     "integration/actions/movements.py:_INSERT": (
         "tests/integration/test_movements.py::TestTwoCallsAtOnce::test_give_an_id_to_one_order",
     ),
-    "integration/actions/invoices.py:receive": (
+    "integration/invoices/actions.py:receive": (
         f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",
         "tests/integration/api/test_invoices.py::TestUpload::test_of_two_notes_that_do_not_fit_together_takes_none",
     ),
-    "integration/actions/invoices.py:link_by_hand": (_LINKED_BY_HAND,),
-    "integration/actions/invoices.py:mark_void": (
+    "integration/invoices/actions.py:link_by_hand": (_LINKED_BY_HAND,),
+    "integration/invoices/actions.py:mark_void": (
         f"{_SELLER}TestOrdersAndInvoices::test_are_not_linked_by_hand_while_marked_as_void",
     ),
-    "integration/actions/invoices.py:unlink_by_hand": (
+    "integration/invoices/actions.py:unlink_by_hand": (
         f"{_SELLER}TestOrdersAndInvoices::test_are_unlinked_by_hand_once",
     ),
-    "integration/actions/keys.py:issue": (_KEYS,),
-    "integration/actions/invoices.py:link": (
+    "integration/accounts/keys.py:issue": (_KEYS,),
+    "integration/invoices/actions.py:link": (
         "tests/integration/api/test_invoices.py::TestStanding::test_leaves_codes_that_are_the_orders_own_or_of_another_note",
     ),
-    "integration/actions/manifests.py:close": (_ORDER_ONLY,),
-    "integration/actions/manifests.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
-    "integration/actions/manifests.py:_free": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
-    "integration/actions/manifests.py:_locked_with_orders": (
+    "integration/manifests/actions.py:close": (_ORDER_ONLY,),
+    "integration/manifests/actions.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
+    "integration/manifests/actions.py:_free": (f"{_SELLER}TestManifest::test_takes_an_order_once",),
+    "integration/manifests/actions.py:_locked_with_orders": (
         f"{_SELLER}TestManifest::test_is_closed_with_what_was_added_before",
         f"{_SELLER}TestManifest::test_is_closed_once",
     ),
-    "integration/actions/receiver_mails.py:stop": (
+    "integration/receivers/mails.py:stop": (
         f"{_SELLER}TestMailsToAReceiver::test_are_stopped_once",
         f"{_SELLER}TestMailsToAReceiver::test_are_stopped_with_the_one_of_a_move_that_has_not_seen_it",
     ),
-    "integration/actions/receiver_mails.py:withdraw": (
+    "integration/receivers/mails.py:withdraw": (
         f"{_SELLER}TestMailsToAReceiver::test_are_kept_if_they_have_just_been_sent",
     ),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),

@@ -7,7 +7,7 @@ def test_of_a_module_are_those_that_import_it_or_have_its_name():
     found = affected({"common/webhooks/retry.py"})
 
     assert found >= {"tests/common/webhooks/test_retry.py", "tests/config/test_moments.py"}
-    assert "tests/integration/test_nfe.py" not in found
+    assert "tests/integration/invoices/test_nfe.py" not in found
 
 
 def test_of_a_template_are_those_of_the_page_that_includes_it():

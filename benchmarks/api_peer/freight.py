@@ -32,7 +32,7 @@ _STARTS = [start for start, _end, _region in _RANGES]
 _MACRO_REGIONS = {row["uf"]: row["macro_region"] for row in _rows("common/brazil/data/states.csv")}
 _ZONES = {
     (row["origin_macro_region"], row["dest_macro_region"]): row["zone_if_different_uf"]
-    for row in _rows("integration/data/zones.csv")
+    for row in _rows("integration/freight/data/zones.csv")
 }
 
 

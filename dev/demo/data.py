@@ -15,7 +15,8 @@ from delivery.accounts import tokens
 from delivery.actions import dispatch_rules, tariffs
 from delivery.models import Environment, Integrator, Tariff, VehicleType
 from dev.demo.client import command
-from integration.actions import carriers, keys
+from integration.accounts import keys
+from integration.carriers import actions as carriers
 from integration.models import Carrier, CarrierRule, Seller
 
 SHOP, SELLER, CARRIER, LOGIN = "Demo shop", "Demo seller", "Demo carrier", "admin"

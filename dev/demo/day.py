@@ -16,8 +16,10 @@ from delivery.models import Driver, DutyChange, Token
 from delivery.payload import DeliveryRequest, Package, Place
 from delivery.windows import Window
 from dev.demo.orders import RECEIVER, invoice
-from integration.actions import invoices, manifests, orders
+from integration.actions import orders
+from integration.invoices import actions as invoices
 from integration.lifecycle import Reason, Status
+from integration.manifests import actions as manifests
 from integration.models import Manifest, Order, Seller, compact_document
 
 _BY = "demo"

@@ -8,8 +8,8 @@ from typing import Any
 from stdnum.br import cnpj
 
 from dev.demo.client import Client, command
-from integration import nfe
 from integration.actions.orders import Receiver
+from integration.invoices import nfe
 
 _API = "/api/integration"
 QUOTE = {

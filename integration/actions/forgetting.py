@@ -17,8 +17,9 @@ from common.brazil.phones import with_phone
 from common.postgresql.batches import together_or_each
 from common.postgresql.forgetting import forgetting
 from integration import lifecycle
-from integration.actions import receiver_mails
-from integration.models import Invoice, Order, Seller, WebhookAttempt, compact_document
+from integration.invoices.models import Invoice
+from integration.models import Order, Seller, WebhookAttempt, compact_document
+from integration.receivers import mails as receiver_mails
 
 _BATCH = 500
 _MOST_BATCHES = 20  # of one run of the task, which takes a process of the workers meanwhile

@@ -13,9 +13,8 @@ from django.utils.translation import gettext as _
 
 from common.brazil.states import region_of
 from common.postgresql import prepared
-from integration import lifecycle, nfe, words
+from integration import lifecycle, words
 from integration.actions import orders as order_actions
-from integration.actions.invoices import compact_key
 from integration.actions.orders import Report
 from integration.errors import (
     MOST_NAMED,
@@ -25,6 +24,8 @@ from integration.errors import (
     MoveRefused,
     UnknownTrackingCode,
 )
+from integration.invoices import nfe
+from integration.invoices.actions import compact_key
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, StatusLog
 from integration.models.order import RECEIVERS_PAGES, compact_sql, key_of_token

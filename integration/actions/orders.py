@@ -21,9 +21,7 @@ from common.postgresql import prepared
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.webhooks.models import ENDPOINT_COLUMNS
 from common.workers import wake_up
-from integration import freight, lifecycle, task_names, tracking_codes
-from integration.actions import invoices, quotes, receiver_mails
-from integration.actions.invoices import Doubt
+from integration import lifecycle, task_names, tracking_codes
 from integration.errors import (
     CompanyNotFound,
     DuplicateOrder,
@@ -33,15 +31,17 @@ from integration.errors import (
     NoCoverage,
     TooManySimulations,
 )
-from integration.freight import ORDER_SERVICES, Price
+from integration.freight import calculation as freight
+from integration.freight import quotes
+from integration.freight.calculation import ORDER_SERVICES, Price
+from integration.invoices import actions as invoices
+from integration.invoices.actions import Doubt
+from integration.invoices.models import Invoice, InvoiceReference, LinkReason
 from integration.lifecycle import Reason, Status
 from integration.models import (
     Assignment,
     CarrierRule,
     Company,
-    Invoice,
-    InvoiceReference,
-    LinkReason,
     ManifestEntry,
     Order,
     SearchCode,
@@ -53,7 +53,8 @@ from integration.models import (
     is_document,
 )
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOVED, beginning, compact_code, compact_value
-from integration.simulation.steps import ACTOR
+from integration.receivers import mails as receiver_mails
+from integration.simulation_steps import ACTOR
 from integration.webhooks import outbox
 
 # How far back the moment of a report may be, and how far a carrier's clock may be ahead.

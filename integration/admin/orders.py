@@ -31,16 +31,18 @@ from common.admin.base import (
 )
 from common.brazil.formats import document, money
 from integration import lifecycle, words
-from integration.actions import carriers, orders
+from integration.accounts.admin import SELLER
+from integration.actions import orders
 from integration.actions.orders import Report
-from integration.admin.carriers import AssignmentInline, CarrierForm
 from integration.admin.movement_files import MovementFiles
-from integration.admin.sellers import SELLER
+from integration.carriers import actions as carriers
+from integration.carriers.admin import AssignmentInline, CarrierForm
 from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
 from integration.forms import ReportForm
+from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status
-from integration.models import Carrier, InvoiceLink, Order, SearchCode, StatusLog, compact_document
+from integration.models import Carrier, Order, SearchCode, StatusLog, compact_document
 
 # Texts of the buttons, which say what to do.
 MOVES: dict[Status, StrOrPromise] = {

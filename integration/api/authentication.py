@@ -14,7 +14,8 @@ from rest_framework.views import APIView
 
 from common import clock, credentials
 from common.api.authentication import LimitedAuthentication
-from integration.actions import carriers, keys
+from integration.accounts import keys
+from integration.carriers import actions as carriers
 from integration.errors import (
     AccountSuspended,
     CarrierInactive,

@@ -7,14 +7,15 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from common.api.json_body import Json, one_of
 from common.webhooks.endpoints import SandboxWebhook
 from common.webhooks.models import EventState
-from integration import nfe, words
+from integration import words
 from integration.actions.movements import Outcome
-from integration.actions.quotes import Quote
 from integration.actions.tracking import TrackedOrder
 from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
-from integration.freight import ORDER_SERVICES, Price, Service
-from integration.models import InvoiceLink, Manifest, Order, StatusLog
-from integration.models.invoice import InvoiceStatus
+from integration.freight.calculation import ORDER_SERVICES, Price, Service
+from integration.freight.quotes import Quote
+from integration.invoices import nfe
+from integration.invoices.models import InvoiceLink, InvoiceStatus
+from integration.models import Manifest, Order, StatusLog
 from integration.models.manifest import STATUSES
 
 

@@ -13,8 +13,8 @@ from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 from common.api import json_body
 from common.api.json_body import Fault
 from common.http_requests import content_length
-from integration import nfe
 from integration.errors import BodyTooLarge, InvoiceMissing, InvoiceTooLarge, MalformedBody
+from integration.invoices import nfe
 
 _MOST_LEVELS = 100  # the API's own bodies have 4; further ones are for keys that it ignores
 _FAULTS = {

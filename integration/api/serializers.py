@@ -33,8 +33,8 @@ from common.api.serializers import BodySerializer
 from common.api.views import PayloadWarning, nearest
 from common.fields import any_of
 from common.simulation import pace
-from integration import freight, lifecycle, nfe, postcodes, words
-from integration.actions.manifests import MOST_ORDERS
+from integration import lifecycle, postcodes, words
+from integration import simulation_steps as steps
 from integration.actions.movements import MOST_EVENTS, Movement
 from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
@@ -54,14 +54,17 @@ from integration.api.fields import (
     WholeNumberField,
 )
 from integration.errors import NoCoverage
-from integration.freight import Package
+from integration.freight import calculation as freight
+from integration.freight.calculation import Package
+from integration.invoices import nfe
+from integration.invoices.models import Invoice
 from integration.lifecycle import Reason, Status
-from integration.models import Invoice, Manifest, Order, SearchCode, compact_document, is_document
+from integration.manifests.actions import MOST_ORDERS
+from integration.models import Manifest, Order, SearchCode, compact_document, is_document
 from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
-from integration.simulation import steps
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}

@@ -25,7 +25,7 @@ from common.api.views import ApiView, PayloadWarning
 from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
-from integration.actions import carriers, invoices, manifests, movements, orders, quotes, tracking
+from integration.actions import movements, orders, tracking
 from integration.actions.movements import Movement
 from integration.api import bodies, problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
@@ -52,6 +52,7 @@ from integration.api.serializers import (
     WebhookSerializer,
 )
 from integration.bodies import utc
+from integration.carriers import actions as carriers
 from integration.errors import (
     AccountSuspended,
     AlreadyCancelled,
@@ -96,24 +97,25 @@ from integration.errors import (
     VoidInvoice,
     WrongKey,
 )
+from integration.freight import quotes
+from integration.invoices import actions as invoices
+from integration.invoices.models import Invoice, InvoiceLink, InvoiceQuerySet, with_details, with_labels
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
 from integration.models import (
     ApiKey,
     CarrierKey,
     IdempotencyRecord,
-    Invoice,
-    InvoiceLink,
     Manifest,
     ManifestEntry,
     Order,
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.models.invoice import InvoiceQuerySet, with_details, with_labels
 from integration.models.manifest import ManifestQuerySet
 from integration.models.order import OrderQuerySet
 from integration.papers import files
-from integration.simulation import by_hand
+from integration.sandbox import by_hand
 
 _TARGETS = [status.value for status in Status if status is not Status.PENDING]  # which no order returns to
 Row = TypeVar("Row", bound=Model)

@@ -1,5 +1,7 @@
 """Models of area B, one module per noun. A foreign key with `db_index=False` is the first column of another index."""
 
+from integration.freight.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
+from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, LinkReason
 from integration.models.call import (
     IdempotencyRecord,
     RefusedCarrierCall,
@@ -8,12 +10,9 @@ from integration.models.call import (
     RefusedSellerCallCount,
 )
 from integration.models.carrier import Carrier, CarrierKey, CarrierRule
-from integration.models.freight import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
-from integration.models.invoice import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, LinkReason
 from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.movement import Assignment, MovementRecord
 from integration.models.order import Order, SearchCode, StatusLog
-from integration.models.receiver_mail import ReceiverMail, ReceiverMailStop
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
 from integration.models.simulation import Simulation
 from integration.models.webhook import (
@@ -26,6 +25,7 @@ from integration.models.webhook import (
     WebhookEvent,
     WebhookQueueItem,
 )
+from integration.receivers.models import ReceiverMail, ReceiverMailStop
 
 __all__ = [
     "ApiKey",

@@ -23,13 +23,13 @@ from common.pages import link_tokens
 from common.postgresql.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from integration import lifecycle, words
 from integration.errors import OrderNotFound
-from integration.freight import Package, Price, package_of
+from integration.freight.calculation import Package, Price, package_of
 from integration.lifecycle import Reason, Status
 from integration.models.carrier import Carrier
 from integration.models.seller import Company, Seller, environment_field
 
 if TYPE_CHECKING:
-    from integration.models.invoice import Invoice
+    from integration.invoices.models import Invoice
 
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
@@ -57,7 +57,7 @@ _FORGOTTEN = {
 
 # What `integration.actions.orders.move` writes, and what `integration.webhooks.outbox` does.
 MOVED = ["status", "promised_on", "delivered_at", "unrecorded_at"]
-# What `integration.actions.carriers.assign` writes.
+# What `integration.carriers.actions.assign` writes.
 _ASSIGNED = ["carrier"]
 
 

@@ -30,7 +30,7 @@ from common.brazil.states import postcode_of, region_of
 from common.fields import not_personal, one_of, personal
 from common.postgresql.compiled_queries import CompiledQuery, Parameter
 from integration.errors import AccountSuspended
-from integration.models.freight import FreightParameters
+from integration.freight.models import FreightParameters
 
 
 def environment_field() -> "models.CharField[str, str]":

@@ -4,10 +4,10 @@ from django.db import models
 
 from common.fields import one_of
 from common.simulation import pace, rows
+from integration import simulation_steps as steps
 from integration.lifecycle import Status
 from integration.models.order import Order
-from integration.simulation import steps
-from integration.simulation.steps import Outcome
+from integration.simulation_steps import Outcome
 
 
 class Simulation(rows.Simulation):

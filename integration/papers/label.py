@@ -13,11 +13,11 @@ from decimal import Decimal
 from common.accounts import Environment
 from common.brazil import formats
 from common.brazil.states import postcode_of
-from integration import nfe
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
+from integration.invoices import nfe
+from integration.invoices.models import InvoiceStatus
 from integration.lifecycle import Status
 from integration.models import Order
-from integration.models.invoice import InvoiceStatus
 from integration.papers.marks import Bars, Block, Mark, Square, Text, has_bars
 from integration.papers.text import LINE, POINT, Fitted, clean, fitted, width_of
 

@@ -12,7 +12,8 @@ from common.columns import PAGE, Code, State, shown
 from delivery.columns import DELIVERY
 from delivery.models import Delivery
 from integration.columns import INVOICE, ORDER
-from integration.models import Invoice, Order
+from integration.invoices.models import Invoice
+from integration.models import Order
 from panel.templatetags.panel import badge_of
 
 register = template.Library()

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from common.brazil import formats
 from integration import words
-from integration.models.freight import SERVICES, ZONES
+from integration.freight.models import SERVICES, ZONES
 from panel.templatetags.panel import badge_of
 
 register = template.Library()

@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from access.rights import accounts_of, sellers_of
 from delivery.models import Delivery, Driver, Integrator, Token, WebhookEndpoint, WebhookEvent
-from integration.models import ApiKey, Invoice, Order, Seller
+from integration.invoices.models import Invoice
+from integration.models import ApiKey, Order, Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.models import WebhookEvent as EventOfOrder
 

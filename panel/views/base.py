@@ -31,8 +31,8 @@ from delivery.models import AccountScope, Delivery, Environment, Integrator, Web
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.refusals import refusal
 from integration.errors import AccountSuspended as SellerSuspended
-from integration.models import Invoice, Order, Seller
-from integration.models.invoice import InvoiceQuerySet
+from integration.invoices.models import Invoice, InvoiceQuerySet
+from integration.models import Order, Seller
 from integration.models.order import OrderQuerySet
 
 _log = logging.getLogger(__name__)

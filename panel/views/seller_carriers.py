@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from common import clock
 from common.actors import actor
-from integration.actions import carriers
+from integration.carriers import actions as carriers
 from integration.errors import CarrierInactive
 from integration.models import Carrier
 from panel.views.base import SellerView

@@ -15,12 +15,13 @@ from common.actors import actor
 from common.api.heavy import heavy
 from common.files import table_files
 from common.postgresql.replica import may_be_old
-from integration import nfe
-from integration.actions import invoices
-from integration.actions.invoices import DoubtCode
 from integration.columns import INVOICE
 from integration.errors import InvalidInvoice, VoidInvoice
-from integration.models import Invoice, Order
+from integration.invoices import actions as invoices
+from integration.invoices import nfe
+from integration.invoices.actions import DoubtCode
+from integration.invoices.models import Invoice
+from integration.models import Order
 from panel.filters import InvoiceFilter, all_rows, find_orders, listed
 from panel.invoice_uploads import DOUBTS, keep_uploaded
 from panel.views.base import SellerView

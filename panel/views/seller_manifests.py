@@ -15,12 +15,12 @@ from common.actors import actor
 from common.api.heavy import heavy
 from common.postgresql.replica import may_be_old
 from integration import words
-from integration.actions import manifests
-from integration.actions.manifests import MOST_ORDERS
 from integration.errors import IntegrationError
+from integration.invoices.models import with_labels
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
+from integration.manifests.actions import MOST_ORDERS
 from integration.models import Manifest, ManifestEntry, Order
-from integration.models.invoice import with_labels
 from integration.models.order import LONGEST_CODE
 from integration.papers import files
 from panel.filters import ListFilter, find_orders, listed

@@ -26,9 +26,10 @@ from integration.actions.orders import Report
 from integration.columns import ORDER
 from integration.errors import InvalidStatusReport, MoveRefused
 from integration.forms import MoveForm
+from integration.invoices.models import Invoice, InvoiceLink
 from integration.lifecycle import TABLE, Status
-from integration.models import Invoice, InvoiceLink, Order, Simulation, WebhookEndpoint
-from integration.simulation import by_hand
+from integration.models import Order, Simulation, WebhookEndpoint
+from integration.sandbox import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import LabelForm

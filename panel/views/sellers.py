@@ -14,7 +14,7 @@ from common import clock, credentials
 from common.accounts import Environment
 from common.actors import actor
 from common.mail import outbox
-from integration.actions import keys, sellers
+from integration.accounts import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
 from panel.ciphertexts import FRESH_KEY

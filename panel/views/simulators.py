@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.measures import NumberField
-from integration.actions import quotes
 from integration.errors import TooHeavy
-from integration.freight import Package
+from integration.freight import quotes
+from integration.freight.calculation import Package
 from panel.forms import PostcodeField
 from panel.views.base import SellerView
 

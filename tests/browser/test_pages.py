@@ -29,9 +29,12 @@ from delivery.accounts import integrators
 from delivery.drivers import devices as driver_devices
 from delivery.lifecycle import Ending
 from delivery.models import Environment, Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
-from integration.actions import keys, manifests, orders, sellers
+from integration.accounts import keys, sellers
+from integration.actions import orders
+from integration.freight.models import FreightRate
 from integration.lifecycle import Status
-from integration.models import FreightRate, RefusedSellerCall
+from integration.manifests import actions as manifests
+from integration.models import RefusedSellerCall
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from panel.guide import pages
 from panel.pages import pages_for

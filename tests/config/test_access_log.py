@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from config.monitoring.logs import BEFORE_SECRETS
 from delivery.models import Token
-from integration.actions import keys
+from integration.accounts import keys
 from tests.access.rights_by_url import ROUTES
 from tests.factories import BY
 from tests.integration.factories import SellerFactory

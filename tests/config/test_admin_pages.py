@@ -18,8 +18,9 @@ from common.brazil.states import STATES
 from common.webhooks import endpoints
 from delivery.accounts import tokens
 from delivery.models import DispatchRules
-from integration.actions import manifests
-from integration.models import CarrierRule, FreightParameters, RefusedCarrierCall, WebhookEndpoint
+from integration.freight.models import FreightParameters
+from integration.manifests import actions as manifests
+from integration.models import CarrierRule, RefusedCarrierCall, WebhookEndpoint
 from tests import service_hours
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory, TokenFactory
 from tests.integration.factories import (

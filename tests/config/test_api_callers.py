@@ -9,7 +9,8 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from delivery.accounts import integrators, tokens
-from integration.actions import carriers, keys, sellers
+from integration.accounts import keys, sellers
+from integration.carriers import actions as carriers
 from integration.models import Order
 from tests.endpoints import ENDPOINTS, Endpoint
 from tests.factories import BY, TokenFactory

@@ -46,7 +46,7 @@ from delivery.sandbox import simulated_driver
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
 from integration.models import WebhookEndpoint as EndpointOfSeller
-from integration.simulation import simulated_carrier
+from integration.sandbox import simulated_carrier
 from integration.webhooks.outbox import OUTBOX as OUTBOX_OF_ORDERS
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.delivery.personal_data import MARIA, closed

@@ -24,7 +24,8 @@ from common.webhooks import endpoints
 from config.env import BASE_DIR
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
-from integration.actions import invoices, manifests
+from integration.invoices import actions as invoices
+from integration.manifests import actions as manifests
 from integration.models import RefusedSellerCall, SearchCode
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload

@@ -10,7 +10,7 @@ from common.api import rate_limit
 from common.api.rate_limit import limiter
 from delivery.accounts import integrators, tokens
 from delivery.models import Delivery, Token
-from integration.actions import keys, sellers
+from integration.accounts import keys, sellers
 from integration.models import ApiKey
 from tests.factories import BY, TariffFactory, TokenFactory, payload
 from tests.integration.factories import SellerFactory

@@ -12,7 +12,7 @@ from common.postgresql import batches
 from delivery.accounts import integrators
 from delivery.models import Integrator, RefusedDeliveryCall, RefusedDeliveryCallCount
 from delivery.tasks import prune_refused_calls
-from integration.actions import sellers
+from integration.accounts import sellers
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
 from integration.tasks import prune_refused_calls as prune_of_sellers
 from tests.delivery.api.calls import UNKNOWN, changed

@@ -20,10 +20,11 @@ from delivery.lifecycle import OnFailure
 from delivery.models import Stop, StopProof, WebhookEvent
 from delivery.payload import Options
 from delivery.windows import Window
-from integration.actions import manifests, orders
+from integration.actions import orders
 from integration.lifecycle import Status
-from integration.models import ReceiverMail
+from integration.manifests import actions as manifests
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from integration.receivers.models import ReceiverMail
 from tests.common.webhooks import settling
 from tests.delivery import simulated
 from tests.delivery.proofs import asking_for

@@ -5,8 +5,9 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from common.accounts import Environment
-from integration.actions import manifests, orders
+from integration.actions import orders
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
 from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.integration.conftest import seller, tariff
 from tests.integration.factories import create_order, key_of, make_carrier, nfe_xml, send_invoice

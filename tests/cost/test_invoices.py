@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from integration import nfe
 from integration.errors import BodyTooLarge, InvalidInvoice
+from integration.invoices import nfe
 from tests.cost.cpu import Child, assert_cheap
 from tests.cost.worst_invoices import TEXTS
 from tests.cost.wsgi import ask
 from tests.integration.factories import key_of, nfe_xml
-from tests.integration.test_nfe import HOSTILE
+from tests.integration.invoices.test_nfe import HOSTILE
 
 # CPU seconds. The slowest case needs a fifth of this.
 SECONDS = 1

@@ -200,15 +200,15 @@ TABLE = {
     ("integration/models/seller.py", r"^([0-9A-Z]{12}[0-9]{2}|[0-9]{11})$"): Bound(
         "length checked by the column; counted too, and PostgreSQL's own engine", LINEAR, "11222333000181"
     ),
-    ("integration/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
-    ("integration/nfe.py", r"1\.[0-9]{2}"): Bound(COUNTED, LINEAR, "1.00"),
-    ("integration/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
-    ("integration/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
-    ("integration/nfe.py", r"[0-9]{1,13}(\.[0-9]{1,2})?"): Bound(COUNTED, LINEAR, "150.50"),
-    ("integration/nfe.py", r"[0-9]{1,3}"): Bound(COUNTED, LINEAR, "1"),
-    ("integration/nfe.py", r"[0-9]{1,9}"): Bound(COUNTED, LINEAR, "123"),
+    ("integration/invoices/nfe.py", r"(2\.0[0-9]|3\.[01][0-9]|4\.00)"): Bound(COUNTED, LINEAR, "4.00"),
+    ("integration/invoices/nfe.py", r"1\.[0-9]{2}"): Bound(COUNTED, LINEAR, "1.00"),
+    ("integration/invoices/nfe.py", r"[0-9A-Z]{11,14}"): Bound(COUNTED, LINEAR, "11222333000181"),
+    ("integration/invoices/nfe.py", r"[0-9A-Z]{44}"): Bound(COUNTED, LINEAR, "1" * 44),
+    ("integration/invoices/nfe.py", r"[0-9]{1,13}(\.[0-9]{1,2})?"): Bound(COUNTED, LINEAR, "150.50"),
+    ("integration/invoices/nfe.py", r"[0-9]{1,3}"): Bound(COUNTED, LINEAR, "1"),
+    ("integration/invoices/nfe.py", r"[0-9]{1,9}"): Bound(COUNTED, LINEAR, "123"),
     (
-        "integration/nfe.py",
+        "integration/invoices/nfe.py",
         (
             r"""<\?xml\s+version\s*=\s*["']1\.[0-9]["'](\s+encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["'])?"""
             r"""(\s+standalone\s*=\s*["'](yes|no)["'])?\s*\?>"""

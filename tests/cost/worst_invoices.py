@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from integration.nfe import MAX_BYTES
+from integration.invoices.nfe import MAX_BYTES
 from tests.integration.factories import nfe_xml
 
 # Room for the invoice around it.

@@ -27,8 +27,9 @@ from delivery.models import (
 )
 from dev.banner import credentials
 from dev.demo import data
+from integration.invoices.models import Invoice, InvoiceLink
 from integration.lifecycle import Status
-from integration.models import Invoice, InvoiceLink, Manifest, Order, Seller, StatusLog
+from integration.models import Manifest, Order, Seller, StatusLog
 
 EVERY = (*delivery.invariants.ALL, *integration.invariants.ALL)
 pytestmark = pytest.mark.django_db

@@ -12,10 +12,14 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
-from integration import nfe
-from integration.actions import carriers, invoices, keys, orders, sellers
+from integration.accounts import keys, sellers
+from integration.actions import orders
 from integration.api.serializers import OrderSerializer
-from integration.models import Carrier, Invoice, Order, Seller
+from integration.carriers import actions as carriers
+from integration.invoices import actions as invoices
+from integration.invoices import nfe
+from integration.invoices.models import Invoice
+from integration.models import Carrier, Order, Seller
 
 COMPANY = "11222333000181"
 OTHER_COMPANY = "12ABC34501DE35"  # pragma: allowlist secret  # a company's number

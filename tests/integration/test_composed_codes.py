@@ -8,8 +8,9 @@ from django.utils import timezone
 from integration.actions import movements
 from integration.actions.movements import Movement
 from integration.errors import DuplicateOrder
+from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status
-from integration.models import InvoiceLink, Order
+from integration.models import Order
 from tests.integration.factories import create_order, nfe_xml, order_body, send_invoice
 
 COMPOSED = normalize("NFC", "PÃO-É-1")

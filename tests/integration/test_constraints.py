@@ -3,7 +3,8 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from integration.models import Invoice, Order, Seller
+from integration.invoices.models import Invoice
+from integration.models import Order, Seller
 from tests.integration.factories import SellerFactory, create_order, nfe_xml, send_invoice
 
 

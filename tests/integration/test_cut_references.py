@@ -5,8 +5,9 @@ from itertools import permutations
 import pytest
 from django.utils import timezone
 
-from integration.actions import invoices
-from integration.models import InvoiceChange, InvoiceLink, SearchCode
+from integration.invoices import actions as invoices
+from integration.invoices.models import InvoiceChange, InvoiceLink
+from integration.models import SearchCode
 from tests.integration.factories import (
     ACCESS_KEY,
     OTHER_COMPANY,

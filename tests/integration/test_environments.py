@@ -4,9 +4,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
-from integration.actions import invoices
 from integration.errors import OrderNotFound
-from integration.models import Invoice, Order
+from integration.invoices import actions as invoices
+from integration.invoices.models import Invoice
+from integration.models import Order
 from tests.integration.factories import ACCESS_KEY, create_order, key_of, nfe_xml, order_body, send_invoice, upload
 
 ORDERS = "/api/integration/orders"

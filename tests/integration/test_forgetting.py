@@ -14,8 +14,9 @@ from common.webhooks import endpoints
 from integration import invariants
 from integration.actions import forgetting as forgetting_orders
 from integration.actions import orders
+from integration.invoices.models import Invoice
 from integration.lifecycle import Status
-from integration.models import Invoice, Order, Seller, StatusLog, WebhookEndpoint
+from integration.models import Order, Seller, StatusLog, WebhookEndpoint
 from tests.common.brazil.test_phones import UNUSUAL
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, send_invoice
 from tests.moments import NEW_YEAR, Midnight

@@ -9,8 +9,9 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
-from integration.actions import invoices
-from integration.models import Invoice, InvoiceChange, InvoiceLink, LinkReason, SearchCode, Seller
+from integration.invoices import actions as invoices
+from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, LinkReason
+from integration.models import SearchCode, Seller
 from tests.integration.factories import (
     ACCESS_KEY,
     access_key,

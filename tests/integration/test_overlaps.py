@@ -16,23 +16,26 @@ from common.mail.models import Message, MessageState
 from common.webhooks import endpoints, feed, replays
 from common.webhooks.endpoints import CheckedUrl
 from delivery.actions import forgetting as in_deliveries
-from integration.actions import forgetting, invoices, keys, manifests, orders, receiver_mails, sellers, webhooks
-from integration.admin.freight import RateResource
+from integration.accounts import keys, sellers
+from integration.actions import forgetting, orders, webhooks
+from integration.freight.admin import RateResource
+from integration.freight.models import FreightRate
+from integration.invoices import actions as invoices
+from integration.invoices.models import InvoiceChange, InvoiceLink
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
 from integration.models import (
     Authentication,
-    FreightRate,
-    InvoiceChange,
-    InvoiceLink,
     Manifest,
     ManifestEntry,
     Order,
-    ReceiverMailStop,
     StatusLog,
     WebhookEndpoint,
     WebhookEvent,
     WebhookQueueItem,
 )
+from integration.receivers import mails as receiver_mails
+from integration.receivers.models import ReceiverMailStop
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW

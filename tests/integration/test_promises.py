@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
 
-from integration.freight import Parameters
-from integration.models import Company, FreightParameters, Order, StatusLog
-from integration.models.freight import _RANGES
+from integration.freight.calculation import Parameters
+from integration.freight.models import _RANGES, FreightParameters
+from integration.models import Company, Order, StatusLog
 from tests.integration.factories import create_order
 
 REFUSED = (ProgrammingError, IntegrityError)  # a trigger's refusal and a constraint's

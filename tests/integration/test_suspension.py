@@ -7,7 +7,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from integration.actions import keys, orders, sellers
+from integration.accounts import keys, sellers
+from integration.actions import orders
 from integration.errors import AccountSuspended, TooManyKeys
 from integration.lifecycle import Status
 from integration.models import ApiKey, Order, Seller
@@ -44,7 +45,7 @@ class TestSuspend:
             keys.authenticate(clear_text, at=NOW)
 
     def test_keeps_when_by_whom_and_why_and_writes_it_to_the_log(self, seller, caplog):
-        with caplog.at_level("INFO", logger="integration.actions.sellers"):
+        with caplog.at_level("INFO", logger="integration.accounts.sellers"):
             assert suspend(seller, " unpaid\n") is True
             assert suspend(seller, "other") is False
 
@@ -79,7 +80,7 @@ class TestLiftSuspension:
         before = list(ApiKey.objects.values_list()), list(Seller.objects.values_list())
         suspend(seller)
 
-        with caplog.at_level("INFO", logger="integration.actions.sellers"):
+        with caplog.at_level("INFO", logger="integration.accounts.sellers"):
             assert sellers.lift_suspension(seller=seller, by="user bob") is True
             assert sellers.lift_suspension(seller=seller, by="user bob") is False
 

@@ -136,7 +136,7 @@ def _test(mutants: list[Mutant], workers: int) -> None:
 def _parts(tests: list[str], workers: int) -> Iterator[tuple[str, ...]]:
     """The tests shared out, so that together they run once; one that uses the database for each worker."""
     for number in range(workers):
-        yield ("tests/integration/test_keys.py", *tests[number::workers])
+        yield ("tests/integration/accounts/test_keys.py", *tests[number::workers])
 
 
 def _report(mutants: list[Mutant]) -> None:

@@ -43,14 +43,17 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/delivery/api/test_authentication.py",
     ),
     "common/api/authentication.py": (
-        "tests/integration/test_keys.py",
+        "tests/integration/accounts/test_keys.py",
         "tests/delivery/accounts/test_tokens.py",
         "tests/delivery/api/test_authentication.py",
     ),
-    "integration/freight.py": ("tests/integration/test_freight.py", "tests/integration/api/test_quote.py"),
+    "integration/freight/calculation.py": (
+        "tests/integration/freight/test_calculation.py",
+        "tests/integration/api/test_quote.py",
+    ),
     "common/brazil/states.py": ("tests/common/brazil/test_states.py", "tests/integration/test_postcodes.py"),
-    "integration/nfe.py": (
-        "tests/integration/test_nfe.py",
+    "integration/invoices/nfe.py": (
+        "tests/integration/invoices/test_nfe.py",
         "tests/integration/api/test_invoices.py",
     ),
     "access/rights.py": ("tests/access/test_rights.py", "tests/access/test_admin.py"),

@@ -31,15 +31,10 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookEvent,
 )
-from integration.actions import keys, manifests, sellers
-from integration.models import (
-    ApiKey,
-    CarrierRule,
-    FreightParameters,
-    RefusedCarrierCall,
-    RefusedSellerCall,
-    Seller,
-)
+from integration.accounts import keys, sellers
+from integration.freight.models import FreightParameters
+from integration.manifests import actions as manifests
+from integration.models import ApiKey, CarrierRule, RefusedCarrierCall, RefusedSellerCall, Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests import service_hours
 from tests.delivery.conftest import geocoder, routing_server  # noqa: F401  # fixtures

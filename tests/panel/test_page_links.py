@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from integration.models import Invoice
+from integration.invoices.models import Invoice
 from tests.integration.factories import create_order, load_tariff, nfe_xml, send_invoice
 
 

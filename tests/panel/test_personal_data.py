@@ -9,7 +9,7 @@ from django.utils import timezone, translation
 from access.models import PersonRequest
 from common.postgresql.forgetting import forgetting
 from delivery.models import Stop
-from integration.models import Invoice
+from integration.invoices.models import Invoice
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.integration.factories import nfe_xml, send_invoice
 

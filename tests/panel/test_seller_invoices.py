@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from integration import nfe
-from integration.models import Invoice, InvoiceChange, InvoiceLink, SearchCode
+from integration.invoices import nfe
+from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink
+from integration.models import SearchCode
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,

@@ -3,8 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from integration.actions import manifests, orders
+from integration.actions import orders
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
 from integration.models import Manifest, Order
 from tests.integration.factories import BY, OTHER_COMPANY, create_order
 from tests.integration.papers.codes import texts_of

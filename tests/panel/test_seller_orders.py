@@ -9,9 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from integration.actions import orders, sellers
+from integration.accounts import sellers
+from integration.actions import orders
+from integration.invoices.models import Invoice
 from integration.lifecycle import Reason, Status
-from integration.models import Invoice, Order
+from integration.models import Order
 from panel import filters
 from tests.integration.factories import (
     ACCESS_KEY,

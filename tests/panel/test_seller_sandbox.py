@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from common.accounts import Environment
-from integration.actions import keys
+from integration.accounts import keys
 from integration.models import Simulation
 from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, send_invoice
 

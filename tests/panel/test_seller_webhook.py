@@ -6,7 +6,8 @@ from django.utils import timezone
 
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
-from integration.actions import orders, sellers
+from integration.accounts import sellers
+from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import EndpointChange, Order, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from integration.webhooks import outbox

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import translation
 
-from integration.models import FreightParameters, FreightRate
+from integration.freight.models import FreightParameters, FreightRate
 from panel.templatetags.orders import kilograms
 from tests.integration.factories import key_of, load_tariff
 

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from delivery.accounts import integrators
 from delivery.models import AuditEntry, Token, WebhookEndpoint, WebhookEvent
-from integration.actions import keys, sellers
+from integration.accounts import keys, sellers
 from integration.models import ApiKey
 from tests.access.rights_by_url import OF_AN_ACCOUNT, OWN
 from tests.factories import BY, TokenFactory

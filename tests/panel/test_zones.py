@@ -15,8 +15,8 @@ from delivery.models import Delivery, PickupPoint, WebhookEvent
 from delivery.refusals import refusal
 from delivery.windows import Window
 from integration import words
-from integration.actions import manifests
 from integration.errors import InvalidStatusReport
+from integration.manifests import actions as manifests
 from panel import board
 from panel.delivery_forms import DeliveryForm
 from tests.delivery.receivers.links import text_of

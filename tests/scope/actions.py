@@ -34,11 +34,12 @@ from delivery.models import AccountScope, AuditAction, GoodsInHand, ProofPhoto, 
 from delivery.pricing import Quote
 from delivery.receivers import actions as receivers
 from delivery.webhooks.outbox import OUTBOX
-from integration.actions import carriers
 from integration.actions.movements import Movement
 from integration.api.serializers import OrderSerializer
+from integration.carriers import actions as carriers
+from integration.invoices.models import LinkReason
 from integration.lifecycle import Status as OrderStatus
-from integration.models import Authentication, LinkReason
+from integration.models import Authentication
 from tests.delivery.drivers.browsers import Browser
 from tests.factories import PICKUP
 from tests.integration.factories import COMPANY, OTHER_COMPANY, _whole_items, nfe_xml, order_body
@@ -335,17 +336,17 @@ class Party:
             "delivery.accounts.tokens.authenticate": lambda: {"clear_text": [account.token.clear_text]},
             "delivery.sandbox.by_hand.perform": lambda: {"name": ["collect", "position", "deliver"]},
             "delivery.sandbox.simulated_driver.accept": lambda: offered,
-            "integration.actions.carriers.authenticate": lambda: {"clear_text": [seller["carrier_text"]]},
-            "integration.actions.carriers.revoke_key": lambda: {"key": [seller["carrier_key"]]},
+            "integration.carriers.actions.authenticate": lambda: {"clear_text": [seller["carrier_text"]]},
+            "integration.carriers.actions.revoke_key": lambda: {"key": [seller["carrier_key"]]},
             **{f"integration.actions.movements.{name}": events for name in ("record", "foresee", "find")},
-            "integration.actions.invoices.link": lambda: {
+            "integration.invoices.actions.link": lambda: {
                 "found": [[(seller["invoice"], seller["orders"]["sent"], LinkReason.BY_HAND)]]
             },
-            "integration.actions.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
+            "integration.accounts.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},
             "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},
             "integration.actions.tracking.by_code": lambda: {"value": [Value("A-1")]},
-            "integration.actions.sellers.open_": lambda: {"documents": [["11444777000161"]]},
+            "integration.accounts.sellers.open_": lambda: {"documents": [["11444777000161"]]},
             "panel.board.told": lambda: {"messages": [{own["accepted"].pk: ""}]},
         }  # fmt: skip  # a table
 

@@ -19,7 +19,7 @@ from delivery.accounts import tokens
 from delivery.actions import proofs
 from delivery.alerts import actions as alerts
 from delivery.models import DispatchRules
-from integration.actions import keys
+from integration.accounts import keys
 from tests.scope.world import LIMIT, World
 
 

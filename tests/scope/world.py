@@ -56,9 +56,12 @@ from delivery.models import (
 from delivery.payload import DeliveryRequest, Options, Place
 from delivery.receivers import actions as receivers
 from delivery.windows import Window
-from integration.actions import carriers, keys, manifests, movements, orders
+from integration.accounts import keys
+from integration.actions import movements, orders
 from integration.actions.movements import Movement
+from integration.carriers import actions as carriers
 from integration.lifecycle import Status as OrderStatus
+from integration.manifests import actions as manifests
 from integration.models import EndpointAlerts as SellerAlerts
 from integration.models import IdempotencyRecord as SellerRecord
 from integration.models import (

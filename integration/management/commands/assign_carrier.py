@@ -4,7 +4,8 @@ from typing import Any
 from common import clock
 from common.accounts import Environment
 from common.commands import JSONCommand
-from integration.actions import carriers, sellers
+from integration.accounts import sellers
+from integration.carriers import actions as carriers
 
 
 class Command(JSONCommand):

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from common import clock
 from common.commands import JSONCommand
-from integration.actions import carriers
+from integration.carriers import actions as carriers
 
 
 class Command(JSONCommand):

@@ -5,7 +5,8 @@ from common import clock
 from common.accounts import Environment
 from common.commands import JSONCommand
 from common.webhooks import endpoints
-from integration.actions import keys, sellers, webhooks
+from integration.accounts import keys, sellers
+from integration.actions import webhooks
 from integration.models import Authentication, AuthenticationKind, Seller, WebhookEndpoint
 
 _BY = "command create_seller"

@@ -4,7 +4,7 @@ from typing import Any
 from common import clock
 from common.accounts import Environment
 from common.commands import JSONCommand
-from integration.actions import keys, sellers
+from integration.accounts import keys, sellers
 
 
 class Command(JSONCommand):

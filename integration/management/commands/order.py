@@ -4,7 +4,8 @@ from typing import Any
 from common import clock
 from common.accounts import Environment
 from common.commands import JSONCommand
-from integration.actions import orders, sellers
+from integration.accounts import sellers
+from integration.actions import orders
 from integration.errors import MoveRefused
 from integration.lifecycle import Reason, Status
 

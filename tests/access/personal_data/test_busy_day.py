@@ -37,7 +37,8 @@ from delivery.actions import deliveries
 from delivery.drivers import web_push
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
 from delivery.receivers import actions as receivers
-from integration.actions import orders, sellers
+from integration.accounts import sellers
+from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import CarrierRule, Order
 from integration.models import IdempotencyRecord as RecordOfSeller

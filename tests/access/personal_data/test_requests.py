@@ -17,7 +17,8 @@ from delivery.actions import deliveries, drivers, forgetting
 from delivery.geo.position_filter import Reported
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
-from integration.models import Invoice, Order
+from integration.invoices.models import Invoice
+from integration.models import Order
 from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice

@@ -34,7 +34,7 @@ ACCOUNT = "/panel/accounts/019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50/live/"
 # What takes the time: whoever calls one of them is a heavy call, unless it is named below.
 COSTLY = {
     "common.files.table_files.response", "common.files.table_files.read", "common.files.kept_uploads.claim",
-    "integration.nfe.read_file",
+    "integration.invoices.nfe.read_file",
     "integration.papers.files.labels", "integration.papers.files.manifest", "access.personal_data.export",
 }  # fmt: skip  # a list
 # One invoice takes less than 100 ms, and sellers send several at once. Templates have one row.

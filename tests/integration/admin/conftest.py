@@ -1,6 +1,6 @@
 import pytest
 
-from integration.models import FreightRate
+from integration.freight.models import FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, upload
 
 

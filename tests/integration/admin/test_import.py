@@ -13,7 +13,7 @@ from django.urls import reverse
 from common.files import table_files
 from common.files.csv_files import MOST_BYTES
 from common.models import KeptUpload
-from integration.models import FreightRate
+from integration.freight.models import FreightRate
 from tests.common.workbooks import SHEET, parts, workbook
 from tests.integration.admin.rate_files import ENGLISH, LOCAL, NEW, OLD, confirm, upload, url
 from tests.integration.factories import DEFAULT_TARIFF

@@ -11,7 +11,7 @@ from django.urls import reverse
 from pghistory.models import Events
 
 from common.postgresql.row_history import Difference, changes, made_by
-from integration.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
+from integration.freight.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, confirm, upload
 
 LIST = reverse("admin:pghistory_events_changelist")

@@ -8,22 +8,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from integration.actions import keys, sellers
-from integration.freight import Parameters
-from integration.models import (
-    ApiKey,
-    Assignment,
-    Carrier,
-    CarrierKey,
-    CarrierRule,
-    Company,
-    FreightParameters,
-    Invoice,
-    Order,
-    Seller,
-    StatusLog,
-)
-from integration.models.freight import _RANGES
+from integration.accounts import keys, sellers
+from integration.freight.calculation import Parameters
+from integration.freight.models import _RANGES, FreightParameters
+from integration.invoices.models import Invoice
+from integration.models import ApiKey, Assignment, Carrier, CarrierKey, CarrierRule, Company, Order, Seller, StatusLog
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from integration.actions import keys
+from integration.accounts import keys
 from integration.models import ApiKey
 from tests.factories import BY
 from tests.integration.factories import key_of

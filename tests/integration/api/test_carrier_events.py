@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from integration.actions import carriers
+from integration.carriers import actions as carriers
 from integration.models import CarrierKey, RefusedCarrierCall, StatusLog
 from tests.integration.factories import BY, assign, create_order, key_of, make_carrier
 

@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from common.accounts import Environment
-from integration.actions import keys, orders
+from integration.accounts import keys
+from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import WebhookEvent
 from tests.integration.factories import BY, create_order

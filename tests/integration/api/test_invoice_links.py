@@ -3,8 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from integration.actions import invoices
-from integration.models import Invoice, InvoiceChange, InvoiceLink
+from integration.invoices import actions as invoices
+from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink
 from tests.integration.factories import (
     ACCESS_KEY,
     OTHER_COMPANY,

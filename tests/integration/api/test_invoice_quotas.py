@@ -9,7 +9,8 @@ from rest_framework.test import APIClient
 
 from common.accounts import Environment
 from integration.errors import InvoiceStorageFull, TooManyInvoices
-from integration.models import Invoice, InvoiceReference, Seller
+from integration.invoices.models import Invoice, InvoiceReference
+from integration.models import Seller
 from tests.integration.factories import ACCESS_KEY, key_of, nfe_xml, send_invoice, upload
 
 MB = 1024 * 1024

@@ -5,9 +5,11 @@ import pytest
 from django.utils import timezone
 
 from common.accounts import Environment
-from integration.actions import forgetting, invoices
+from integration.actions import forgetting
 from integration.errors import InvalidInvoice, InvoiceStorageFull, InvoiceUnreferenced, VoidInvoice
-from integration.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, Order, SearchCode
+from integration.invoices import actions as invoices
+from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference
+from integration.models import Order, SearchCode
 from tests.integration.factories import (
     ACCESS_KEY,
     COMPANY,

@@ -5,8 +5,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from integration.actions import invoices
-from integration.models import Invoice, InvoiceLink
+from integration.invoices import actions as invoices
+from integration.invoices.models import Invoice, InvoiceLink
 from tests.integration.factories import ACCESS_KEY, BY, COMPANY, create_order, nfe_xml, send_invoice
 from tests.tables import renew
 

@@ -15,9 +15,11 @@ from rest_framework import validators as rest_validators
 
 from config import errors
 from config.server import limits
-from integration.actions import orders, sellers
+from integration.accounts import sellers
+from integration.actions import orders
+from integration.invoices.models import Invoice
 from integration.lifecycle import Status
-from integration.models import Invoice, Order
+from integration.models import Order
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, nfe_xml, order_body, upload
 
 ROOT = "/api/integration/"

@@ -8,8 +8,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
-from integration.actions import manifests, orders
+from integration.actions import orders
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
 from integration.models import Manifest, ManifestEntry, Order, StatusLog
 from tests.integration.factories import BY, OTHER_COMPANY, assign, create_order, key_of, make_carrier
 from tests.integration.papers.codes import texts_of

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from integration.api.serializers import ServiceField
-from integration.freight import ORDER_SERVICES, Service
-from integration.models import FreightParameters, FreightRate
+from integration.freight.calculation import ORDER_SERVICES, Service
+from integration.freight.models import FreightParameters, FreightRate
 
 URL = "/api/integration/shipping/quote"
 SERVICES = "/api/integration/shipping/services"

@@ -2,7 +2,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from integration.models import FreightParameters, Order
+from integration.freight.models import FreightParameters
+from integration.models import Order
 from tests.integration.factories import order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"

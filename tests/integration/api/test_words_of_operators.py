@@ -7,7 +7,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import clear_url_caches
 
-from integration.models import Invoice, Order
+from integration.invoices.models import Invoice
+from integration.models import Order
 from tests.integration.factories import create_order, nfe_xml, order_body
 
 ORDERS = "/api/integration/orders"
@@ -62,6 +63,6 @@ class TestAPath:
 
 
 def _read_urls():
-    for name in ("integration.api.urls", "config.urls"):
+    for name in ("integration.urls", "config.urls"):
         reload(sys.modules[name])
     clear_url_caches()

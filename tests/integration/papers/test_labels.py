@@ -11,12 +11,12 @@ import pytest
 import zxingcpp
 from django.utils import timezone
 
-from integration import nfe
 from integration.actions import orders
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
+from integration.invoices import nfe
+from integration.invoices.models import with_labels
 from integration.lifecycle import Status
 from integration.models import Order
-from integration.models.invoice import with_labels
 from integration.papers import label_pdf, label_zpl
 from integration.papers.label import MOST_LABELS, Label, kilograms, marks, of_orders
 from integration.papers.label_pdf import Size

@@ -5,7 +5,8 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from common.webhooks.errors import InvalidAuthentication
-from integration.actions import sellers, webhooks
+from integration.accounts import sellers
+from integration.actions import webhooks
 from integration.errors import AccountSuspended
 from integration.models import Authentication, AuthenticationKind, EndpointChange, WebhookEndpoint
 from tests.integration.factories import BY

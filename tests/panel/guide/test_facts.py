@@ -7,8 +7,8 @@ import pytest
 
 from delivery import lifecycle
 from delivery.lifecycle import Mode
-from integration import freight
 from integration import lifecycle as order_lifecycle
+from integration.freight import calculation as freight
 from panel.guide import pages
 
 JSON_BLOCK = re.compile(r"^```json\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -1,0 +1,1 @@
+"""Sellers, their companies and their keys."""

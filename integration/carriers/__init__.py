@@ -1,0 +1,1 @@
+"""Carriers, their keys, and which orders they bring."""

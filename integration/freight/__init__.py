@@ -1,0 +1,1 @@
+"""Freight by postcode: its calculation, the tables of prices, quotes."""

@@ -1,0 +1,98 @@
+"""The freight table. Rates are edited row by row, or exported and imported as CSV with a preview of the changes."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.utils.translation import gettext_lazy as _
+from import_export.fields import Field
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+
+from common.admin.base import OneRow, column
+from common.admin.row_history import RecordedAdmin
+from common.admin.tabular_import import FormFieldWidget, TableResource, TabularImportAdmin
+from common.brazil.formats import centavos
+from integration.freight.calculation import STATES
+from integration.freight.models import ZONES, FreightParameters, FreightRate
+
+# The zones in their order of distance.
+BY_DISTANCE = Case(
+    *(When(zone=zone, then=Value(number)) for number, (zone, _label) in enumerate(ZONES)), output_field=IntegerField()
+)
+
+
+class RateResource(TableResource):
+    """The freight table, and the columns of migrations/default_rates.csv, which are in centavos."""
+
+    old_base = Field("base_centavos", _("up to 1 kg (centavos)"), FormFieldWidget(forms.IntegerField(min_value=0)))
+    old_extra = Field(
+        "extra_kg_centavos", _("each extra kg (centavos)"), FormFieldWidget(forms.IntegerField(min_value=0))
+    )
+    other_names: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "old_base": ("base_centavos_up_to_1kg",),
+        "old_extra": ("extra_kg_centavos",),
+        "destination_kind": ("dest_kind",),
+        "extra_kg_centavos": ("further kg", "further kg (R$)", "kg adicional", "kg adicional (R$)"),
+        "deadline_days": (_("deadline"),),
+    }
+
+    class Meta:
+        model = FreightRate
+        exclude = ("id",)
+        import_id_fields = ("service", "zone", "origin_kind", "destination_kind")
+
+    def get_queryset(self) -> "QuerySet[FreightRate]":
+        return FreightRate.objects.order_by("service", BY_DISTANCE, "origin_kind", "destination_kind")
+
+
+@admin.register(FreightRate)
+class FreightRateAdmin(RecordedAdmin, TabularImportAdmin):
+    resource = RateResource
+    list_display = [
+        "service", "zone_name", "origin_kind", "destination_kind",
+        column("base_centavos", _("up to 1 kg"), centavos),
+        column("extra_kg_centavos", _("each extra kg"), centavos),
+        "deadline_days",
+    ]  # fmt: skip  # a list of names
+    list_filter = ["service", "zone", "origin_kind", "destination_kind"]
+    ordering = ["service", BY_DISTANCE, "origin_kind", "destination_kind"]
+
+    @admin.display(description=_("zone"), ordering=BY_DISTANCE)
+    def zone_name(self, rate: FreightRate) -> str:
+        return rate.get_zone_display()
+
+
+class FreightParametersForm(forms.ModelForm[FreightParameters]):
+    remote_states = forms.MultipleChoiceField(
+        label=_("remote states"),
+        choices=[(state, state) for state in sorted(STATES)],
+        required=False,
+        help_text=FreightParameters._meta.get_field("remote_states").help_text,
+        widget=UnfoldAdminCheckboxSelectMultipleWidget,
+    )
+
+    class Meta:
+        model = FreightParameters
+        fields = ["remote_states"]  # the admin adds those of its fieldsets
+
+
+@admin.register(FreightParameters)
+class FreightParametersAdmin(OneRow, RecordedAdmin):
+    form = FreightParametersForm
+    fieldsets = [
+        (
+            _("Weight"),
+            {
+                "fields": [
+                    "default_weight_g", "max_weight_g", "weight_rounding_g", "cubic_divisor_cm3_per_kg",
+                    "cubic_threshold_g",
+                ]
+            },
+        ),
+        (
+            _("Charges"),
+            {"fields": ["minimum_charge_centavos", "ad_valorem_bp", "ad_valorem_free_centavos", "gris_bp"]},
+        ),
+        (_("Service and deadline"), {"fields": ["quote_service", "remote_states", "handling_days"]}),
+    ]  # fmt: skip  # a list of names

@@ -1,0 +1,1 @@
+"""Invoices (NF-e): their files, and the orders that they belong to."""

@@ -1,0 +1,1 @@
+"""Manifests: the parcels that a carrier takes along."""

@@ -1,0 +1,1 @@
+"""The simulated carrier, and moves by hand."""

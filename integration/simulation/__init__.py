@@ -1,1 +1,0 @@
-"""The sandbox: the simulated carrier of orders that were created with a test key, and moves by hand."""

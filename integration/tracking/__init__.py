@@ -1,1 +1,0 @@
-"""The page with which a receiver follows an order, by a link without log-in. No models, no rules."""

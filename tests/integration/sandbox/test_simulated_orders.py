@@ -1,0 +1,144 @@
+"""Test orders that a simulated carrier moves, also those that people take over, and steps that fail."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from common.accounts import Environment
+from common.webhooks import endpoints
+from integration.actions import orders
+from integration.lifecycle import Status
+from integration.models import Order, Simulation, WebhookEndpoint
+from integration.sandbox import simulated_carrier
+from tests.integration.factories import create_order, load_tariff
+
+WAY = ["pending", "collected", "in_transit", "out_for_delivery"]
+
+
+def simulated(seller, code="A-1", *, speed=1.0):
+    return create_order(seller, Environment.SANDBOX, simulation_speed=speed, orderId=code)
+
+
+def advance(*, until=None):
+    """Advance all simulations at the moments at which they fall due."""
+    while (due_at := Simulation.objects.next_due()) is not None and (until is None or due_at <= until):
+        assert simulated_carrier.advance_due(at=due_at)
+
+
+def statuses(order):
+    return [entry.status for entry in order.status_log.all()]
+
+
+def seconds(order):
+    return [round((entry.created_at - order.created_at).total_seconds(), 2) for entry in order.status_log.all()]
+
+
+class TestSimulation:
+    def test_delivers_in_two_minutes(self, seller):
+        order = simulated(seller)
+
+        advance()
+
+        assert (statuses(order), seconds(order)) == ([*WAY, "delivered"], [0, 15, 45, 80, 120])
+        assert {entry.by for entry in order.status_log.all()[1:]} == {"simulated carrier"}
+        assert not Simulation.objects.exists()
+
+    def test_tells_the_endpoint_of_the_sandbox_of_each_move_and_that_of_live_orders_of_none(self, seller):
+        sandbox, live = (
+            endpoints.create(WebhookEndpoint, owner=seller.pk, environment=each, url="http://127.0.0.1:9/hook")
+            for each in (Environment.SANDBOX, Environment.LIVE)
+        )
+        simulated(seller)
+
+        advance()
+
+        told = sandbox.events.order_by("sequence").values_list("name", flat=True)
+        assert list(told) == [*WAY, "delivered"]
+        assert not live.events.exists()
+
+    def test_is_as_fast_as_was_asked_for(self, seller):
+        order = simulated(seller, speed=20)
+
+        advance()
+
+        assert seconds(order) == [0, 0.75, 2.25, 4, 6]
+
+    @pytest.mark.parametrize(
+        ("code", "ends", "reasons"),
+        [
+            ("sim-fail-1", ["delivery_failed"], ["ABSENT"]),
+            ("sim-return-1", ["delivery_failed", "returned"], ["ABSENT", "ABSENT"]),
+            ("sim-lost-1", [], []),
+        ],
+    )
+    def test_ends_as_the_order_id_asks(self, seller, code, ends, reasons):
+        order = simulated(seller, code)
+
+        advance()
+
+        assert statuses(order) == (WAY[:3] if code == "sim-lost-1" else [*WAY, *ends])
+        assert [entry.reason_code for entry in order.status_log.all() if entry.reason_code] == reasons
+        assert not Simulation.objects.exists()
+
+    def test_is_none_for_manual_and_for_live_orders(self, seller):
+        simulated(seller, "sim-manual-1")
+        create_order(seller, Environment.LIVE)
+
+        assert not Simulation.objects.exists()
+
+    @pytest.mark.parametrize("to", ["cancelled", "in_transit"])
+    def test_leaves_an_order_that_somebody_else_moves(self, seller, to):
+        order = simulated(seller)
+        advance(until=order.created_at + timedelta(seconds=20))
+
+        orders.move(order=order, to=Status(to), by="user", at=timezone.now())
+        advance()
+
+        assert statuses(order) == ["pending", "collected", to]
+
+    def test_takes_turns_between_sellers(self, seller, other_seller):
+        many = [simulated(seller, f"A-{number}") for number in range(3)]
+        one = create_order(other_seller, Environment.SANDBOX, simulation_speed=1.0, company_document="12ABC34501DE35")
+
+        advanced = simulated_carrier.advance_due(at=one.created_at + timedelta(seconds=16))
+
+        assert advanced == 2
+        assert len(statuses(one)) == 2
+        assert sorted(len(statuses(order)) for order in many) == [1, 1, 2]
+
+
+class TestAStepThatFails:
+    def test_is_rolled_back_logged_and_repeated_while_others_go_on(self, seller, caplog):
+        broken, sound = simulated(seller, "A-1"), simulated(seller, "A-2")
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"""CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                        $$ BEGIN RAISE EXCEPTION 'refused by the test'; END $$;
+                    CREATE TRIGGER refuse BEFORE INSERT ON integration_statuslog
+                        FOR EACH ROW WHEN (NEW.order_id = {broken.pk}) EXECUTE FUNCTION refuse();"""
+            )
+        at = sound.created_at + timedelta(seconds=15)
+
+        simulated_carrier.advance_due(at=at)
+        simulated_carrier.advance_due(at=at)
+
+        assert (statuses(broken), statuses(sound)) == (["pending"], ["pending", "collected"])
+        assert Order.objects.get(pk=broken.pk).status == "pending"
+        assert f"The simulated carrier of order {broken.pk} cannot go on" in caplog.text
+        waiting = Simulation.objects.get(pk=broken.pk)
+        assert (waiting.failures, waiting.due_at) == (1, at + timedelta(seconds=1))
+
+
+@pytest.mark.django_db(transaction=True)
+class TestSeveralWorkers:
+    def test_make_each_step_once(self, seller, at_once):
+        load_tariff()
+        made = [simulated(seller, f"A-{number}", speed=40) for number in range(5)]
+
+        while (due_at := Simulation.objects.next_due()) is not None:
+            counts = at_once(*[lambda at=due_at: simulated_carrier.advance_due(at=at)] * 3)
+            assert not [count for count in counts if isinstance(count, Exception)]
+
+        assert [statuses(order) for order in made] == [[*WAY, "delivered"]] * 5
