@@ -37,6 +37,7 @@ from delivery.models import (
     WebhookQueueItem,
 )
 from integration import models as of_orders
+from integration.invoices.models import Invoice
 
 _IS_WAITING = "state = 'waiting'"
 
@@ -122,7 +123,7 @@ _TABLES = [
     Table(Token, {"expires_at": tokens.OVERLAP}),
     Table(Simulation, dict.fromkeys(["due_at", "leg_ends_at"], _STEP)),
     Table(of_orders.Simulation, {"due_at": rows.LONGEST_PAUSE}),
-    Table(of_orders.Invoice, {"issued_at": None}),  # as the note says
+    Table(Invoice, {"issued_at": None}),  # as the note says
     # Counts of an hour, of which there may be one already.
     *(
         Table(model, {"hour": None})

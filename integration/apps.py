@@ -1,15 +1,12 @@
-from importlib import import_module
-
-from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
+from common.areas import AreaConfig
 
-class IntegrationConfig(AppConfig):
+
+class IntegrationConfig(AreaConfig):
     """Area B: order integration."""
 
+    default = True
     name = "integration"
     verbose_name = _("Order integration")
-
-    def ready(self) -> None:
-        """Make the outbox known, see `outbox_of`."""
-        import_module("integration.webhooks.outbox")
+    leaves = ("accounts", "carriers", "freight", "invoices", "manifests", "receivers", "sandbox")

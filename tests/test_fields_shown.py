@@ -20,13 +20,14 @@ from delivery import models as of_deliveries
 from delivery.columns import DELIVERY, PLACE, STOP
 from integration import models as of_orders
 from integration.columns import INVOICE, ORDER
+from integration.invoices.models import Invoice
 
 _EVENT = of_event(Column("", "endpoint"))
 _COLUMNS: dict[type[Model], Iterable[Column]] = {
     of_deliveries.Delivery: (*DELIVERY, *PLACE),
     of_deliveries.Stop: STOP,
     of_deliveries.WebhookEvent: _EVENT,
-    of_orders.Invoice: INVOICE,
+    Invoice: INVOICE,
     of_orders.Order: ORDER,
     of_orders.WebhookEvent: _EVENT,
 }

@@ -1,7 +1,8 @@
-"""Models of area B, one module per noun. A foreign key with `db_index=False` is the first column of another index."""
+"""Models of the core of area B, one module per noun; those of leaves are imported from the leaf.
 
-from integration.freight.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
-from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink, InvoiceReference, LinkReason
+A foreign key with `db_index=False` is the first column of another index.
+"""
+
 from integration.models.call import (
     IdempotencyRecord,
     RefusedCarrierCall,
@@ -25,7 +26,6 @@ from integration.models.webhook import (
     WebhookEvent,
     WebhookQueueItem,
 )
-from integration.receivers.models import ReceiverMail, ReceiverMailStop
 
 __all__ = [
     "ApiKey",
@@ -38,22 +38,11 @@ __all__ = [
     "Company",
     "EndpointAlerts",
     "EndpointChange",
-    "FreightParameters",
-    "FreightParametersChange",
-    "FreightPriceChange",
-    "FreightRate",
     "IdempotencyRecord",
-    "Invoice",
-    "InvoiceChange",
-    "InvoiceLink",
-    "InvoiceReference",
-    "LinkReason",
     "Manifest",
     "ManifestEntry",
     "MovementRecord",
     "Order",
-    "ReceiverMail",
-    "ReceiverMailStop",
     "RefusedCarrierCall",
     "RefusedCarrierCallCount",
     "RefusedSellerCall",

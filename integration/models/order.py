@@ -2,7 +2,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from zoneinfo import ZoneInfo
 
 import pgtrigger
@@ -27,9 +27,6 @@ from integration.freight.calculation import Package, Price, package_of
 from integration.lifecycle import Reason, Status
 from integration.models.carrier import Carrier
 from integration.models.seller import Company, Seller, environment_field
-
-if TYPE_CHECKING:
-    from integration.invoices.models import Invoice
 
 LONGEST_CODE = 255
 # The NF-e layout allows 15 characters for xPed, so marketplaces cut longer order ids to that.
@@ -306,7 +303,7 @@ class Order(models.Model):
         return None if value is None else Decimal(str(value))
 
     @property
-    def differing_invoices(self) -> "list[Invoice]":
+    def differing_invoices(self) -> list[models.Model]:
         """Its invoices whose value is not that of their orders. Reads what `Invoice.differs` needs of each link."""
         return [link.invoice for link in self.invoice_links.all() if link.invoice.differs]
 

@@ -61,7 +61,7 @@ REVIEWED = {
         "moment.astimezone(UTC)", "moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%S.%fZ')",
     },
     "integration/papers/label.py": {"f'{order.promised_on:%d/%m/%Y}'"},  # a date
-    "integration/invoices/nfe.py": {"moment.year", "moment.replace(tzinfo=_BRASILIA)"},  # an NF-e is in the time of Brasília
+    "integration/invoices/nfe.py": {"moment.year", "moment.replace(tzinfo=_BRASILIA)"},  # Brasília's time
 }  # fmt: skip  # a table
 
 

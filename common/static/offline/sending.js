@@ -44,8 +44,8 @@ export function repeated(name, work) {
         faults = 0;
       } catch (error) {
         if (error instanceof Refused) return; // logged out: what waits is sent after the next log-in
-        if (!(error instanceof Unreachable)) throw error;
-        again(error.isFault);
+        again(error instanceof Unreachable && error.isFault);
+        if (!(error instanceof Unreachable)) throw error; // the device's own, such as of its database
       }
     });
     return next;

@@ -124,11 +124,37 @@ class TestSummary:
         expect(ana.page.get_by_role("heading", name="Waiting for offers")).to_be_visible()
 
 
+# The page waits 2 s and more between its tries, here as many milliseconds.
+_QUICK = "const later = window.setTimeout; window.setTimeout = (work, pause) => later(work, pause / 1_000);"
+# The service fails at the first call, and after it the phone cannot read what it keeps, once.
+_FAILING = """
+let calls = 0, faults = 0;
+const { fetch: call } = window;
+window.fetch = (address, options) => {
+  if (!address.endsWith("/moves/") || calls++) return call(address, options);
+  faults = 1;
+  return Promise.resolve(new Response("", { status: 500 }));
+};
+const { getAll } = IDBObjectStore.prototype;
+IDBObjectStore.prototype.getAll = function () {
+  if (faults-- > 0) throw new DOMException("", "UnknownError");
+  return getAll.call(this);
+};
+"""
+
+
 class TestFaults:
+    def test_of_the_phone_do_not_end_the_tries(self, open_phone):
+        ana = open_phone(name="Ana Lima", on_duty=True, script=_QUICK + _FAILING)
+        delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
+
+        collect(ana)
+
+        made(ana, delivery, COLLECT)
+        assert ana.complaints == ["UnknownError"]
+
     def test_of_the_service_are_told_in_the_end_and_the_move_is_sent_when_the_driver_wants(self, open_phone):
-        """The page waits 2 s and more between its tries, here as many milliseconds."""
-        quick = "const later = window.setTimeout; window.setTimeout = (work, pause) => later(work, pause / 1_000);"
-        ana = open_phone(name="Ana Lima", on_duty=True, script=quick)
+        ana = open_phone(name="Ana Lima", on_duty=True, script=_QUICK)
         delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
         tries = []
 
@@ -139,6 +165,7 @@ class TestFaults:
         ana.page.route("**/driver/moves/", fail_once_more)
         ana.page.get_by_role("button", name="Collected").wait_for()
         collect(ana)
+        until(ana.page, lambda: len(tries) == 12)
         again = ana.page.get_by_role("button", name="Try again")
         again.wait_for()
         ana.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
