@@ -18,6 +18,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 _COMMON = Path(__file__).parent.parent / "static" / "offline"
+_OF_ALL = ("panel/colours.css", "panel/theme.js", "panel/old_browsers.js")  # which the panel has too
 # What the browser keeps itself, with the service worker.
 _WORKER = "worker.js"
 
@@ -73,7 +74,7 @@ class OfflinePage:
         own = {
             f"{folder.name}/{path.name}": path for folder in (_COMMON, self.folder) for path in sorted(folder.iterdir())
         }
-        return own | {name: _found(name) for name in self.others}
+        return own | {name: _found(name) for name in (*_OF_ALL, *self.others)}
 
 
 def _found(name: str) -> Path:

@@ -110,5 +110,4 @@ APP = OfflinePage(
     folder=Path(__file__).parents[1] / "static" / "driver_app",
     url="driver_app:shell",
     render=_render,
-    others=("panel/colours.css", "panel/theme.js", "panel/old_browsers.js"),  # which the panel has too
 )

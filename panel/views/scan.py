@@ -260,6 +260,6 @@ PAGE = OfflinePage(
     folder=Path(__file__).parents[1] / "static" / "scan",
     url="panel:scan",
     render=_render,
-    others=("panel/colours.css", "panel/theme.js", "panel/old_browsers.js", "panel/icon.svg"),
+    others=("panel/icon.svg",),
     later=(_LIBRARY,),
 )
