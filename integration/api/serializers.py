@@ -36,7 +36,7 @@ from common.simulation import pace
 from integration import lifecycle, postcodes, words
 from integration import simulation_steps as steps
 from integration.actions.movements import MOST_EVENTS, Movement
-from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
+from integration.actions.orders import Address, Details, Item, NewOrder, Receiver
 from integration.api.fields import (
     REQUIRED,
     AmountField,
@@ -288,12 +288,12 @@ class ReportSerializer(BodySerializer):
     occurredAt = MomentField(help_text="When it happened, at most 30 days ago and not before the entry before it.")
 
     @property
-    def report(self) -> Report:
-        return self.report_of(self.validated_data)
+    def details(self) -> Details:
+        return self.details_of(self.validated_data)
 
     @staticmethod
-    def report_of(data: dict[str, Any]) -> Report:
-        return Report(
+    def details_of(data: dict[str, Any]) -> Details:
+        return Details(
             reason_code=data.get("code") or "",
             reason=data.get("reason") or "",
             place=data.get("place") or "",
@@ -316,7 +316,7 @@ class EventSerializer(ReportSerializer):
     seller = OptionalTextField(
         max_length=20, help_text="The reference of the order's seller, for a code that orders of several have."
     )
-    status = ChoiceField(choices=[status.value for status in lifecycle.REPORTED])
+    status = ChoiceField(choices=[status.value for status in lifecycle.BY_CARRIER])
 
 
 @dataclass(frozen=True)
@@ -335,20 +335,20 @@ class _EachEvent(serializers.ListSerializer[Any]):
             valid = self.child.run_validation(data)  # type: ignore[union-attr]  # it has a child
         except serializers.ValidationError as error:
             return InvalidEvent(_event_id(data), error.detail)
-        report = ReportSerializer.report_of(valid)
+        details = ReportSerializer.details_of(valid)
         return Movement(
             event_id=valid["eventId"],
             tracking_code=valid["trackingCode"],
             status=Status(valid["status"]),
             seller=valid.get("seller") or "",
-            content=_digest(report),
-            **vars(report),
+            content=_digest(details),
+            **vars(details),
         )
 
 
-def _digest(report: Report) -> bytes:
-    moment = report.happened_at and report.happened_at.timestamp()
-    said = (report.reason_code, report.reason, report.place, moment)
+def _digest(details: Details) -> bytes:
+    moment = details.happened_at and details.happened_at.timestamp()
+    said = (details.reason_code, details.reason, details.place, moment)
     return hashlib.sha256(repr(said).encode()).digest()
 
 
