@@ -8,9 +8,9 @@ from common.api.json_body import Json, one_of
 from common.webhooks.endpoints import SandboxWebhook
 from common.webhooks.models import EventState
 from integration import words
-from integration.actions.movements import Outcome
 from integration.actions.tracking import TrackedOrder
 from integration.bodies import OrderEvent, StatusEntry, status_entry, utc
+from integration.carriers.movements import Outcome
 from integration.freight.calculation import ORDER_SERVICES, Price, Service
 from integration.freight.quotes import Quote
 from integration.invoices import nfe

@@ -35,7 +35,6 @@ from common.fields import any_of
 from common.simulation import pace
 from integration import lifecycle, postcodes, words
 from integration import simulation_steps as steps
-from integration.actions.movements import MOST_EVENTS, Movement
 from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
     REQUIRED,
@@ -53,6 +52,7 @@ from integration.api.fields import (
     WeightField,
     WholeNumberField,
 )
+from integration.carriers.movements import MOST_EVENTS, Movement
 from integration.errors import NoCoverage
 from integration.freight import calculation as freight
 from integration.freight.calculation import Package

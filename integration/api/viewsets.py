@@ -25,8 +25,7 @@ from common.api.views import ApiView, PayloadWarning
 from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
-from integration.actions import movements, orders, tracking
-from integration.actions.movements import Movement
+from integration.actions import orders, tracking
 from integration.api import bodies, problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
@@ -53,6 +52,8 @@ from integration.api.serializers import (
 )
 from integration.bodies import utc
 from integration.carriers import actions as carriers
+from integration.carriers import movements
+from integration.carriers.movements import Movement
 from integration.errors import (
     AccountSuspended,
     AlreadyCancelled,
