@@ -1,34 +1,28 @@
 """The endpoints of area B. Each validates its input, calls one action and returns a body."""
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Annotated, Any, TypeVar
-
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Model, OuterRef, QuerySet, prefetch_related_objects
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.db.models import OuterRef, prefetch_related_objects
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.exceptions import UnsupportedMediaType, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from common import clock
 from common.accounts import Environment
 from common.api import pagination
 from common.api.heavy import heavy, heavy_if_large, heavy_with
 from common.api.idempotency import KeyedEndpoint
-from common.api.json_body import Json
 from common.api.openapi import NOT_BLANK, Answer, raises
-from common.api.views import ApiView, PayloadWarning
+from common.api.views import PayloadWarning
 from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from integration.actions import orders, tracking
 from integration.api import bodies, problems
-from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
-from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
+from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey
+from integration.api.parsers import BoundedMultiPartParser
 from integration.api.serializers import (
     AdditionSerializer,
     CancelSerializer,
@@ -50,12 +44,12 @@ from integration.api.serializers import (
     UnlinkSerializer,
     WebhookSerializer,
 )
+from integration.api.views import FILE, IntegrationViewSet, SellerViewSet, warning_of
 from integration.bodies import utc
 from integration.carriers import actions as carriers
 from integration.carriers import movements
 from integration.carriers.movements import Movement
 from integration.errors import (
-    AccountSuspended,
     AlreadyCancelled,
     AlreadyDelivered,
     AmbiguousTrackingCode,
@@ -69,14 +63,12 @@ from integration.errors import (
     InvalidDocument,
     InvalidIdempotencyKey,
     InvalidInvoice,
-    InvalidKey,
     InvalidSandboxSpeed,
     InvalidStatusReport,
     InvoiceMissing,
     InvoiceNotFound,
     InvoiceStorageFull,
     InvoiceUnreferenced,
-    KeyMissing,
     ManifestClosed,
     ManifestEmpty,
     ManifestFull,
@@ -87,7 +79,6 @@ from integration.errors import (
     OrderForgotten,
     OrderNotFound,
     OrderNotPending,
-    RateLimited,
     SandboxOnly,
     SearchValueMissing,
     TooHeavy,
@@ -96,15 +87,13 @@ from integration.errors import (
     TooManySimulations,
     UnknownTrackingCode,
     VoidInvoice,
-    WrongKey,
 )
 from integration.freight import quotes
 from integration.invoices import actions as invoices
-from integration.invoices.models import Invoice, InvoiceLink, InvoiceQuerySet, with_details, with_labels
+from integration.invoices.models import Invoice, InvoiceLink, InvoiceQuerySet, with_labels
 from integration.lifecycle import Status
 from integration.manifests import actions as manifests
 from integration.models import (
-    ApiKey,
     CarrierKey,
     IdempotencyRecord,
     Manifest,
@@ -114,12 +103,10 @@ from integration.models import (
     WebhookEvent,
 )
 from integration.models.manifest import ManifestQuerySet
-from integration.models.order import OrderQuerySet
 from integration.papers import files
 from integration.sandbox import by_hand
 
 _TARGETS = [status.value for status in Status if status is not Status.PENDING]  # which no order returns to
-Row = TypeVar("Row", bound=Model)
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
     environment: KeyedEndpoint(
@@ -132,14 +119,12 @@ _ORDERS = {
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
 _INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
-_FILE = Annotated[str, Json(format="binary")]
 _LABELS = {
-    (200, "application/pdf"): Answer(_FILE, "The labels."),
+    (200, "application/pdf"): Answer(FILE, "The labels."),
     (200, "text/plain"): Answer(str, "The labels."),
 }
 # What an event can be answered with, beside `move_refused`. The call itself is answered with 200.
 _EVENT_ERRORS = (UnknownTrackingCode, AmbiguousTrackingCode, EventIdReused, InvalidStatusReport)
-_INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 
 
 # The orderIds of the orders that an invoice is linked to.
@@ -148,75 +133,6 @@ _ORDER_CODES = {
         InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id").values("order__code")
     )
 }
-
-
-def _warning(doubt: invoices.Doubt, *path: str) -> PayloadWarning:
-    candidates = (("candidates", ", ".join(doubt.candidates)),) if doubt.candidates else ()
-    return PayloadWarning(path, doubt.code, values=(("about", doubt.about), *candidates))
-
-
-class _IntegrationViewSet(ApiView, ViewSet):
-    """JSON bodies, and errors in the shape of area B."""
-
-    parser_classes = [BoundedJSONParser]
-    invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
-    refusal, refusal_media_type, invalid_query = problems.Refusal, "application/json", "invalid_payload"
-
-    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return problems.exception_handler
-
-
-@extend_schema(tags=["Order integration"])
-class SellerViewSet(_IntegrationViewSet):
-    """Base of the endpoints of sellers, who authenticate by API key."""
-
-    authentication_classes = [KeyAuthentication]
-    permission_classes = [HasKey]
-
-    @property
-    def key(self) -> ApiKey:
-        assert isinstance(self.request.auth, ApiKey)  # noqa: S101  # nosec B101  # HasKey has checked it
-        return self.request.auth
-
-    @property
-    def orders(self) -> OrderQuerySet:
-        """The orders that the key may see: those of its seller and environment."""
-        return Order.objects.of(self.key.seller_id, self.key.environment)
-
-    def order(self, code: str) -> Order:
-        """The order with this `orderId`. Raises OrderNotFound."""
-        return Order.objects.by_code(self.key.seller, self.key.environment, code)
-
-    def shown(self, code: str) -> Response:
-        """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = with_details(Order.objects.all()).by_code(self.key.seller, self.key.environment, code)
-        return Response(bodies.order_shown(order, at=clock.now()))
-
-    @property
-    def actor(self) -> str:
-        """The caller's name for status logs."""
-        return f"key {self.key.hint}"
-
-    def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
-        """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
-        query = self.filterset_class(self.request.query_params, queryset=rows, request=self.request)
-        self.check_query(query.invalid, known=query.filters)
-        try:
-            return pagination.page_in_order(
-                query.qs,
-                limit=query.limit_of_page,
-                cursor=query.form.cleaned_data["cursor"],
-                scope=[scope, str(self.key.seller_id), self.key.environment, *query.sent],
-                **options,
-            )
-        except pagination.InvalidCursor as error:
-            raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
-
-    def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
-        """An answer with the warnings about the values that were sent, if there are any."""
-        if warnings := problems.warned(self._warnings):
-            body["warnings"] = warnings
-        return Response(body, status=status)
 
 
 class ShippingViewSet(SellerViewSet):
@@ -313,7 +229,7 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
-                on_doubts=lambda doubts: self.check_found([_warning(each, "invoice", "key") for each in doubts]),
+                on_doubts=lambda doubts: self.check_found([warning_of(each, "invoice", "key") for each in doubts]),
                 on_no_freight=warn,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
@@ -600,7 +516,7 @@ class InvoiceViewSet(SellerViewSet):
         raw = files[0].read()
 
         def check(doubts: list[invoices.Doubt]) -> None:
-            self.check_body({}, [_warning(each, "nfe") for each in doubts])
+            self.check_body({}, [warning_of(each, "nfe") for each in doubts])
 
         invoices.receive(
             seller=self.key.seller,
@@ -690,7 +606,7 @@ class ManifestViewSet(SellerViewSet):
         parameters=[ManifestFormatSerializer],
         responses={
             200: Answer(bodies.ManifestShown, "The manifest."),
-            (200, "application/pdf"): Answer(_FILE, "The manifest."),
+            (200, "application/pdf"): Answer(FILE, "The manifest."),
         },
     )
     @raises(ManifestNotFound)
@@ -823,7 +739,7 @@ class EventViewSet(SellerViewSet):
 
 
 @extend_schema(tags=["Carriers"])
-class CarrierEventViewSet(_IntegrationViewSet):
+class CarrierEventViewSet(IntegrationViewSet):
     """What carriers report of the orders that are assigned to them."""
 
     authentication_classes = [CarrierKeyAuthentication]
@@ -871,16 +787,3 @@ class CarrierEventViewSet(_IntegrationViewSet):
             for event in events
         ]
         return Response(bodies.EventsAnswered(success=True, data=data))
-
-
-def unknown_path(request: HttpRequest) -> HttpResponse:
-    """404, with and without a key; 429 over the limit of a valid one. A call with a valid key can be recorded."""
-    call = Request(request, parsers=[BoundedJSONParser()], authenticators=[KeyAuthentication()])
-    try:
-        with suppress(KeyMissing, InvalidKey, WrongKey, AccountSuspended):
-            _authenticated = call.auth
-    except RateLimited as error:
-        return JsonResponse(
-            problems.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False}
-        )
-    return problems.not_found(request)
