@@ -1,4 +1,4 @@
-"""Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
+"""Validation of the bodies of area B, and of queries other than those of lists. Every error names its field; unknown keys are ignored."""
 
 import hashlib
 import re
@@ -7,31 +7,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import django_filters
 from django.conf import settings
-from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.accounts import Environment
 from common.api.openapi import example_body
-from common.api.pagination import (
-    CREATED_FROM,
-    CREATED_TO,
-    MOST_ROWS,
-    CursorFilter,
-    ListFilter,
-    MomentFilter,
-    QueryFilter,
-    QueryForm,
-    TextFilter,
-)
 from common.api.serializers import BodySerializer
 from common.api.views import PayloadWarning, nearest
-from common.fields import any_of
 from common.simulation import pace
 from integration import lifecycle, postcodes, words
 from integration import simulation_steps as steps
@@ -57,10 +42,9 @@ from integration.errors import NoCoverage
 from integration.freight import calculation as freight
 from integration.freight.calculation import Package
 from integration.invoices import nfe
-from integration.invoices.models import Invoice
 from integration.lifecycle import Reason, Status
 from integration.manifests.actions import MOST_ORDERS
-from integration.models import Manifest, Order, SearchCode, compact_document, is_document
+from integration.models import compact_document, is_document
 from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
@@ -71,7 +55,6 @@ _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _LONGEST_NAMED = 100  # of an access key that is none, in a warning
-_STATUSES = [status.value for status in Status]
 _SIDES = ("width", "height", "length")
 _RECEIVER = ("receiver",)
 _ADDRESS = (*_RECEIVER, "address")
@@ -503,79 +486,3 @@ class TrackingSerializer(BodySerializer):
     document = TextField(
         required=False, allow_blank=True, max_length=None, help_text="The receiver's document, as a further filter."
     )
-
-
-class PortugueseForm(QueryForm):
-    messages = {
-        "blank": "Omita o parâmetro ou dê um valor a ele.",
-        "repeated": "Informe o parâmetro uma só vez.",
-        "invalid_limit": f"Deve ser um número inteiro de 1 a {MOST_ROWS}.",
-        "invalid_moment": (
-            "Deve ser uma data ou um instante em ISO 8601, como 2026-11-20 ou 2026-11-20T10:00:00-03:00. Codifique o "
-            "+ do fuso na URL."
-        ),
-        "max_length": "No máximo 255 caracteres.",
-        "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
-    }
-
-
-class ManifestFilter(ListFilter):
-    class Meta:
-        model = Manifest
-        fields: list[str] = []
-        form = PortugueseForm
-
-
-_ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
-
-
-class OrderFilter(ListFilter):
-    orderId = TextFilter(method="of_order", help_text=f"The orderId. {_ALIKE}")
-    trackingCode = TextFilter(method="of_tracking_code", help_text=f"The tracking code. {_ALIKE}")
-    status = django_filters.ChoiceFilter(
-        help_text="The status of the order.",
-        choices=[(status, status) for status in _STATUSES],
-        error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
-    )
-    createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
-    createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
-
-    class Meta:
-        model = Order
-        fields: list[str] = []
-        form = PortugueseForm
-
-    def of_order(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
-        return self._with_code(orders, SearchCode.Kind.ORDER, value)
-
-    def of_tracking_code(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
-        return self._with_code(orders, SearchCode.Kind.TRACKING_CODE, value)
-
-    def _with_code(self, orders: QuerySet[Order], kind: SearchCode.Kind, value: str) -> QuerySet[Order]:
-        key = self.request.auth
-        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment, kind=kind).named(value)
-        return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
-
-
-class FeedQuery(QueryFilter):
-    """Parameters of the feed of events, which selects them itself."""
-
-    after = CursorFilter(help_text="`nextCursor` of the answer before.")
-
-    class Meta:
-        form = PortugueseForm
-
-
-class InvoiceFilter(ListFilter):
-    linked = django_filters.TypedChoiceFilter(
-        field_name="is_linked",
-        help_text="Whether the invoice is linked to an order.",
-        choices=[("true", "true"), ("false", "false")],
-        coerce=lambda text: text == "true",
-        error_messages={"invalid_choice": "Deve ser true ou false."},
-    )
-
-    class Meta:
-        model = Invoice
-        fields: list[str] = []
-        form = PortugueseForm

@@ -22,20 +22,17 @@ from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, Webhoo
 from integration.actions import orders, tracking
 from integration.api import bodies, problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey
+from integration.api.filters import FeedQuery, InvoiceFilter, ManifestFilter, OrderFilter
 from integration.api.parsers import BoundedMultiPartParser
 from integration.api.serializers import (
     AdditionSerializer,
     CancelSerializer,
     EventsSerializer,
-    FeedQuery,
-    InvoiceFilter,
     LabelSerializer,
     LabelsSerializer,
     LinkSerializer,
-    ManifestFilter,
     ManifestFormatSerializer,
     ManifestSerializer,
-    OrderFilter,
     OrderSerializer,
     QuoteSerializer,
     RemovalSerializer,
