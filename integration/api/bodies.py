@@ -281,6 +281,10 @@ def event_answer(outcome: Outcome) -> EventAnswer:
     }
 
 
+def invalid_event(event_id: str | None, message: str) -> EventAnswer:
+    return {"eventId": event_id, "success": False, "code": "invalid_payload", "message": message}
+
+
 class ManifestOrder(TypedDict):
     """An order of a manifest. `volumes`: its boxes. `weight` of all, in kilograms.
 

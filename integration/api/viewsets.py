@@ -780,7 +780,7 @@ class CarrierEventViewSet(IntegrationViewSet):
         data = [
             bodies.event_answer(next(outcomes))
             if isinstance(event, Movement)
-            else problems.invalid_event(event.event_id, event.errors)
+            else bodies.invalid_event(event.event_id, problems.in_words(event.errors))
             for event in events
         ]
         return Response(bodies.EventsAnswered(success=True, data=data))
