@@ -22,6 +22,7 @@ from integration import lifecycle, postcodes, words
 from integration import simulation_steps as steps
 from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
+    OPTIONAL,
     REQUIRED,
     AmountField,
     ChoiceField,
@@ -43,15 +44,14 @@ from integration.freight import calculation as freight
 from integration.freight.calculation import Package
 from integration.invoices import nfe
 from integration.lifecycle import Reason, Status
-from integration.manifests.actions import MOST_ORDERS
 from integration.models import compact_document, is_document
+from integration.models.manifest import MOST_ORDERS
 from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
-_OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _LONGEST_NAMED = 100  # of an access key that is none, in a warning
@@ -88,11 +88,11 @@ class QuoteSerializer(BodySerializer):
 
     origin = PostcodeField()
     destination = PostcodeField()
-    width = SideField(**_OPTIONAL)
-    height = SideField(**_OPTIONAL)
-    length = SideField(**_OPTIONAL)
-    weight = WeightField(**_OPTIONAL)
-    declared_amount = WholeNumberField(smallest=0, **_OPTIONAL)
+    width = SideField(**OPTIONAL)
+    height = SideField(**OPTIONAL)
+    length = SideField(**OPTIONAL)
+    weight = WeightField(**OPTIONAL)
+    declared_amount = WholeNumberField(smallest=0, **OPTIONAL)
 
     def warnings(self) -> list[PayloadWarning]:
         """A warning where a side is missing, because the cubed weight needs all three."""
@@ -145,8 +145,8 @@ class InvoiceSerializer(BodySerializer):
 
     series = OptionalIdentifierField()
     number = OptionalIdentifierField()
-    issueDate = IssueDateField(**_OPTIONAL)
-    value = AmountField(**_OPTIONAL)
+    issueDate = IssueDateField(**OPTIONAL)
+    value = AmountField(**OPTIONAL)
     key = OptionalTextField()
 
 
@@ -187,9 +187,9 @@ class OrderSerializer(BodySerializer):
         },
     )
     receiver = ReceiverSerializer()
-    invoice = InvoiceSerializer(**_OPTIONAL)
+    invoice = InvoiceSerializer(**OPTIONAL)
     volumes = WholeNumberField(
-        smallest=1, largest=MOST_VOLUMES, help_text="In how many boxes the order leaves; 1 if absent.", **_OPTIONAL
+        smallest=1, largest=MOST_VOLUMES, help_text="In how many boxes the order leaves; 1 if absent.", **OPTIONAL
     )
 
     def warnings(self) -> list[PayloadWarning]:
@@ -396,7 +396,7 @@ class UnlinkSerializer(BodySerializer):
     reason = OptionalTextField(help_text="In words, for the history of the invoice.")
 
 
-class _ManyOrders(BodySerializer):
+class ManyOrders(BodySerializer):
     """The orders of a call, by their codes."""
 
     orderIds = serializers.ListField(
@@ -417,17 +417,17 @@ class _ManyOrders(BodySerializer):
 
 
 @example_body({"orderIds": ["A-1001"]})
-class ManifestSerializer(_ManyOrders):
+class ManifestSerializer(ManyOrders):
     """Body of a manifest create request."""
 
 
 @example_body({"orderIds": ["A-1001"]})
-class AdditionSerializer(_ManyOrders):
+class AdditionSerializer(ManyOrders):
     """Body of a call that adds orders to a manifest."""
 
 
 @example_body({"orderIds": ["A-1001"]})
-class RemovalSerializer(_ManyOrders):
+class RemovalSerializer(ManyOrders):
     """Body of a call that takes orders out of a manifest."""
 
 
@@ -465,7 +465,7 @@ class LabelSerializer(BodySerializer):
 
 
 @example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
-class LabelsSerializer(LabelSerializer, _ManyOrders):
+class LabelsSerializer(LabelSerializer, ManyOrders):
     """Body of a request for the labels of several orders."""
 
 
