@@ -16,7 +16,7 @@ from common import refusals
 from common.api.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
 from common.errors import DomainError
 from common.webhooks.address_guard import InvalidWebhookUrl
-from integration.api.bodies import Warned
+from integration.bodies import Warned
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"

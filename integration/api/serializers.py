@@ -1,4 +1,4 @@
-"""Validation of the bodies of area B, and of queries other than those of lists. Every error names its field; unknown keys are ignored."""
+"""Validation of bodies, and of queries but those of lists. Every error names its field; unknown keys are ignored."""
 
 import hashlib
 import re

@@ -16,7 +16,8 @@ from common import clock
 from common.api import pagination
 from common.api.json_body import Json
 from common.api.views import ApiView, PayloadWarning
-from integration.api import bodies, problems
+from integration import bodies
+from integration.api import problems
 from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser
 from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited, WrongKey

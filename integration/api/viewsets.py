@@ -19,8 +19,10 @@ from common.api.views import PayloadWarning
 from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
+from integration import bodies
 from integration.actions import orders, tracking
-from integration.api import bodies, problems
+from integration.api import bodies as answers
+from integration.api import problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey
 from integration.api.filters import FeedQuery, InvoiceFilter, ManifestFilter, OrderFilter
 from integration.api.parsers import BoundedMultiPartParser
@@ -140,7 +142,7 @@ class ShippingViewSet(SellerViewSet):
     @extend_schema(
         operation_id="shipping-quote",
         request=QuoteSerializer,
-        responses={200: Answer(bodies.QuoteFound, "Price in centavos, deadline in business days.")},
+        responses={200: Answer(answers.QuoteFound, "Price in centavos, deadline in business days.")},
     )
     @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
     def quote(self, request: Request) -> Response:
@@ -149,12 +151,12 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of one shipment between two postcodes.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return self.answer(bodies.quote_found(quotes.quote(**serializer.shipment)))
+        return self.answer(answers.quote_found(quotes.quote(**serializer.shipment)))
 
     @extend_schema(
         operation_id="shipping-services",
         request=QuoteSerializer,
-        responses={200: Answer(bodies.ServicesFound, "The services.")},
+        responses={200: Answer(answers.ServicesFound, "The services.")},
     )
     @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
     def services(self, request: Request) -> Response:
@@ -163,7 +165,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of each service that has a rate for the trip.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return self.answer(bodies.services_found(quotes.services(**serializer.shipment)))
+        return self.answer(answers.services_found(quotes.services(**serializer.shipment)))
 
 
 class OrderViewSet(SellerViewSet):
@@ -385,7 +387,7 @@ class SandboxWebhookViewSet(SellerViewSet):
         operation_id="sandbox-order-webhook",
         tags=["Sandbox"],
         request=WebhookSerializer,
-        responses={200: Answer(bodies.WebhookSet, "The URL, and the signing secret the first time.")},
+        responses={200: Answer(answers.WebhookSet, "The URL, and the signing secret the first time.")},
     )
     @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
     @action(methods=["put"], detail=False)
@@ -401,7 +403,7 @@ class SandboxWebhookViewSet(SellerViewSet):
         url = self.read_body(WebhookSerializer(data=request.data)).validated_data["url"]
         endpoint = endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment)
         stored, secret = endpoints.set_up(endpoint=endpoint, url=url, by=self.actor, at=clock.now())
-        answer: bodies.WebhookSet = {"success": True, "data": {"url": stored.url, "signingSecret": secret}}
+        answer: answers.WebhookSet = {"success": True, "data": {"url": stored.url, "signingSecret": secret}}
         return Response(answer)
 
 
@@ -412,7 +414,7 @@ class InvoiceViewSet(SellerViewSet):
     path_parameters = {"access_key": {"description": "The access key of the invoice."}}
     filterset_class = InvoiceFilter
 
-    @extend_schema(operation_id="list-invoices", responses={200: Answer(bodies.InvoicesListed, "A page.")})
+    @extend_schema(operation_id="list-invoices", responses={200: Answer(answers.InvoicesListed, "A page.")})
     def list(self, request: Request) -> Response:
         """Find invoices.
 
@@ -421,12 +423,12 @@ class InvoiceViewSet(SellerViewSet):
         page = self.page(
             self._invoices, scope="invoices", order="-received_at", without=["raw"], annotations=_ORDER_CODES
         )
-        return Response(bodies.invoices_listed(page.rows, page.next_cursor))
+        return Response(answers.invoices_listed(page.rows, page.next_cursor))
 
     @extend_schema(
         operation_id="link-invoice",
         request=LinkSerializer,
-        responses={200: Answer(bodies.InvoiceShown, "The invoice with its orders.")},
+        responses={200: Answer(answers.InvoiceShown, "The invoice with its orders.")},
     )
     @raises(InvoiceNotFound, OrderNotFound, VoidInvoice)
     @action(methods=["post"], detail=True)
@@ -444,7 +446,7 @@ class InvoiceViewSet(SellerViewSet):
     @extend_schema(
         operation_id="unlink-invoice",
         request=UnlinkSerializer,
-        responses={200: Answer(bodies.InvoiceShown, "The invoice with its other orders.")},
+        responses={200: Answer(answers.InvoiceShown, "The invoice with its other orders.")},
     )
     @raises(InvoiceNotFound, OrderNotFound)
     @action(methods=["post"], detail=True)
@@ -473,7 +475,7 @@ class InvoiceViewSet(SellerViewSet):
     def _answer(self, access_key: str) -> Response:
         """The invoice as it is now."""
         found = self._invoices.filter(access_key=invoices.compact_key(access_key)).defer("raw")
-        return Response(bodies.invoice_shown(found.annotate(**_ORDER_CODES).get()))
+        return Response(answers.invoice_shown(found.annotate(**_ORDER_CODES).get()))
 
     @heavy_if_large
     @extend_schema(
@@ -487,7 +489,7 @@ class InvoiceViewSet(SellerViewSet):
         },
         responses={
             200: Answer(
-                bodies.InvoiceStored,
+                answers.InvoiceStored,
                 "Stored.",
                 example={"success": True, "message": "Nota fiscal salva com sucesso"},
             )
@@ -523,7 +525,7 @@ class InvoiceViewSet(SellerViewSet):
             at=clock.now(),
             on_doubts=check,
         )
-        return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
+        return self.answer(answers.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
 
 
 class LabelViewSet(SellerViewSet):
@@ -558,7 +560,7 @@ class ManifestViewSet(SellerViewSet):
     }
     filterset_class = ManifestFilter
 
-    @extend_schema(operation_id="list-manifests", responses={200: Answer(bodies.ManifestsListed, "A page.")})
+    @extend_schema(operation_id="list-manifests", responses={200: Answer(answers.ManifestsListed, "A page.")})
     def list(self, request: Request) -> Response:
         """Find manifests.
 
@@ -567,14 +569,14 @@ class ManifestViewSet(SellerViewSet):
         entries = ManifestEntry.objects.filter(manifest=OuterRef("pk")).order_by("pk")
         codes = {"order_codes": ArraySubquery(entries.values("order__code"))}
         page = self.page(self._manifests, scope="manifests", annotations=codes)
-        return Response(bodies.manifests_listed(page.rows, page.next_cursor))
+        return Response(answers.manifests_listed(page.rows, page.next_cursor))
 
     @extend_schema(
         operation_id="create-manifest",
         request=ManifestSerializer,
         responses={
             201: Answer(
-                bodies.ManifestShown,
+                answers.ManifestShown,
                 "The manifest was opened.",
                 links={
                     name: {"operationId": name, "parameters": {"manifestId": "$response.body#/data/manifestId"}}
@@ -602,7 +604,7 @@ class ManifestViewSet(SellerViewSet):
         operation_id="get-manifest",
         parameters=[ManifestFormatSerializer],
         responses={
-            200: Answer(bodies.ManifestShown, "The manifest."),
+            200: Answer(answers.ManifestShown, "The manifest."),
             (200, "application/pdf"): Answer(FILE, "The manifest."),
         },
     )
@@ -623,7 +625,7 @@ class ManifestViewSet(SellerViewSet):
     @extend_schema(
         operation_id="close-manifest",
         request=None,
-        responses={200: Answer(bodies.ManifestShown, "The manifest is closed.")},
+        responses={200: Answer(answers.ManifestShown, "The manifest is closed.")},
     )
     @raises(ManifestNotFound, ManifestEmpty)
     @action(methods=["post"], detail=True)
@@ -641,7 +643,7 @@ class ManifestViewSet(SellerViewSet):
     @extend_schema(
         operation_id="add-to-manifest",
         request=AdditionSerializer,
-        responses={200: Answer(bodies.ManifestShown, "The manifest with these orders.")},
+        responses={200: Answer(answers.ManifestShown, "The manifest with these orders.")},
     )
     @raises(
         ManifestNotFound, OrderNotFound, ManifestClosed, ManifestFull, OrderCancelled, InOpenManifest, OrderNotPending
@@ -661,7 +663,7 @@ class ManifestViewSet(SellerViewSet):
     @extend_schema(
         operation_id="remove-from-manifest",
         request=RemovalSerializer,
-        responses={200: Answer(bodies.ManifestShown, "The manifest without these orders.")},
+        responses={200: Answer(answers.ManifestShown, "The manifest without these orders.")},
     )
     @raises(ManifestNotFound, OrderNotFound, ManifestClosed)
     @action(methods=["post"], detail=True)
@@ -703,7 +705,7 @@ class ManifestViewSet(SellerViewSet):
 
     def _answer(self, manifest: Manifest, *, status: int = 200) -> Response:
         """The manifest as it is now."""
-        return Response(bodies.manifest_shown(self._found(manifest.pk)), status=status)
+        return Response(answers.manifest_shown(self._found(manifest.pk)), status=status)
 
 
 class EventViewSet(SellerViewSet):
@@ -747,7 +749,7 @@ class CarrierEventViewSet(IntegrationViewSet):
         request=EventsSerializer,
         responses={
             200: Answer(
-                bodies.EventsAnswered,
+                answers.EventsAnswered,
                 "An answer to each event. " + " ".join(f"`{error.code}`: {error.meaning}" for error in _EVENT_ERRORS),
                 example={
                     "success": True,
@@ -778,9 +780,9 @@ class CarrierEventViewSet(IntegrationViewSet):
             )
         )
         data = [
-            bodies.event_answer(next(outcomes))
+            answers.event_answer(next(outcomes))
             if isinstance(event, Movement)
-            else bodies.invalid_event(event.event_id, problems.in_words(event.errors))
+            else answers.invalid_event(event.event_id, problems.in_words(event.errors))
             for event in events
         ]
-        return Response(bodies.EventsAnswered(success=True, data=data))
+        return Response(answers.EventsAnswered(success=True, data=data))
