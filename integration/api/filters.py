@@ -16,9 +16,8 @@ from common.api.pagination import (
     TextFilter,
 )
 from common.fields import any_of
-from integration.invoices.models import Invoice
 from integration.lifecycle import Status
-from integration.models import Manifest, Order, SearchCode
+from integration.models import Order, SearchCode
 
 _STATUSES = [status.value for status in Status]
 _ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
@@ -64,28 +63,6 @@ class OrderFilter(ListFilter):
         key = self.request.auth
         codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment, kind=kind).named(value)
         return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
-
-
-class ManifestFilter(ListFilter):
-    class Meta:
-        model = Manifest
-        fields: list[str] = []
-        form = PortugueseForm
-
-
-class InvoiceFilter(ListFilter):
-    linked = django_filters.TypedChoiceFilter(
-        field_name="is_linked",
-        help_text="Whether the invoice is linked to an order.",
-        choices=[("true", "true"), ("false", "false")],
-        coerce=lambda text: text == "true",
-        error_messages={"invalid_choice": "Deve ser true ou false."},
-    )
-
-    class Meta:
-        model = Invoice
-        fields: list[str] = []
-        form = PortugueseForm
 
 
 class FeedQuery(QueryFilter):

@@ -1,9 +1,7 @@
 """Validation of bodies, and of queries but those of lists. Every error names its field; unknown keys are ignored."""
 
-import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -18,7 +16,7 @@ from common.api.openapi import example_body
 from common.api.serializers import BodySerializer
 from common.api.views import PayloadWarning, nearest
 from common.simulation import pace
-from integration import lifecycle, postcodes, words
+from integration import postcodes, words
 from integration import simulation_steps as steps
 from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
 from integration.api.fields import (
@@ -32,21 +30,15 @@ from integration.api.fields import (
     MomentField,
     OptionalIdentifierField,
     OptionalTextField,
-    PostcodeField,
-    SideField,
     TextField,
-    WeightField,
     WholeNumberField,
 )
-from integration.carriers.movements import MOST_EVENTS, Movement
 from integration.errors import NoCoverage
 from integration.freight import calculation as freight
-from integration.freight.calculation import Package
 from integration.invoices import nfe
-from integration.lifecycle import Reason, Status
+from integration.lifecycle import Reason
 from integration.models import compact_document, is_document
 from integration.models.manifest import MOST_ORDERS
-from integration.models.movement import LONGEST_EVENT_ID
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
@@ -55,16 +47,11 @@ _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _LONGEST_NAMED = 100  # of an access key that is none, in a warning
-_SIDES = ("width", "height", "length")
 _RECEIVER = ("receiver",)
 _ADDRESS = (*_RECEIVER, "address")
 # What looks like a CPF or CNPJ. Other documents, such as passports, have no check digits that are known here.
 _CPF_OR_CNPJ = re.compile(r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}")
 
-_FREIGHT: dict[str, Any] = {
-    "origin": "01310100", "destination": "40020000", "width": "20", "height": "10", "length": "30", "weight": 1.5,
-    "declared_amount": 15000,
-}  # fmt: skip  # a quote
 _ORDER: dict[str, Any] = {
     "company_document": "48.372.915/0001-54",
     "orderId": "A-1001",
@@ -80,32 +67,6 @@ _ORDER: dict[str, Any] = {
         },
     },
 }  # fmt: skip  # an order
-
-
-@example_body(_FREIGHT)
-class QuoteSerializer(BodySerializer):
-    """Body of a quote."""
-
-    origin = PostcodeField()
-    destination = PostcodeField()
-    width = SideField(**OPTIONAL)
-    height = SideField(**OPTIONAL)
-    length = SideField(**OPTIONAL)
-    weight = WeightField(**OPTIONAL)
-    declared_amount = WholeNumberField(smallest=0, **OPTIONAL)
-
-    def warnings(self) -> list[PayloadWarning]:
-        """A warning where a side is missing, because the cubed weight needs all three."""
-        sides = [name for name in _SIDES if self.validated_data.get(name)]
-        return [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
-
-    @property
-    def shipment(self) -> dict[str, Any]:
-        """The arguments of `quotes.quote`."""
-        data = self.validated_data
-        sides = {f"{name}_cm": int(data[name]) for name in _SIDES if data.get(name)}
-        package = Package(weight_g=data.get("weight"), declared_centavos=data.get("declared_amount") or 0, **sides)
-        return {"origin": data["origin"], "destination": data["destination"], "package": package}
 
 
 class ItemSerializer(BodySerializer):
@@ -284,116 +245,11 @@ class ReportSerializer(BodySerializer):
         )
 
 
-@example_body({"url": "http://127.0.0.1:9001/rota"})
-class WebhookSerializer(BodySerializer):
-    """Body of the sandbox's webhook. An empty text removes the URL."""
-
-    url = TextField(allow_blank=True, max_length=2000)
-
-
-class EventSerializer(ReportSerializer):
-    """An event of a parcel."""
-
-    eventId = IdentifierField(max_length=LONGEST_EVENT_ID, help_text="Of your own, new for each event.")
-    trackingCode = IdentifierField()
-    seller = OptionalTextField(
-        max_length=20, help_text="The reference of the order's seller, for a code that orders of several have."
-    )
-    status = ChoiceField(choices=[status.value for status in lifecycle.REPORTED])
-
-
-@dataclass(frozen=True)
-class InvalidEvent:
-    """An event that is not valid. `event_id`: None if it has no valid one."""
-
-    event_id: str | None
-    errors: Any
-
-
-class _EachEvent(serializers.ListSerializer[Any]):
-    """Validates each event by itself: the others of a call are recorded beside an invalid one."""
-
-    def run_child_validation(self, data: Any) -> Movement | InvalidEvent:
-        try:
-            valid = self.child.run_validation(data)  # type: ignore[union-attr]  # it has a child
-        except serializers.ValidationError as error:
-            return InvalidEvent(_event_id(data), error.detail)
-        report = ReportSerializer.report_of(valid)
-        return Movement(
-            event_id=valid["eventId"],
-            tracking_code=valid["trackingCode"],
-            status=Status(valid["status"]),
-            seller=valid.get("seller") or "",
-            content=_digest(report),
-            **vars(report),
-        )
-
-
-def _digest(report: Report) -> bytes:
-    moment = report.happened_at and report.happened_at.timestamp()
-    said = (report.reason_code, report.reason, report.place, moment)
-    return hashlib.sha256(repr(said).encode()).digest()
-
-
-def _event_id(event: Any) -> str | None:
-    """That of an event that is not valid, if it can be told from others by it."""
-    try:
-        return _EVENT_ID.run_validation(event.get("eventId")) if isinstance(event, dict) else None
-    except serializers.ValidationError:
-        return None
-
-
-_EVENT_ID = IdentifierField(max_length=LONGEST_EVENT_ID)
-
-
-_EVENT: dict[str, Any] = {
-    "eventId": "ev-1", "trackingCode": "AA123456785BR", "status": "delivery_failed", "code": "ABSENT",
-    "place": "Salvador/BA", "occurredAt": "2026-11-20T10:00:00-03:00",
-}  # fmt: skip  # an event
-
-
-@example_body({"events": [_EVENT]})
-class EventsSerializer(BodySerializer):
-    """Body of a call with events. They take effect in their sequence, each by itself."""
-
-    events: serializers.ListSerializer[Any] = _EachEvent(
-        child=EventSerializer(),
-        min_length=1,
-        max_length=MOST_EVENTS,
-        error_messages={
-            **REQUIRED,
-            "not_a_list": "Deve ser uma lista.",
-            "min_length": "Pelo menos um evento.",
-            "max_length": "No máximo {max_length} eventos.",
-        },
-    )
-
-    @property
-    def read(self) -> list[Movement | InvalidEvent]:
-        found: list[Movement | InvalidEvent] = self.validated_data["events"]
-        return found
-
-
 @example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
 
     orderId = IdentifierField()
-
-
-@example_body({"orderId": "A-1001"})
-class LinkSerializer(BodySerializer):
-    """Body of a call that links an order to an invoice."""
-
-    orderId = IdentifierField()
-
-
-@example_body({"orderId": "A-1001", "reason": "A nota é de outro pedido"})
-class UnlinkSerializer(BodySerializer):
-    """Body of a call that removes an order from an invoice."""
-
-    orderId = IdentifierField()
-    reason = OptionalTextField(help_text="In words, for the history of the invoice.")
 
 
 class ManyOrders(BodySerializer):
@@ -414,21 +270,6 @@ class ManyOrders(BodySerializer):
     @property
     def codes(self) -> list[str]:
         return [*dict.fromkeys(self.validated_data["orderIds"])]
-
-
-@example_body({"orderIds": ["A-1001"]})
-class ManifestSerializer(ManyOrders):
-    """Body of a manifest create request."""
-
-
-@example_body({"orderIds": ["A-1001"]})
-class AdditionSerializer(ManyOrders):
-    """Body of a call that adds orders to a manifest."""
-
-
-@example_body({"orderIds": ["A-1001"]})
-class RemovalSerializer(ManyOrders):
-    """Body of a call that takes orders out of a manifest."""
 
 
 @extend_schema_field({"type": "integer", "minimum": 1, "maximum": PER_A4})
@@ -467,12 +308,6 @@ class LabelSerializer(BodySerializer):
 @example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
 class LabelsSerializer(LabelSerializer, ManyOrders):
     """Body of a request for the labels of several orders."""
-
-
-class ManifestFormatSerializer(BodySerializer):
-    """Query string of a manifest."""
-
-    format = ChoiceField(choices=["json", "pdf"], default="json", help_text="`pdf`: to print and to sign.")
 
 
 class TrackingSerializer(BodySerializer):

@@ -35,7 +35,7 @@ REVIEWED = {
     },
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
     "integration/bodies.py": {"float(order.cost)", "float(amount)"},
-    "integration/api/bodies.py": {
+    "integration/manifests/api.py": {
         "float(order.cost)", "float(order.weight)", "float(totals.cost)", "float(totals.weight)",
     },
     "integration/papers/manifest_pdf.py": {"_INNER / len(facts)"},  # millimetres
