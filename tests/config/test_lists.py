@@ -256,10 +256,10 @@ LISTS = {
         oldest_first=True, by_page=False,
     ),
     "API orders": Listing(
-        "integration/api/viewsets.py", an_order, of_api(Caller.of_key, "/api/integration/orders", "orderId")
+        "integration/api/views.py", an_order, of_api(Caller.of_key, "/api/integration/orders", "orderId")
     ),
     "API invoices": Listing(
-        "integration/invoices/api.py", an_invoice,
+        "integration/api/views.py", an_invoice,
         of_api(Caller.of_key, "/api/integration/invoices", "key", linked="true"),
     ),
     "deliveries": Listing(DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="X"), PAGE),
@@ -301,7 +301,7 @@ LISTS = {
         ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), PORTION, by_page=False
     ),
     "API manifests": Listing(
-        "integration/manifests/api.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
+        "integration/api/views.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
     ),
     "manifests": Listing(
         "panel/views/seller_manifests.py", a_manifest, of_page(of_seller("seller_manifests"), lambda row: row.pk), PAGE
