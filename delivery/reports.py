@@ -4,12 +4,14 @@ A delivery counts once, in the moment its route ended. Such a row never changes,
 are final.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import cached_property, partial
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
@@ -31,16 +33,32 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Coalesce, Round
+from django.template.defaultfilters import floatformat
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
 
 from common.api.pagination import Page, page_in_order
+from common.brazil.formats import moment, moment_in, money, number, short_id
+from common.columns import FILE, PAGE, Column
 from common.fields import any_of
+from common.pages import reports
 from common.pages.periods import Period, midnight
+from common.pages.plots import Chart, Series
+from common.pages.reports import Table
+from delivery import words
 from delivery.lifecycle import Ending, FailureCode, RouteStatus, Status
-from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop
+from delivery.models import Delivery, DispatchRules, Driver, Environment, Integrator, Stop, Tariff
 from delivery.models.delivery import DELIVERED, ENDED, OFFERED_AT, ON_TIME, OWED, PERCENTS, DeliveryQuerySet
+from delivery.models.stop import LABELS
 from delivery.pricing import Charge
 
 _PORTION = 2_000
+_STOPS = Stop.objects.filter(delivery=OuterRef("pk")).order_by("index")
+_OF_STOPS = {
+    "orders": ArraySubquery(_STOPS.values("external_id")),
+    "statuses": ArraySubquery(_STOPS.values("status")),
+}
+_OF_ROWS = ("pk", "created_at", "closed_at", "shipping_value", "retry_fee", "return_fee", "cancel_fee", "mode")
 _SUM = DecimalField(max_digits=20, decimal_places=2)
 _SUMS = {f"{charge}_sum": Sum(owed) for charge, owed in OWED.items()}
 
@@ -49,12 +67,14 @@ _SUMS = {f"{charge}_sum": Sum(owed) for charge, owed in OWED.items()}
 class Line:
     """Deliveries that ended, by ending, and what their account owes for them in reais, by kind.
 
-    `of` is what the line is about: an account, a day, the first day of a month, or None for a total.
+    `of` is what the line is about: an account, a day, the first day of a month, or None for a total. `service`: how
+    those that a driver took went, in tables.
     """
 
     of: Any = None
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Ending, 0))
     amounts: dict[str, Decimal] = field(default_factory=lambda: dict.fromkeys(Charge, Decimal(0)))
+    service: "Service | None" = None
 
     @property
     def count(self) -> int:
@@ -132,7 +152,7 @@ def _numbered(deliveries: DeliveryQuerySet, period: Period, parts: Sequence[date
 
 
 def rows(deliveries: DeliveryQuerySet, period: Period, *, limit: int, cursor: str = "") -> Page[Delivery]:
-    """A page of those of `deliveries` that ended in this period, newest first, each with its amount.
+    """A page of those of `deliveries` that ended in this period, newest first, with what `all_rows` has of each.
 
     Raises InvalidCursor.
     """
@@ -142,55 +162,27 @@ def rows(deliveries: DeliveryQuerySet, period: Period, *, limit: int, cursor: st
         cursor=cursor,
         scope=["report"],
         order="-closed_at",
-        annotations=ENDED,
+        annotations={**ENDED, **_OF_STOPS},
     )
 
 
-class Row(NamedTuple):
-    """A delivery in a file. `orders`: the externalIds of its stops, `statuses` theirs."""
+def all_rows(deliveries: DeliveryQuerySet, period: Period) -> Iterator[Any]:
+    """Those of `deliveries` that ended in this period, in the order of their ends. Read in portions.
 
-    delivery: UUID
-    requested_at: datetime
-    ended_at: datetime
-    ending: str
-    price: Decimal
-    retry_fee: Decimal | None
-    return_fee: Decimal | None
-    cancel_fee: Decimal | None
-    amount: Decimal
-    orders: list[str]
-    statuses: list[str]
-    mode: str
-
-
-def all_rows(deliveries: DeliveryQuerySet, period: Period) -> Iterator[Row]:
-    """Those of `deliveries` that ended in this period, in the order of their ends. Read in portions."""
-    stops = Stop.objects.filter(delivery=OuterRef("pk")).order_by("index")
+    `orders`: the externalIds of a delivery's stops, `statuses` theirs.
+    """
     found = (
         deliveries.ended(period.start, period.end)
         .with_amounts()
-        .annotate(orders=ArraySubquery(stops.values("external_id")), statuses=ArraySubquery(stops.values("status")))
+        .annotate(**_OF_STOPS)
         .order_by("closed_at", "pk")
-        .values_list(
-            "pk",
-            "created_at",
-            "closed_at",
-            "ending",
-            "shipping_value",
-            "retry_fee",
-            "return_fee",
-            "cancel_fee",
-            "amount",
-            "orders",
-            "statuses",
-            "mode",
-        )
+        .values_list(*_OF_ROWS, "ending", "amount", *_OF_STOPS, named=True)
     )
     portion = list(found[:_PORTION])
     while portion:
-        yield from map(Row._make, portion)
-        last = Row._make(portion[-1])
-        after = found.filter(closed_at__gte=last.ended_at).exclude(closed_at=last.ended_at, pk__lte=last.delivery)
+        yield from portion
+        last = portion[-1]
+        after = found.filter(closed_at__gte=last.closed_at).exclude(closed_at=last.closed_at, pk__lte=last.pk)
         portion = list(after[:_PORTION])
 
 
@@ -320,6 +312,10 @@ class Reason(NamedTuple):
     failed: int
     delivered_later: int  # at the second attempt
 
+    @property
+    def name(self) -> str:
+        return words.failure(self.code, words.text_of_simulator(self.text)) or gettext("No reason")
+
 
 def reasons(deliveries: DeliveryQuerySet, period: Period) -> list[Reason]:
     """The most frequent first. Cancelled deliveries do not count."""
@@ -393,3 +389,255 @@ def of_drivers(period: Period) -> list[Work]:
     drivers = Driver.objects.in_bulk(list(found))
     named = [replace(each, of=drivers[key]) for key, each in found.items()]
     return sorted(named, key=lambda each: (-each.earned, each.of.name, each.of.pk))
+
+
+_LOOKS = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
+# The sums of a line with their names and colours.
+_AMOUNTS: list[tuple[Any, str, Any]] = [
+    (_("Prices"), "good", attrgetter("prices")),
+    (words.CHARGES[Charge.RETRY], "info", attrgetter("retries")),
+    (words.CHARGES[Charge.RETURN], "bad", attrgetter("returns")),
+    (_("Cancellation fees"), "warn", attrgetter("fees")),
+]
+_ON_TIME, _MINUTES = _("Delivered on time"), _("Minutes until a driver accepts (median)")
+
+
+class Report(reports.Report):
+    """Of deliveries that ended: `of` gives those that a report of a period is about."""
+
+    rule = (
+        _(
+            "Each delivery counts on the day it ended: with its price if a driver made the route, delivered or not; "
+            "with the fee if it was cancelled; with nothing if no driver took it. Second attempts and the way back "
+            "after a failure are added, if the tariff has a price for them."
+        ),
+        _(
+            "A delivery was on time if the driver was at each stop before that stop's own deadline. Without deadlines "
+            "of stops it was if the route ended within the dispatcher's usual times, counted from when everything was "
+            "ready."
+        ),
+    )
+    empty = _("No delivery ended in this period")
+    compared = (
+        (_("Deliveries that ended"), attrgetter("total.count"), {}),
+        (
+            _ON_TIME,
+            attrgetter("service.percent_on_time"),
+            {"shown": reports.share, "unit": _("points"), "better": 1},
+        ),
+        (_MINUTES, attrgetter("service.minutes"), {"shown": reports.minutes, "unit": _("min"), "better": -1}),
+        (_("Total"), attrgetter("total.amount"), {"shown": money}),
+    )
+
+    @property
+    def deliveries(self) -> DeliveryQuerySet:
+        found: DeliveryQuerySet = self.of(self.period)
+        return found
+
+    @cached_property
+    def lines(self) -> list[Line]:  # type: ignore[override]  # computed
+        return of_days(self.deliveries, self.period)
+
+    @cached_property
+    def total(self) -> Line:
+        return total(self.lines)
+
+    @cached_property
+    def service(self) -> Service:
+        return service_of_period(self.deliveries, self.period) or Service(None, 0, 0, 0, None)
+
+    @property
+    def tables(self) -> Mapping[str, Callable[[], Table]]:
+        return {"charges": self._charges, "reasons": self._reasons, "drivers": self._drivers, "days": self._days}
+
+    def charts(self) -> list[Chart]:
+        period = self.period
+        if period.first == period.last:
+            parts = reports.hours_until_now(period)
+            lines = of_parts(self.deliveries, period, period.hours)
+            service = service_of_parts(self.deliveries, period, period.hours)
+        else:
+            lines, service = self.lines, service_of_dates(self.deliveries, period)
+            parts = reports.dates_until_today(period, {line.of for line in lines})
+        by_part = {line.of: line for line in lines}
+        kinds = kinds_of(self.total)
+        chart = partial(reports.chart, parts=parts, period=period)
+        return [
+            chart(
+                gettext("Deliveries"),
+                [Series(words.ENDINGS[ending], _LOOKS[ending]) for ending in Ending],
+                lambda part: [by_part.get(part, Line()).counts[ending] for ending in Ending],
+            ),
+            chart(
+                gettext("Amount"),
+                [Series(name, look) for name, look, _amount in kinds],
+                lambda part: [amount(by_part.get(part, Line())) for _name, _look, amount in kinds],
+                shown=money,
+            ),
+            chart(
+                _ON_TIME,
+                [Series(_("On time"), "good")],
+                lambda part: [service[part].percent_on_time if part in service else None],
+                shown=reports.share,
+                has_totals=False,
+                top=100,
+            ),
+            chart(
+                _MINUTES,
+                [Series(_("Minutes"), "info")],
+                lambda part: [service[part].minutes if part in service else None],
+                shown=reports.minutes,
+                has_totals=False,
+            ),
+        ]
+
+    def _charges(self) -> Table:
+        """What makes up the sum, by kind and percentage."""
+        columns = [
+            Column(_("What for"), lambda row: words.CHARGES[row.charge]),
+            Column(_("Of the price (%)"), "percent", _percent),
+            Column(_("Deliveries"), "deliveries", number),
+            Column(_("Amount"), "amount", money),
+        ]
+        note = gettext("The percentages are those of the tariff when each delivery was requested.")
+        rows, whole = charges(self.deliveries, self.period), SimpleNamespace(percent=None, deliveries=None)
+        whole.amount = self.total.amount
+        return Table(_("What the amount is made of"), columns, rows, note=note, total=whole)
+
+    def _days(self) -> Table:
+        title = _("By day") if self.period.is_by_day else _("By month")
+        columns = [reports.dated(self.period, "of"), *self._columns()]
+        rows = _served(self.lines, service_of_dates(self.deliveries, self.period))
+        return Table(title, columns, rows, total=self._whole())
+
+    def _drivers(self) -> Table:
+        columns = [
+            Column(_("Driver"), "of.name"),
+            Column(_("Routes"), "taken", number),
+            Column(_("Delivered"), "delivered", number, on=FILE),
+            *_columns_of_service(lambda row: row),
+        ]
+        rows = service_of_drivers(self.deliveries, self.period)
+        return Table(_("Drivers"), columns, rows, bar=attrgetter("taken"))
+
+    def _reasons(self) -> Table:
+        columns = [
+            Column(_("Reason"), "name"),
+            Column(_("Not delivered"), "failed", number),
+            Column(_("Second attempt delivered"), "delivered_later", number),
+        ]
+        rows = reasons(self.deliveries, self.period)
+        count = lambda row: row.failed + row.delivered_later  # noqa: E731  # the length of a bar
+        return Table(_("Why drop-offs failed"), columns, rows, bar=count, look="bad")
+
+    def _whole(self) -> Line:
+        return replace(self.total, service=self.service)
+
+    def _columns(self) -> list[Column]:
+        """Of rows that are a Line. Files have what failures have added at the end, where people had none before."""
+        has_extras = bool(self.total.extras)
+        return [
+            *(Column(words.ENDINGS[ending], partial(_count, ending), number) for ending in Ending),
+            Column(_("Prices"), "prices", money),
+            Column(_("Cancellation fees"), "fees", money),
+            Column(_("Amount"), "amount", money),
+            *_columns_of_service(attrgetter("service")),
+            Column(words.CHARGES[Charge.RETRY], "retries", money, reports.where(has_extras)),
+            Column(words.CHARGES[Charge.RETURN], "returns", money, reports.where(has_extras)),
+        ]
+
+
+class ReportOfAll(Report):
+    """Of the live deliveries of every account, and of the earnings of drivers if they have a share."""
+
+    @property
+    def tables(self) -> Mapping[str, Callable[[], Table]]:
+        earnings = {"earnings": self._earnings} if Tariff.pays_drivers() else {}
+        return {"accounts": self._accounts, **earnings, **super().tables}
+
+    def _accounts(self) -> Table:
+        columns = [
+            Column(_("Account"), "of.name"),
+            Column("id", "of.pk", on=FILE),
+            *reports.days_of(self.period),
+            *self._columns(),
+        ]
+        found = {line.of.pk: line for line in of_all_accounts(self.period)}
+        went = {found[key].of: each for key, each in service(self.deliveries, by="integrator").items() if key in found}
+        rows = _served(found.values(), went)
+        return Table(_("Live deliveries by account"), columns, rows, total=self._whole(), bar=attrgetter("amount"))
+
+    def _earnings(self) -> Table:
+        columns = [
+            Column(_("Driver"), "of.name"),
+            Column("id", "of.pk", on=FILE),
+            *reports.days_of(self.period),
+            Column(_("Routes"), "routes", number),
+            Column("km", "km", number),
+            Column(_("Earned"), "earned", money),
+        ]
+        rows = of_drivers(self.period)
+        note = gettext("%(sum)s in all: of each route what the driver was shown when accepting it.")
+        note %= {"sum": money(sum((row.earned for row in rows), Decimal(0)))}
+        return Table(_("Drivers' earnings"), columns, rows, note=note, bar=attrgetter("earned"))
+
+
+def kinds_of(line: Line) -> list[tuple[Any, str, Any]]:
+    """The kinds of amounts with their names and colours. Without those of failures where they have cost nothing."""
+    return _AMOUNTS if line.extras else [_AMOUNTS[0], _AMOUNTS[-1]]
+
+
+def _count(ending: Ending, line: Line) -> int:
+    return line.counts[ending]
+
+
+def _served(lines: Iterable[Line], service: Mapping[Any, Service]) -> list[Line]:
+    return [replace(line, service=service.get(line.of)) for line in lines]
+
+
+def _columns_of_service(get: Callable[[Any], Service | None]) -> list[Column]:
+    def value(name: str) -> Callable[[Any], Any]:
+        return lambda row: getattr(get(row), name, None)
+
+    return [
+        Column(_ON_TIME, value("on_time"), number, on=FILE),
+        *reports.in_tenths(_("On time (%)"), value("percent_on_time"), reports.share),
+        *reports.in_tenths(_MINUTES, value("minutes"), reports.minutes),
+    ]
+
+
+def table_of_deliveries(made: Sequence[Any], whole: Line) -> Table:
+    """The deliveries that a report's sums are made of: those of `rows` for its page, of `all_rows` for its file."""
+    labels = enumerate(LABELS)
+    has_extras = bool(whole.extras)
+    columns = [
+        Column(_("Order"), _names, on=PAGE),
+        Column("deliveryId", "pk", on=FILE),
+        *(Column(f"{label}: externalId", partial(_order, index), on=FILE) for index, label in labels),
+        Column(_("Requested"), "created_at", moment, on=FILE),
+        Column(pgettext("moment", "Ended"), "closed_at", moment, on=FILE),
+        Column(pgettext("moment", "Ended"), lambda row: moment_in(row.closed_at, row), on=PAGE),
+        Column(pgettext("of a delivery", "Ending"), ending_name),
+        Column(_("Price"), "shipping_value", money),
+        Column(_("Cancellation fee"), "cancel_fee", money),
+        Column(_("Amount"), "amount", money),
+        Column(words.CHARGES[Charge.RETRY], "retry_fee", money, reports.where(has_extras)),
+        Column(words.CHARGES[Charge.RETURN], "return_fee", money, reports.where(has_extras)),
+    ]
+    return Table(_("Deliveries"), columns, made)
+
+
+def _order(index: int, row: Any) -> str:
+    return row.orders[index] if index < len(row.orders) else ""
+
+
+def _names(row: Any) -> str:
+    return ", ".join(filter(None, row.orders)) or short_id(row.pk)
+
+
+def _percent(value: Decimal) -> str:
+    return f"{floatformat(value, '-2')} %"
+
+
+def ending_name(row: Any) -> str:
+    return words.ending(row.ending, row.mode, failed=row.statuses.count(Status.FAILED), stops=len(row.statuses))

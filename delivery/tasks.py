@@ -97,8 +97,8 @@ def prune_webhook_attempts() -> None:
 def send_alerts() -> None:
     """Record the alerts and digests that are due, and have the thread of this process post those for URLs."""
     now = clock.now()
-    alerts.report_changes(at=now)
-    alerts.report_trouble(at=now)
+    alerts.tell_changes(at=now)
+    alerts.tell_trouble(at=now)
     alerts.record_digests(at=now)
     _posting.wake()
 

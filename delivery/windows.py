@@ -43,7 +43,7 @@ class Code(StrEnum):
 class Fault:
     """A moment of a request that is refused. `dropoff`: the index of its drop-off; None: a moment of the pickup.
 
-    `text` is in English; `panel` translates it.
+    `text` is in English; pages in another language tell the fault by its code.
     """
 
     dropoff: int | None

@@ -1,4 +1,4 @@
-"""What people type about a move of an order, in the panel and the admin. The rules are those of `orders.Report`."""
+"""What people type about a move of an order, in the panel and the admin. The rules are those of `orders.Details`."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy as _
 
 from common.brazil import zones
 from integration import lifecycle, words
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.lifecycle import Reason, Status
 from integration.models import Order
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON
 
 
-class ReportForm(forms.Form):
+class DetailsForm(forms.Form):
     """What is reported of a move to one of `targets`: a reason if one of them has it, the place and the moment.
 
     `needs_code`: without a reason it is no failure and no return.
@@ -58,9 +58,9 @@ class ReportForm(forms.Form):
             self.add_error("code", _("Only an order that is not delivered or comes back has a reason."))
 
     @property
-    def report(self) -> Report:
+    def details(self) -> Details:
         data = self.cleaned_data
-        return Report(
+        return Details(
             reason_code=data.get("code", ""),
             reason=data.get("reason", ""),
             place=data["place"],
@@ -68,7 +68,7 @@ class ReportForm(forms.Form):
         )
 
 
-class MoveForm(ReportForm):
+class MoveForm(DetailsForm):
     """A move of one order to a status that it may have next."""
 
     field_order = ["target"]

@@ -4,7 +4,7 @@ from common.postgresql.invariants import Invariant
 from common.webhooks.invariants import of_webhooks
 from integration import lifecycle
 
-_NEXT = {before: (*after, *({before} & {*lifecycle.REPORTED})) for before, after in lifecycle.TABLE.items()}
+_NEXT = {before: (*after, *({before} & {*lifecycle.BY_CARRIER})) for before, after in lifecycle.TABLE.items()}
 _ALLOWED = ", ".join(f"('{before}', '{after}')" for before, nexts in _NEXT.items() for after in nexts)
 # The codes by which a tracking query finds an order: kind and the order's value.
 _OWN_CODES = """(VALUES ('tracking_code', o.tracking_code), ('order', o.code), ('shipping', o.id::text),

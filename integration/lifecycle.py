@@ -43,8 +43,8 @@ _S = Status
 
 # The statuses that may have a reason.
 WITH_REASON = (_S.DELIVERY_FAILED, _S.RETURNED)
-# What carriers, and people who scan parcels, report. Sellers make and cancel orders.
-REPORTED = tuple(status for status in Status if status not in (_S.PENDING, _S.CANCELLED))
+# What carriers, and people who scan parcels, move orders to. Sellers make and cancel orders.
+BY_CARRIER = tuple(status for status in Status if status not in (_S.PENDING, _S.CANCELLED))
 # Of orders that have ended.
 CLOSED = (_S.DELIVERED, _S.RETURNED, _S.CANCELLED)
 # An order without an end, which many sellers never report, counts as ended after this time.
@@ -76,7 +76,7 @@ USUAL: dict[Status, Status] = {
 
 def choices(current: Status) -> tuple[Status, ...]:
     """What a person may report of an order with this status: what may come next, and the same once more."""
-    again = (current,) if current in REPORTED and current not in CLOSED else ()
+    again = (current,) if current in BY_CARRIER and current not in CLOSED else ()
     return (*TABLE[current], *again)
 
 

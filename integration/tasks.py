@@ -53,7 +53,7 @@ def send_missed_webhooks(*, endpoint: str, since: str, until: str) -> None:
 @shared_task(name="integration.send_alerts")
 def send_alerts() -> None:
     """Record the e-mails about endpoints that fail, are switched off or work again."""
-    webhooks.report_changes(at=clock.now())
+    webhooks.tell_changes(at=clock.now())
 
 
 @shared_task(name="integration.forget")

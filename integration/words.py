@@ -99,7 +99,7 @@ def refusal(error: DomainError) -> str:
 
 
 def _move_refused(current: str, target: str) -> str:
-    possible = [STATUSES[status] for status in lifecycle.TABLE[Status(current)] if status in lifecycle.REPORTED]
+    possible = [STATUSES[status] for status in lifecycle.TABLE[Status(current)] if status in lifecycle.BY_CARRIER]
     text = gettext("From “%(current)s” an order does not become “%(target)s”.") % {
         "current": STATUSES[current],
         "target": STATUSES[target],

@@ -27,7 +27,6 @@ from panel.views import (
     seller_invoices,
     seller_manifests,
     seller_orders,
-    seller_reports,
     sellers,
     setup,
     simulators,
@@ -87,6 +86,15 @@ def _endpoints(owner: type[View]) -> list[URLPattern | URLResolver]:
     return [*pages, further, page("endpoints/add/", webhook.Add, "webhook_add")]
 
 
+def _report(prefix: str, view: Any) -> list[URLPattern]:
+    """The page of a report, and the file of each of its tables."""
+    files = [
+        path(f"{prefix}export/{table}/", view.as_view(), {"table": table}, f"{view.url_name}_{table}_export")
+        for table in view.tables
+    ]
+    return [path(prefix, view.as_view(), name=view.url_name), *files]
+
+
 _account: list[URLPattern | URLResolver] = [
     path("", account.Overview.as_view(), name="overview"),
     path("plot/", account.Plot.as_view(), name="plot"),
@@ -110,11 +118,7 @@ _account: list[URLPattern | URLResolver] = [
     path("deliveries/<uuid:delivery>/stops/<str:point>/", stops.Stop.as_view(), name="stop"),
     path("policy/", policy.Policy.as_view(), name="policy"),
     path("deliveries/<uuid:delivery>/sandbox/<str:move>/", deliveries.Move.as_view(), name="sandbox_move"),
-    path("report/", reports.Account.as_view(), name="report"),
-    *(
-        path(f"report/export/{table}/", reports.AccountExport.as_view(), {"table": table}, f"report_{table}_export")
-        for table in reports.TABLES
-    ),
+    *_report("report/", reports.Account),
     path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
     path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),
     *_endpoints(OfAccount),
@@ -159,14 +163,7 @@ _seller = [
         name="seller_manifest_remove",
     ),
     path("manifests/<int:manifest>/delete/", seller_manifests.DeleteManifest.as_view(), name="seller_manifest_delete"),
-    path("report/", seller_reports.Report.as_view(), name="seller_report"),
-    path("report/export/", seller_reports.ReportExport.as_view(), name="seller_report_export"),
-    path(
-        "report/export/reasons/",
-        seller_reports.ReportExport.as_view(),
-        {"reasons": True},
-        name="seller_report_reasons_export",
-    ),
+    *_report("report/", reports.OneSeller),
     path("invoices/", seller_invoices.Invoices.as_view(), name="seller_invoices"),
     path("invoices/export/", seller_invoices.InvoicesExport.as_view(), name="seller_invoices_export"),
     path("invoices/<int:invoice>/", seller_invoices.InvoicePage.as_view(), name="seller_invoice"),
@@ -210,24 +207,9 @@ urlpatterns = [
     path("drivers/<uuid:driver>/", drivers.DriverPage.as_view(), name="driver"),
     path("drivers/<uuid:driver>/link/", drivers.Link.as_view(), name="driver_link"),
     path("drivers/<uuid:driver>/phones/<uuid:device>/end/", drivers.EndSession.as_view(), name="driver_phone_end"),
-    path("reports/", reports.AllAccounts.as_view(), name="reports"),
+    *_report("reports/", reports.AllAccounts),
+    *_report("reports/sellers/", reports.AllSellers),
     path("alerts/", alerts.AllAlerts.as_view(), name="all_alerts"),
-    *(
-        path(
-            f"reports/export/{table}/", reports.AllAccountsExport.as_view(), {"table": table}, f"reports_{table}_export"
-        )
-        for table in reports.TABLES_OF_ALL
-    ),
-    path("reports/sellers/", seller_reports.AllSellers.as_view(), name="seller_reports"),
-    *(
-        path(
-            f"reports/sellers/export/{table}/",
-            seller_reports.AllSellersExport.as_view(),
-            {"table": table},
-            f"seller_reports_{table}_export",
-        )
-        for table in seller_reports.TABLES_OF_SELLERS
-    ),
     path("accounts/new/", setup.NewAccount.as_view(), name="setup_new"),
     path("accounts/new/places/", maps.Places.as_view(), name="setup_places"),
     path("sellers/new/", sellers.NewSeller.as_view(), name="seller_new"),

@@ -147,7 +147,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/drivers/devices.py:go_on_duty": (_LAST_PHONE,),
     "delivery/drivers/devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
     "delivery/drivers/devices.py:_replace": (_ORDER_ONLY,),
-    "delivery/drivers/devices.py:report_positions": (
+    "delivery/drivers/devices.py:permit_positions": (
         f"{_DELIVERY}TestDuty::test_is_reported_by_the_first_of_two_phones_that_begin",
     ),
     "delivery/drivers/moves.py:perform": (
@@ -194,7 +194,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/accounts/integrators.py:set_policy": (f"{_DELIVERY}TestAccount::test_has_its_policy_audited_once",),
     "delivery/actions/stops.py:change": (_OF_A_DELIVERY,),
     "delivery/actions/stops.py:instruct": (_OF_A_DELIVERY,),
-    "delivery/drivers/devices.py:record_positions": (_POSITIONS, _POSITIONS),
+    "delivery/drivers/devices.py:receive_positions": (_POSITIONS, _POSITIONS),
     "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),

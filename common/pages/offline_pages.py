@@ -1,7 +1,7 @@
 """Pages that open without a connection.
 
 Each has a shell, which holds nothing of a person, its files, and a service worker that keeps both on the device. Their
-common scripts and styles are in `common/static/offline/`; `common.pages.device_reports` reads what they report.
+common scripts and styles are in `common/static/offline/`; `common.pages.device_data` reads what they report.
 """
 
 import json
@@ -18,6 +18,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 _COMMON = Path(__file__).parent.parent / "static" / "offline"
+_OF_ALL = ("panel/colours.css", "panel/theme.js", "panel/old_browsers.js")  # which the panel has too
 # What the browser keeps itself, with the service worker.
 _WORKER = "worker.js"
 
@@ -73,7 +74,7 @@ class OfflinePage:
         own = {
             f"{folder.name}/{path.name}": path for folder in (_COMMON, self.folder) for path in sorted(folder.iterdir())
         }
-        return own | {name: _found(name) for name in self.others}
+        return own | {name: _found(name) for name in (*_OF_ALL, *self.others)}
 
 
 def _found(name: str) -> Path:

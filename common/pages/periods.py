@@ -5,6 +5,7 @@ from datetime import date, datetime, time, timedelta
 from functools import cached_property
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 # A period of more days is summed by months.
@@ -31,6 +32,19 @@ class Period:
     def end(self) -> datetime:
         """The first moment after the period."""
         return midnight(self.last + _DAY)
+
+    def __str__(self) -> str:
+        """As names of files have it."""
+        return f"{self.first}-{self.last}"
+
+    @property
+    def unit(self) -> str:
+        """What `dates` are, in the reader's language."""
+        return _("Day") if self.is_by_day else _("Month")
+
+    def of_part(self, part: date) -> "Period":
+        """The days of one of its `dates`."""
+        return (Period(part, part) if self.is_by_day else Period.month_of(part)).within(self)
 
     @property
     def is_by_day(self) -> bool:

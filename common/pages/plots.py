@@ -14,8 +14,6 @@ from common.brazil import formats
 _MOST_LABELS = 4
 # A scale ends at one of these times a power of ten.
 _ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
-# Bars in a table. The file of the table has all of them.
-_MOST_BARS = 12
 
 
 @dataclass(frozen=True)
@@ -161,34 +159,3 @@ class Figure:
 def _plain(value: Any) -> float:
     """A whole number without its fraction."""
     return int(value) if value == int(value) else float(value)
-
-
-@dataclass(frozen=True)
-class Bars:
-    """A table with a bar below the name of each row, for the template panel/bars.html.
-
-    `columns` are its heads, `rows` have a name, the length of the bar, and the texts of the other columns. `count`: how
-    many rows there are, of which those with the first bars are shown. `file`: the address of all of them.
-    """
-
-    title: Any
-    columns: Sequence[Any]
-    rows: Sequence[tuple[str, Any, Sequence[str]]]
-    look: str
-    most: Any
-    count: int
-    file: str
-
-    @classmethod
-    def of(
-        cls,
-        title: Any,
-        *,
-        columns: Sequence[Any],
-        rows: Sequence[tuple[str, Any, Sequence[str]]],
-        look: str,
-        file: str,
-    ) -> "Bars":
-        """`rows` are in their order."""
-        most = max((length for _name, length, _texts in rows), default=0)
-        return cls(title, columns, rows[:_MOST_BARS], look, most or 1, len(rows), file)

@@ -16,24 +16,24 @@ from django.db.models import F, Q, QuerySet
 
 from common.postgresql.batches import each
 from common.webhooks import breaker
-from common.webhooks.models import Endpoint, Health, Reported
+from common.webhooks.models import Endpoint, Health, ToldHealth
 from common.webhooks.outbox import outbox_of
 
-R = TypeVar("R", bound=Reported)
+R = TypeVar("R", bound=ToldHealth)
 _log = logging.getLogger(__name__)
 # Between two reports about one endpoint.
 PAUSE = timedelta(minutes=5)
 MOST_AT_ONCE = 50
 
 
-def report_changes(model: type[R], tell: Callable[[R, Health, dict[str, Any], datetime], None], *, at: datetime) -> int:
+def tell_changes(model: type[R], tell: Callable[[R, Health, dict[str, Any], datetime], None], *, at: datetime) -> int:
     """Call `tell` for each endpoint whose state is another than the one reported last. Returns for how many.
 
     With what was reported about the endpoint, the state, the facts `attempt` (the last failure or None) and `waiting`
     (the number of queue items), and the moment. Each is a transaction of its own.
     """
     ids = list(_changed(model, at=at).values_list("pk", flat=True)[:MOST_AT_ONCE])
-    return sum(each(ids, partial(_report, model, tell, at=at), doing="report the state of the webhook endpoint"))
+    return sum(each(ids, partial(_tell, model, tell, at=at), doing="report the state of the webhook endpoint"))
 
 
 def claim(model: type[R], pk: int) -> R | None:
@@ -48,14 +48,14 @@ def claim(model: type[R], pk: int) -> R | None:
     return cast("R | None", found)
 
 
-def _endpoints(model: type[Reported]) -> type[Endpoint]:
+def _endpoints(model: type[ToldHealth]) -> type[Endpoint]:
     options: Any = model._meta
     related: type[Endpoint] = options.get_field("endpoint").related_model
     return related
 
 
-def _changed(model: type[Reported], *, at: datetime) -> QuerySet[Any]:
-    """The endpoints that `_report` finds something to do for, as one query."""
+def _changed(model: type[ToldHealth], *, at: datetime) -> QuerySet[Any]:
+    """The endpoints that `_tell` finds something to do for, as one query."""
     reported, is_failing = "alerts__reported", Q(failures__gte=breaker.OPENS_AFTER)
     on = Q(enabled=True) & ~Q(url="")
     told = Q(alerts__reported__in=[Health.FAILING, Health.OFF])
@@ -78,7 +78,7 @@ def _is(field: str, value: str) -> Q:
 
 
 @transaction.atomic
-def _report(
+def _tell(
     model: type[R], tell: Callable[[R, Health, dict[str, Any], datetime], None], pk: int, *, at: datetime
 ) -> bool:
     """Report the state of one endpoint, unless another worker does it at the moment or it has been reported."""
@@ -101,7 +101,7 @@ def _report(
     return True
 
 
-def _state(endpoint: Endpoint, found: Reported) -> Health:
+def _state(endpoint: Endpoint, found: ToldHealth) -> Health:
     """The state to be reported. An endpoint has recovered by a success, not by being switched on again."""
     reported = Health(found.reported)
     if not endpoint.url:

@@ -260,7 +260,7 @@ class Health(models.TextChoices):
     RECOVERED = "recovered", _("The endpoint works again")
 
 
-class Reported(models.Model):
+class ToldHealth(models.Model):
     """Abstract model of what was reported about an endpoint last. A row is made when it is needed first.
 
     An area adds `endpoint` (related name `alerts`). Apart from the endpoint's row, which the sender locks with every

@@ -26,7 +26,7 @@ from delivery.errors import (
     RouteTaken,
 )
 from delivery.geo.distance import Point
-from delivery.geo.position_filter import Reported
+from delivery.geo.position_filter import SentPosition
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
     DeclinedOffer,
@@ -267,18 +267,18 @@ def set_position(
     *, driver: Driver, point: Point, by: str, at: datetime, accuracy_m: float | None = None
 ) -> DriverPosition:
     """Append a position of a driver, `accuracy_m` in metres. Raises InvalidPosition for impossible coordinates."""
-    position = _position(driver, Reported(point, at, accuracy_m), by=by)
+    position = _position(driver, SentPosition(point, at, accuracy_m), by=by)
     position.save(force_insert=True)
     _tell_pages_of_move(driver)
     return position
 
 
-def record_positions(*, driver: Driver, reported: Sequence[Reported], by: str) -> None:
+def store_positions(*, driver: Driver, sent: Sequence[SentPosition], by: str) -> None:
     """Append positions of a driver, in any order, by one statement, and tell the pages that show them.
 
     Raises InvalidPosition for impossible coordinates, having written nothing.
     """
-    newest_first = sorted(reported, key=lambda each: each.at, reverse=True)  # so the latest position is written once
+    newest_first = sorted(sent, key=lambda each: each.at, reverse=True)  # so the latest position is written once
     DriverPosition.objects.bulk_create([_position(driver, each, by=by) for each in newest_first])
     _tell_pages_of_move(driver)
 
@@ -325,18 +325,18 @@ def _tell_pages_of_move(driver: Driver) -> None:
     publish_on_commit(*page_updates.drivers_moved(routes))
 
 
-def _position(driver: Driver, reported: Reported, *, by: str) -> DriverPosition:
-    if not reported.point.is_on_earth:
+def _position(driver: Driver, sent: SentPosition, *, by: str) -> DriverPosition:
+    if not sent.point.is_on_earth:
         raise InvalidPosition("Latitude runs from -90 to 90, longitude from -180 to 180, in decimal degrees.")
     return DriverPosition(
         driver=driver,
         # The products of numbers that are almost zero cannot be represented, which is an error in PostgreSQL's
         # computation of the columns of LatestPosition.
-        latitude=round(reported.point.latitude, 12),
-        longitude=round(reported.point.longitude, 12),
-        accuracy_m=reported.accuracy_m,
-        recorded_at=reported.at,
-        told_at=reported.told_at,
+        latitude=round(sent.point.latitude, 12),
+        longitude=round(sent.point.longitude, 12),
+        accuracy_m=sent.accuracy_m,
+        recorded_at=sent.at,
+        told_at=sent.told_at,
         recorded_by=by,
     )
 

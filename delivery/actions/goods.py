@@ -30,7 +30,7 @@ def are_out(*, delivery: Delivery, driver: Driver, point: str) -> bool:
     return delivery.route_status == RouteStatus.CANCELLED and delivery.forgotten_at is None
 
 
-def report(*, delivery: Delivery, driver: Driver, at: datetime, made_at: datetime) -> None:
+def record(*, delivery: Delivery, driver: Driver, at: datetime, made_at: datetime) -> None:
     """Let dispatchers see that the goods are out. Raises GoodsInDriversHand, which tells the driver what to do.
 
     For goods that `are_out` of a route that may not be opened again, with the rows of the delivery and the driver

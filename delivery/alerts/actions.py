@@ -1,6 +1,6 @@
 """Alerts about webhooks (an endpoint fails, is switched off, works again) and deliveries. The daily digest too.
 
-`report_trouble` names each delivery once that waits for a driver, is late or has failed, at most every 15 minutes for
+`tell_trouble` names each delivery once that waits for a driver, is late or has failed, at most every 15 minutes for
 an account. It names each stop at once that failed and is tried again: until then the account may say what follows.
 """
 
@@ -83,24 +83,24 @@ TESTS_PER_HOUR = 20
 _DIGEST_HOURS = range(8, 12)
 
 
-def report_changes(*, at: datetime) -> int:
+def tell_changes(*, at: datetime) -> int:
     """Record an alert for each endpoint whose state is another than the one reported last. Returns how many."""
-    return health.report_changes(EndpointAlerts, _tell_of_health, at=at)
+    return health.tell_changes(EndpointAlerts, _tell_of_health, at=at)
 
 
 def _tell_of_health(alerts: EndpointAlerts, state: Health, facts: dict[str, Any], at: datetime) -> None:
     tell(alerts, AlertKind(state), {**context_of(alerts.endpoint, page="webhook"), **facts}, at=at)
 
 
-def report_trouble(*, at: datetime) -> int:
+def tell_trouble(*, at: datetime) -> int:
     """Record one alert for each account and environment with troubled deliveries. Returns how many alerts."""
     accounts: dict[Any, list[Delivery]] = {}
     # Where no delivery can be untaken or late, the query for those that are is not even built.
     watched = [untaken_or_late(at=at)] if _to_watch(at=at).exists() else []
     troubled = (first_failures(), *watched, failed_since(at - _FAILED_LATELY, at=at))
-    for delivery in chain(*(_unreported(rows)[:_MOST_TROUBLED] for rows in troubled)):
+    for delivery in chain(*(_untold(rows)[:_MOST_TROUBLED] for rows in troubled)):
         accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
-    return sum(each(accounts.values(), partial(_report_trouble, at=at), doing="report the troubled deliveries"))
+    return sum(each(accounts.values(), partial(_tell_trouble, at=at), doing="report the troubled deliveries"))
 
 
 def failing_or_off() -> QuerySet[WebhookEndpoint]:
@@ -177,7 +177,7 @@ def first_failures() -> QuerySet[Any]:
     )
 
 
-def _unreported(deliveries: QuerySet[Any]) -> QuerySet[Any]:
+def _untold(deliveries: QuerySet[Any]) -> QuerySet[Any]:
     """Those of which no alert has told the trouble, the oldest first."""
     reported = ReportedTrouble.objects.filter(
         delivery=OuterRef("pk"), trouble=OuterRef("trouble"), point=OuterRef("troubled_point")
@@ -186,7 +186,7 @@ def _unreported(deliveries: QuerySet[Any]) -> QuerySet[Any]:
 
 
 @transaction.atomic
-def _report_trouble(deliveries: list[Any], *, at: datetime) -> bool:
+def _tell_trouble(deliveries: list[Any], *, at: datetime) -> bool:
     """Report these deliveries of one account and environment; a moment after such an alert only first failures."""
     account = {"integrator": deliveries[0].integrator_id, "environment": deliveries[0].environment}
     alerts = health.claim(EndpointAlerts, WebhookEndpoint.objects.first_ones().get(**account).pk)

@@ -5,7 +5,7 @@ from django.utils.translation import pgettext_lazy
 
 from common.accounts import Environment
 from common.fields import CiphertextField, not_personal, one_of
-from common.webhooks.models import Health, Reported
+from common.webhooks.models import Health, ToldHealth
 from delivery.models.delivery import Delivery
 from delivery.models.integrator import IntegratorMembership
 from delivery.models.webhook import WebhookEndpoint
@@ -37,7 +37,7 @@ UNTAKEN_MINUTES, LATE_MINUTES = 10, 15
 LEAST_MINUTES, MOST_MINUTES = 1, 1440
 
 
-class EndpointAlerts(Reported):
+class EndpointAlerts(ToldHealth):
     """What was reported about an endpoint, and the URL that is told. A row is made when it is needed first.
 
     That of the first endpoint also has what is reported about the deliveries of its account and environment, and when.

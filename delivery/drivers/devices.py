@@ -1,4 +1,4 @@
-"""Phones of drivers: the links with which they log in, duty, the positions that they report, and push messages."""
+"""Phones of drivers: the links with which they log in, duty, the positions that they send, and push messages."""
 
 import json
 from collections import Counter
@@ -14,7 +14,7 @@ from prometheus_client import Counter as Metric
 
 from common import credentials
 from common.observability.metrics import REGISTRY
-from common.pages.device_reports import wrong
+from common.pages.device_data import wrong
 from common.pages.page_updates import publish_on_commit
 from common.webhooks.address_guard import InvalidWebhookUrl, check_url
 from common.workers import moments
@@ -28,7 +28,7 @@ from delivery.errors import (
     OtherPhoneReports,
     RouteStillOpen,
 )
-from delivery.geo.position_filter import Limits, Reason, Reported, plausible
+from delivery.geo.position_filter import Limits, Reason, SentPosition, plausible
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, LatestPosition, PushSubscription
 
 # The name is that of docs/monitoring.md.
@@ -116,20 +116,20 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
 def go_on_duty(*, device: DriverDevice) -> None:
     """Let the driver take routes. From now on this phone reports the positions, and no other of the driver."""
     driver = _lock(device.driver_id)
-    _report_from(device)
+    _permit(device)
     drivers.set_duty([driver], on_duty=True)
 
 
 @transaction.atomic
-def report_positions(*, device: DriverDevice, at: datetime) -> None:
-    """Let this phone report the positions. Raises OtherPhoneReports while another one that is logged in does."""
+def permit_positions(*, device: DriverDevice, at: datetime) -> None:
+    """Let this phone send the positions. Raises OtherPhoneReports while another one that is logged in does."""
     _lock(device.driver_id)
-    if not device.may_report(at=at):
+    if not device.may_send(at=at):
         raise OtherPhoneReports("Another phone of yours reports your position.")
-    _report_from(device)
+    _permit(device)
 
 
-def _report_from(device: DriverDevice) -> None:
+def _permit(device: DriverDevice) -> None:
     others = DriverDevice.objects.filter(driver=device.driver_id, reports_positions=True).exclude(pk=device.pk)
     others.update(reports_positions=False)
     DriverDevice.objects.filter(pk=device.pk).update(reports_positions=True)
@@ -186,7 +186,7 @@ def public_key() -> str | None:
 
 
 def subscribe(*, device: DriverDevice, endpoint: str, p256dh: str, auth: str, at: datetime) -> None:
-    """Send messages for this phone to the browser's push service from now on. Raises InvalidReport.
+    """Send messages for this phone to the browser's push service from now on. Raises InvalidDeviceData.
 
     The addresses of its host are checked when a message is sent, as those of webhooks are.
     """
@@ -208,7 +208,7 @@ def unsubscribe(*, device: DriverDevice) -> None:
 
 
 @transaction.atomic
-def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: datetime) -> Counter[Reason]:
+def receive_positions(*, device: DriverDevice, sent: Sequence[SentPosition], at: datetime) -> Counter[Reason]:
     """Record the positions that can be true. Returns the number of the others by reason, which is also counted.
 
     Raises NotOnDuty, so that nobody is followed in their free time, unless the driver holds a route; and
@@ -218,7 +218,7 @@ def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: 
     if not driver.on_duty and not _holds_a_route(driver):
         raise NotOnDuty("You are off duty, so your position is not recorded.")
     if not device.reports_positions:
-        report_positions(device=device, at=at)
+        permit_positions(device=device, at=at)
     # Serialises reports of a driver, so that each is compared with the one before.
     if LatestPosition.objects.select_for_update().filter(pk=device.driver_id).first() is None:
         # There is no row yet that could be locked.
@@ -226,13 +226,13 @@ def record_positions(*, device: DriverDevice, reported: Sequence[Reported], at: 
     latest = driver.latest_position()
     if latest is not None and latest.recorded_at > at + moments.TOLERANCE:
         # How long ago the driver was there is not known any more, so nothing is too fast.
-        drivers.pull_back_positions(driver=driver, before=min((each.at for each in reported), default=at), at=at)
+        drivers.pull_back_positions(driver=driver, before=min((each.at for each in sent), default=at), at=at)
         latest = None
-    last = Reported(latest.point, latest.recorded_at, latest.accuracy_m, latest.told_at) if latest else None
+    last = SentPosition(latest.point, latest.recorded_at, latest.accuracy_m, latest.told_at) if latest else None
     limits = Limits(settings.SERVICE_AREA, settings.DRIVER_MAX_SPEED_KMH)
-    kept, dropped = plausible(reported, last=last, limits=limits, at=at)
+    kept, dropped = plausible(sent, last=last, limits=limits, at=at)
     if kept:
-        drivers.record_positions(driver=driver, reported=kept, by=f"driver {driver.name}")
+        drivers.store_positions(driver=driver, sent=kept, by=f"driver {driver.name}")
     if dropped:
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
     outcomes = {"kept": len(kept), **{str(reason): number for reason, number in dropped.items()}}

@@ -1,4 +1,4 @@
-"""Moves that drivers' phones report, at once or later, each of them exactly once."""
+"""Moves that drivers' phones send, at once or later, each of them exactly once."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,10 +20,10 @@ _LATER = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
-class Report:
-    """A move as a phone reports it. `report` is the phone's own id of it. A proof is read for DELIVER only."""
+class SentMove:
+    """A move as a phone sends it. `id` is the phone's own of it. A proof is read for DELIVER only."""
 
-    report: UUID
+    id: UUID
     delivery: UUID
     trigger: Trigger
     made_at: datetime
@@ -35,37 +35,37 @@ class Report:
 
 
 @transaction.atomic
-def perform(*, driver: Driver, report: Report, at: datetime) -> DriverMove:
+def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
     """Make the move of a route that the driver holds, and keep its outcome; for a repetition return the first outcome.
 
     A refusal is an outcome too; its text is in the active language, the phone's. The outcome of a move of an unknown
     delivery is not stored.
     """
-    delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=report.delivery).first()
+    delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=sent.delivery).first()
     if delivery is None:
-        move = DriverMove(driver=driver, report=report.report, delivery_id=report.delivery, received_at=at)
+        move = DriverMove(driver=driver, report=sent.id, delivery_id=sent.delivery, received_at=at)
         return _refuse(move, _not_yours())
-    # Serialises reports of a driver: a repetition that arrives at the same time waits and finds the first. After the
+    # Serialises moves of a driver: a repetition that arrives at the same time waits and finds the first. After the
     # delivery, as in `deliveries.accept`; in the other order the two could deadlock.
     driver = Driver.objects.select_for_update(no_key=True).get(pk=driver.pk)
-    before = DriverMove.objects.filter(driver=driver, report=report.report).first()
+    before = DriverMove.objects.filter(driver=driver, report=sent.id).first()
     if before is not None:
         return before
     latest = delivery.transitions.order_by("-id").first()
     if latest is not None:
-        # A report can wait for another one that came after it. Moments of a history are in the order of its entries.
+        # A move can wait for another one that came after it. Moments of a history are in the order of its entries.
         at = max(at, latest.at)
     move = DriverMove(
         driver=driver,
-        report=report.report,
+        report=sent.id,
         delivery=delivery,
-        trigger=report.trigger.value,
-        point=report.point,
-        made_at=_made_at(latest, report, at),
+        trigger=sent.trigger.value,
+        point=sent.point,
+        made_at=_made_at(latest, sent, at),
         received_at=at,
     )
     try:
-        _apply(driver, delivery, report, move)
+        _apply(driver, delivery, sent, move)
     except DeliveryError as error:
         _refuse(move, error)
     move.save(force_insert=True)
@@ -77,34 +77,34 @@ def _refuse(move: DriverMove, error: DeliveryError) -> DriverMove:
     return move
 
 
-def _made_at(latest: Transition | None, report: Report, at: datetime) -> datetime:
+def _made_at(latest: Transition | None, sent: SentMove, at: datetime) -> datetime:
     """When the move was made, neither later than now nor earlier than the move before it, whatever the phone says."""
-    made_at = min(report.made_at, at)
+    made_at = min(sent.made_at, at)
     return max(made_at, min(latest.happened_at, at)) if latest else made_at
 
 
-def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove) -> None:
+def _apply(driver: Driver, delivery: Delivery, sent: SentMove, move: DriverMove) -> None:
     """Call the action. When it refuses it writes nothing, except the count of wrong PINs, and that goods are out."""
-    if report.trigger is Trigger.COLLECT and goods.are_out(delivery=delivery, driver=driver, point=report.point):
-        _report_goods(driver, delivery, report, move)
+    if sent.trigger is Trigger.COLLECT and goods.are_out(delivery=delivery, driver=driver, point=sent.point):
+        _record_goods(driver, delivery, sent, move)
         return
     if delivery.driver_id != driver.pk:
         raise _not_yours()
     at = move.received_at
     made_at = move.made_at if at - move.made_at >= _LATER else None
     by = f"driver {driver.name}"
-    match report.trigger:
+    match sent.trigger:
         case Trigger.COLLECT:
-            deliveries.collect(delivery=delivery, point=report.point, by=by, at=at, made_at=made_at)
+            deliveries.collect(delivery=delivery, point=sent.point, by=by, at=at, made_at=made_at)
         case Trigger.DELIVER:
-            proofs.deliver(delivery=delivery, point=report.point, proof=report.proof, by=by, at=at, made_at=made_at)
+            proofs.deliver(delivery=delivery, point=sent.point, proof=sent.proof, by=by, at=at, made_at=made_at)
         case Trigger.FAIL:
             deliveries.fail_point(
                 delivery=delivery,
-                point=report.point,
-                code=report.code,
-                reason=report.reason,
-                untried=_untried(delivery, report),
+                point=sent.point,
+                code=sent.code,
+                reason=sent.reason,
+                untried=_untried(delivery, sent),
                 by=by,
                 at=at,
                 made_at=made_at,
@@ -115,25 +115,25 @@ def _apply(driver: Driver, delivery: Delivery, report: Report, move: DriverMove)
             raise ValueError(f"{other} is not reported by phones")
 
 
-def _report_goods(driver: Driver, delivery: Delivery, report: Report, move: DriverMove) -> None:
+def _record_goods(driver: Driver, delivery: Delivery, sent: SentMove, move: DriverMove) -> None:
     """Unlike other moves it was made before the latest change of the route, of which the phone did not know."""
     began_at = delivery.accepted_at or delivery.created_at
-    move.made_at = max(min(report.made_at, move.received_at), began_at)
+    move.made_at = max(min(sent.made_at, move.received_at), began_at)
     at, made_at = move.received_at, move.made_at
     if not goods.may_open_again(delivery=delivery, driver=driver, made_at=made_at):
-        goods.report(delivery=delivery, driver=driver, at=at, made_at=made_at)
+        goods.record(delivery=delivery, driver=driver, at=at, made_at=made_at)
         return
     by = f"driver {driver.name}"
-    deliveries.open_again(delivery=delivery, point=report.point, by=by, at=at, made_at=made_at)
+    deliveries.open_again(delivery=delivery, point=sent.point, by=by, at=at, made_at=made_at)
 
 
-def _untried(delivery: Delivery, report: Report) -> str:
+def _untried(delivery: Delivery, sent: SentMove) -> str:
     """The point, if the phone had not heard of a failure there when the driver reported this one."""
-    if report.was_tried is not None:
-        return "" if report.was_tried else report.point
+    if sent.was_tried is not None:
+        return "" if sent.was_tried else sent.point
     # A page of the version before does not say so. What was done before the recorded attempt is that attempt.
-    attempt = delivery.transitions.filter(trigger=Trigger.ATTEMPT, point=report.point).first()
-    return report.point if attempt is not None and report.made_at <= attempt.happened_at else ""
+    attempt = delivery.transitions.filter(trigger=Trigger.ATTEMPT, point=sent.point).first()
+    return sent.point if attempt is not None and sent.made_at <= attempt.happened_at else ""
 
 
 def _not_yours() -> NotYourRoute:

@@ -14,7 +14,7 @@ from django.views.generic import View
 from common import clock
 from common.api.json_body import BodyTooLarge
 from common.errors import DomainError
-from common.pages.device_reports import error, read_body
+from common.pages.device_data import error, read_body
 from delivery.drivers import devices as driver_devices
 from delivery.models import DriverDevice
 from delivery.refusals import refusal_to_driver
@@ -61,5 +61,5 @@ class PhoneView(View):
             return error(refused.status, refused.code, refusal_to_driver(refused))
 
     def body(self) -> dict[str, Any]:
-        """The request's JSON object. Raises BodyTooLarge and InvalidReport."""
+        """The request's JSON object. Raises BodyTooLarge and InvalidDeviceData."""
         return read_body(self.request)

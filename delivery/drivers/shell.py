@@ -12,7 +12,7 @@ from django.views.generic import View
 
 from common.pages.offline_pages import OfflinePage
 from delivery import lifecycle, words
-from delivery.models.driver import REPORTED
+from delivery.models.driver import FROM_PHONES
 
 _ICONS = ("192", "512", "maskable")
 _COLOUR = "#115e59"
@@ -81,7 +81,7 @@ def _texts() -> dict[str, str]:
         "stop.changed": _("Changed by the shop at %s"),
         **{f"pickup.{code}": str(label) for code, label in words.PICKUPS.items()},
         "move.collectAt": _("Collected at"),
-        **{f"move.{trigger}": str(words.TRIGGERS[trigger]) for trigger in REPORTED},
+        **{f"move.{trigger}": str(words.TRIGGERS[trigger]) for trigger in FROM_PHONES},
         "error.unreachable": _("No connection. Try again when you have signal."),
         "error.kept": _("This phone cannot keep anything: its storage is full or switched off."),
         "error.photo": _("This photo cannot be read. Take it again."),
@@ -110,5 +110,4 @@ APP = OfflinePage(
     folder=Path(__file__).parents[1] / "static" / "driver_app",
     url="driver_app:shell",
     render=_render,
-    others=("panel/colours.css", "panel/theme.js", "panel/old_browsers.js"),  # which the panel has too
 )

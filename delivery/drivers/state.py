@@ -25,7 +25,7 @@ from delivery.models import (
     Tariff,
 )
 from delivery.models.delivery import ON_TIME
-from delivery.models.driver import REPORTED
+from delivery.models.driver import FROM_PHONES
 
 _MOST_OFFERS = 20
 # Failures of which the driver takes a photo, where the setting asks for it.
@@ -50,7 +50,7 @@ def state(device: DriverDevice, *, shown: UUID | None = None, at: datetime) -> d
             "name": driver.name,
             "vehicle": driver.vehicle_type,
             "onDuty": driver.on_duty,
-            "reportsHere": (driver.on_duty or held is not None) and device.may_report(at=at),
+            "reportsHere": (driver.on_duty or held is not None) and device.may_send(at=at),
         },
         "zone": str(zone(driver, held)),
         "offers": [_offer(each, amount=amounts[each.pk], seen_at=seen_at) for each in offers],
@@ -172,7 +172,7 @@ def _route(delivery: Delivery) -> dict[str, Any]:
         "cancelled": delivery.cancelled_at is not None,
         "distanceKm": float(delivery.distance_km),
         "share": _shown(delivery.driver_amount),
-        "next": [trigger.value for trigger in REPORTED if trigger in allowed],
+        "next": [trigger.value for trigger in FROM_PHONES if trigger in allowed],
         "points": [
             _place(delivery) | {"type": "pickup", **_contact(delivery), "status": None},
             *(_stop(stop, collected) for stop in delivery.ordered_stops),

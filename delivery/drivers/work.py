@@ -12,14 +12,14 @@ from common import clock
 from common.errors import DomainError
 from common.pages import attempts
 from common.pages.attempts import Limit, TooManyAttempts
-from common.pages.device_reports import Unreadable, error, wrong
+from common.pages.device_data import Unreadable, error, wrong
 from common.pages.page_updates import stream
 from delivery import page_updates
 from delivery.actions import deliveries, drivers, proofs
 from delivery.drivers import devices as driver_devices
 from delivery.drivers import moves as driver_moves
-from delivery.drivers import reports
-from delivery.drivers.moves import Report
+from delivery.drivers import phone_data
+from delivery.drivers.moves import SentMove
 from delivery.drivers.session import PhoneView
 from delivery.drivers.state import state
 from delivery.errors import DeliveryNotFound, InvalidPhoto, PhotosBusy
@@ -100,14 +100,14 @@ class Moves(WithState):
 
     def post(self, _request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        reported = reports.moves(self.body(), at=now)
-        return self.answer(outcomes=[self._outcome(report, at=now) for report in reported])
+        sent = phone_data.moves(self.body(), at=now)
+        return self.answer(outcomes=[self._outcome(each, at=now) for each in sent])
 
-    def _outcome(self, report: Report | Unreadable, *, at: datetime) -> dict[str, Any]:
-        if isinstance(report, Unreadable):
-            detail = refusal_to_driver(report.error)
-            return {"id": report.id, "done": False, "code": report.error.code, "detail": detail}
-        return _outcome(driver_moves.perform(driver=self.device.driver, report=report, at=at))
+    def _outcome(self, sent: SentMove | Unreadable, *, at: datetime) -> dict[str, Any]:
+        if isinstance(sent, Unreadable):
+            detail = refusal_to_driver(sent.error)
+            return {"id": sent.id, "done": False, "code": sent.error.code, "detail": detail}
+        return _outcome(driver_moves.perform(driver=self.device.driver, sent=sent, at=at))
 
 
 def _outcome(move: DriverMove) -> dict[str, Any]:
@@ -119,9 +119,9 @@ class Positions(PhoneView):
 
     def post(self, _request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        reported = reports.positions(self.body(), at=now)
-        dropped = driver_devices.record_positions(device=self.device, reported=reported, at=now)
-        return JsonResponse({"kept": len(reported) - dropped.total(), "dropped": dropped})
+        sent = phone_data.positions(self.body(), at=now)
+        dropped = driver_devices.receive_positions(device=self.device, sent=sent, at=now)
+        return JsonResponse({"kept": len(sent) - dropped.total(), "dropped": dropped})
 
 
 class Updates(PhoneView):
@@ -149,7 +149,7 @@ class Push(PhoneView):
         return JsonResponse({"publicKey": driver_devices.public_key()})
 
     def post(self, _request: HttpRequest) -> HttpResponse:
-        driver_devices.subscribe(device=self.device, **reports.subscription(self.body()), at=clock.now())
+        driver_devices.subscribe(device=self.device, **phone_data.subscription(self.body()), at=clock.now())
         return HttpResponse(status=204)
 
     def delete(self, _request: HttpRequest) -> HttpResponse:
@@ -194,7 +194,7 @@ class Photos(PhoneView):
 
     def _keep(self, request: HttpRequest) -> HttpResponse:
         now = clock.now()
-        photo = reports.photo(request.GET.dict(), at=now)
+        photo = phone_data.photo(request.GET.dict(), at=now)
         # Not `request.body`, which has a lower limit. One byte more shows that the photo is too large.
         content = request.read(MOST_BYTES + 1)
         _photo, is_new = proofs.add(

@@ -37,11 +37,11 @@ class Reason(StrEnum):
     TOO_OLD = "too_old"
     INACCURATE = "inaccurate"
     TOO_FAST = "too_fast"  # a jump, or a speed that no vehicle has
-    OUT_OF_ORDER = "out_of_order"  # not later than the one before, or reported before
+    OUT_OF_ORDER = "out_of_order"  # not later than the one before, or sent before
 
 
 @dataclass(frozen=True)
-class Reported:
+class SentPosition:
     """A position as a phone reports it; `accuracy_m` is the radius in which it is probably.
 
     `told_at`: its moment as the phone told it. When a phone sends a position again, `at` may differ by the time that
@@ -67,21 +67,21 @@ class Limits:
 
 
 def plausible(
-    reported: Sequence[Reported], *, last: Reported | None, limits: Limits, at: datetime
-) -> tuple[list[Reported], Counter[Reason]]:
+    sent: Sequence[SentPosition], *, last: SentPosition | None, limits: Limits, at: datetime
+) -> tuple[list[SentPosition], Counter[Reason]]:
     """The positions that are believed, oldest first, and the number of others by reason.
 
-    `reported`: in the order in which the phone heard of them. `last`: the position before these that was believed.
+    `sent`: in the order in which the phone heard of them. `last`: the position before these that was believed.
     `at`: now, by the clock that the reports' moments are from.
 
     Of two positions that contradict each other the exact one is believed, and of two that are alike the earlier one,
     until three in a row agree that it was wrong.
     """
-    kept: list[Reported] = []
-    repeated = _repeated(reported, last)
+    kept: list[SentPosition] = []
+    repeated = _repeated(sent, last)
     dropped = Counter({Reason.OUT_OF_ORDER: repeated})
-    agreeing: list[Reported] = []
-    for position in sorted(reported[repeated:], key=lambda each: each.at):
+    agreeing: list[SentPosition] = []
+    for position in sorted(sent[repeated:], key=lambda each: each.at):
         before = kept[-1] if kept else last
         reason = _alone(position, limits, at) or _after(before, position, limits)
         if reason is None:
@@ -99,14 +99,14 @@ def plausible(
     return kept, +dropped
 
 
-def _repeated(reported: Sequence[Reported], last: Reported | None) -> int:
-    """How many of the first were reported before, because their answer was lost: those up to the last believed one."""
+def _repeated(sent: Sequence[SentPosition], last: SentPosition | None) -> int:
+    """How many of the first were sent before, because their answer was lost: those up to the last believed one."""
     if last is None or last.told_at is None:
         return 0
-    return max((number for number, each in enumerate(reported, 1) if each.told_at == last.told_at), default=0)
+    return max((number for number, each in enumerate(sent, 1) if each.told_at == last.told_at), default=0)
 
 
-def _alone(position: Reported, limits: Limits, at: datetime) -> Reason | None:
+def _alone(position: SentPosition, limits: Limits, at: datetime) -> Reason | None:
     """What is wrong with a position whatever was before it."""
     point = position.point
     if not point.is_on_earth:
@@ -120,7 +120,7 @@ def _alone(position: Reported, limits: Limits, at: datetime) -> Reason | None:
     return Reason.INACCURATE if (position.accuracy_m or 0) > _LEAST_ACCURATE_M else None
 
 
-def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason | None:
+def _after(last: SentPosition | None, position: SentPosition, limits: Limits) -> Reason | None:
     """What is wrong with a position after the last one that was believed."""
     if last is None:
         return None
@@ -137,7 +137,7 @@ def _after(last: Reported | None, position: Reported, limits: Limits) -> Reason 
     return Reason.TOO_FAST
 
 
-def _passed(last: Reported, position: Reported) -> timedelta:
+def _passed(last: SentPosition, position: SentPosition) -> timedelta:
     """The time between them: by the phone's moments, if the way of the two reports explains the difference."""
     passed = position.at - last.at
     if position.told_at is None or last.told_at is None:
@@ -146,7 +146,7 @@ def _passed(last: Reported, position: Reported) -> timedelta:
     return told if timedelta(0) < told - passed <= _LONGEST_WAY else passed
 
 
-def _after_moment(last: Reported | None, position: Reported) -> Reported:
+def _after_moment(last: SentPosition | None, position: SentPosition) -> SentPosition:
     """The position with a moment after that of `last`, so that it becomes the driver's latest."""
     if last is None or position.at > last.at:
         return position

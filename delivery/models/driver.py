@@ -25,7 +25,7 @@ from delivery.models.integrator import Integrator
 
 _X, _Y, _Z = cartesian_columns()
 # What a driver may report. An acceptance is no report: it needs the answer at once.
-REPORTED = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
+FROM_PHONES = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
 
 # Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
 # area of the one before it, so where drivers are dense, few are read besides those that are wanted.
@@ -380,7 +380,7 @@ class DriverDevice(Identified, Credential):
     def __str__(self) -> str:
         return self.name or self.hint
 
-    def may_report(self, *, at: datetime) -> bool:
+    def may_send(self, *, at: datetime) -> bool:
         """Whether no other phone of the driver that is logged in reports positions."""
         others = DriverDevice.objects.filter(driver=self.driver_id, reports_positions=True).exclude(pk=self.pk)
         return self.reports_positions or not others.filter(revoked_at=None, expires_at__gt=at).exists()
@@ -458,7 +458,7 @@ class DriverMove(Identified):
         default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["driver", "report"], name="driver_move_once"),
-            one_of("driver_move_trigger", "trigger", [trigger.value for trigger in REPORTED]),
+            one_of("driver_move_trigger", "trigger", [trigger.value for trigger in FROM_PHONES]),
         ]
         triggers = [
             pgtrigger.ReadOnly(name="driver_move_append_only", exclude=["refusal_detail"]),

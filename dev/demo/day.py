@@ -112,8 +112,8 @@ _ORDERS: list[Sequence[Status]] = [
     (),
 ]
 _WHY = {
-    Status.DELIVERY_FAILED: orders.Report(reason_code=Reason.ABSENT, place="Salvador/BA"),
-    Status.RETURNED: orders.Report(reason_code=Reason.REFUSED),
+    Status.DELIVERY_FAILED: orders.Details(reason_code=Reason.ABSENT, place="Salvador/BA"),
+    Status.RETURNED: orders.Details(reason_code=Reason.REFUSED),
 }
 _BETWEEN_STATUSES = timedelta(hours=12)
 _BETWEEN_ORDERS = timedelta(hours=10)
@@ -206,5 +206,5 @@ def _write_order(seller: Seller, company: str, *, number: int, way: Sequence[Sta
         invoices.receive(seller=seller, environment=Environment.LIVE, raw=xml.encode(), by=_BY, at=at)
     for status in way:
         at += _BETWEEN_STATUSES
-        orders.move(order=order, to=status, by=_BY, at=at, report=_WHY.get(status, orders.NOTHING_MORE))
+        orders.move(order=order, to=status, by=_BY, at=at, details=_WHY.get(status, orders.NOTHING_MORE))
     return order

@@ -57,9 +57,9 @@ from integration.receivers import mails as receiver_mails
 from integration.simulation_steps import ACTOR
 from integration.webhooks import outbox
 
-# How far back the moment of a report may be, and how far a carrier's clock may be ahead.
+# How far back the moment of a move may be, and how far a carrier's clock may be ahead.
 _OLDEST_REPORT, _CLOCK_ERROR = timedelta(days=30), timedelta(minutes=2)
-# A report without a moment that says what an entry has said is one of the same thing for so long: parcels are scanned
+# A move without a moment that says what an entry has said is one of the same thing for so long: parcels are scanned
 # twice, and a second attempt takes longer.
 _SAME_THING = timedelta(hours=1)
 # Who assigns a new order to a carrier, in its history.
@@ -114,7 +114,7 @@ class InvoiceData(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Report:
+class Details:
     """What is reported of a change of status beside the status. `happened_at`: None is the moment of the change."""
 
     reason_code: str = ""
@@ -122,15 +122,15 @@ class Report:
     place: str = ""
     happened_at: datetime | None = None
 
-    def fitting(self, status: Status) -> "Report":
+    def fitting(self, status: Status) -> "Details":
         """As it is recorded of this status: a reason in words alone has the code OTHER. Raises InvalidStatusReport."""
-        report = self
+        details = self
         if status in lifecycle.WITH_REASON and not self.reason_code:
             if not self.reason.strip():
                 raise InvalidStatusReport("code_missing", "code", codes=", ".join(_REASON_CODES))
-            report = replace(self, reason_code=Reason.OTHER.value)
-        report._check(status)  # noqa: SLF001  # its own
-        return report
+            details = replace(self, reason_code=Reason.OTHER.value)
+        details._check(status)  # noqa: SLF001  # its own
+        return details
 
     def repeats(self, entry: StatusLog, *, at: datetime) -> bool:
         """Whether it says nothing else than an entry of the same status has said. What it leaves out is nothing else.
@@ -163,7 +163,7 @@ class Report:
                 raise InvalidStatusReport("nul", name)
 
 
-NOTHING_MORE = Report()
+NOTHING_MORE = Details()
 _REASON_CODES = [reason.value for reason in Reason]
 
 
@@ -301,25 +301,25 @@ def cancel(*, order: Order, by: str, at: datetime) -> Order:
 
 @transaction.atomic
 def move(
-    *, order: Order, to: Status, by: str, at: datetime, via_api: bool = False, report: Report = NOTHING_MORE
+    *, order: Order, to: Status, by: str, at: datetime, via_api: bool = False, details: Details = NOTHING_MORE
 ) -> Order:
     """Change the status to `to` and log it with what is reported of it. No other function writes a status.
 
-    A status that is reported may be that of now, if the report says something else than each of its entries. The first
-    one after the collection sets the promised day of an order with a freight. The texts of a report are not kept of an
-    order that is anonymised.
+    A status of a carrier may be that of now, if the details say something else than each of its entries. The first
+    one after the collection sets the promised day of an order with a freight. The texts of the details are not kept
+    of an order that is anonymised.
 
-    Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the report does not fit it.
+    Raises MoveRefused if `lifecycle.TABLE` does not allow it, InvalidStatusReport if the details do not fit it.
     """
     locked = Order.objects.select_related("seller").select_for_update(of=("self",), no_key=True).get(pk=order.pk)
     before = Status(locked.status)
-    report = check_move(before, to, report, locked.status_log.filter(status=to), at=at)
+    details = check_move(before, to, details, locked.status_log.filter(status=to), at=at)
     locked.status = to.value
     if locked.forgotten_at is not None:
-        report = replace(report, reason="", place="")  # nothing would make them forgotten later
-    entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, report=report)
+        details = replace(details, reason="", place="")  # nothing would make them forgotten later
+    entry = _log_entry(locked, to, via_api=via_api, by=by, at=at, details=details)
     happened_at = entry.occurred_at
-    if report.happened_at is not None:
+    if details.happened_at is not None:
         check_moment(happened_at, last=locked.status_log.latest("pk").occurred_at, at=at)
         # A clock that is ahead must not put the next entry before this one.
         entry.happened_at = happened_at = min(happened_at, at)
@@ -341,15 +341,15 @@ def move(
     return locked
 
 
-def check_move(before: Status, to: Status, report: Report, entries: Iterable[StatusLog], *, at: datetime) -> Report:
+def check_move(before: Status, to: Status, details: Details, entries: Iterable[StatusLog], *, at: datetime) -> Details:
     """What is recorded of a move. `entries`: those of the order's log with the status `to`.
 
     Raises MoveRefused or InvalidStatusReport, as `move` does.
     """
-    is_again = before is to and to in lifecycle.REPORTED
+    is_again = before is to and to in lifecycle.BY_CARRIER
     if not is_again:
         lifecycle.move(before, to)
-    fitting = report.fitting(to)
+    fitting = details.fitting(to)
     if is_again and any(fitting.repeats(entry, at=at) for entry in entries):
         lifecycle.move(before, to)
     return fitting
@@ -416,7 +416,7 @@ def _freight(payload: NewOrder, origin: str) -> Price:
 
 
 def _log_entry(
-    order: Order, status: Status, *, via_api: bool, by: str, at: datetime, report: Report = NOTHING_MORE
+    order: Order, status: Status, *, via_api: bool, by: str, at: datetime, details: Details = NOTHING_MORE
 ) -> StatusLog:
     return StatusLog(
         order=order,
@@ -426,10 +426,10 @@ def _log_entry(
         by=by,
         created_at=at,
         updated_at=at,
-        reason_code=report.reason_code,
-        reason=report.reason,
-        place=report.place,
-        happened_at=report.happened_at,
+        reason_code=details.reason_code,
+        reason=details.reason,
+        place=details.place,
+        happened_at=details.happened_at,
     )
 
 

@@ -36,12 +36,12 @@ def set_authentication(
     return found
 
 
-def report_changes(*, at: datetime) -> int:
+def tell_changes(*, at: datetime) -> int:
     """Tell the members of each seller whose endpoint's state is another than the one reported last. Returns how many.
 
     Of the sandbox nobody is told.
     """
-    return health.report_changes(EndpointAlerts, _tell, at=at)
+    return health.tell_changes(EndpointAlerts, _tell, at=at)
 
 
 def _tell(alerts: EndpointAlerts, state: Health, facts: dict[str, Any], at: datetime) -> None:

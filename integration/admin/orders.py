@@ -33,13 +33,13 @@ from common.brazil.formats import document, money
 from integration import lifecycle, words
 from integration.accounts.admin import SELLER
 from integration.actions import orders
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.carriers import actions as carriers
 from integration.carriers.admin import AssignmentInline, CarrierForm
 from integration.carriers.movement_files import MovementFiles
 from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
-from integration.forms import ReportForm
+from integration.forms import DetailsForm
 from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status
 from integration.models import Carrier, Order, SearchCode, StatusLog, compact_document
@@ -121,7 +121,7 @@ _AS_SENT = [
 ]
 
 
-class AdminReportForm(ReportForm):
+class AdminDetailsForm(DetailsForm):
     """With the admin's fields."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -132,7 +132,7 @@ class AdminReportForm(ReportForm):
 
 
 def _ask(
-    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status, form: ReportForm
+    model_admin: ModelAdmin, request: HttpRequest, chosen: list[Order], target: Status, form: DetailsForm
 ) -> HttpResponse:
     rows = []
     for order in chosen:
@@ -161,11 +161,11 @@ def _list_action(status: Status) -> Any:
     def act(model_admin: Any, request: HttpRequest, queryset: QuerySet[Order]) -> HttpResponse | None:
         chosen = list(queryset)
         sent = request.POST if admin_base.is_confirmed(request) else None
-        form = AdminReportForm(sent, targets=[status])
+        form = AdminDetailsForm(sent, targets=[status])
         if not form.is_valid():
             return _ask(model_admin, request, chosen, status, form)
         for order in chosen:
-            model_admin.move(request, order, status, form.report)
+            model_admin.move(request, order, status, form.details)
         return admin_base.back(model_admin, request)
 
     act.__name__ = f"move_to_{status}"
@@ -279,10 +279,10 @@ class OrderAdmin(LargeTable, MovementFiles):
         context["others"] = [(status.value, MOVES[status]) for status in lifecycle.choices(current) if status != usual]
         return rendered_in(super().render_change_form(request, context, *args, **kwargs), order.company)
 
-    def move(self, request: HttpRequest, order: Order, target: Status, report: Report) -> None:
+    def move(self, request: HttpRequest, order: Order, target: Status, details: Details) -> None:
         """Change the status of one order and show the result as a message."""
         try:
-            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), report=report)
+            moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), details=details)
         except InvalidStatusReport as error:
             self.message_user(request, f"{order}: {words.refusal(error)}", messages.ERROR)
             return

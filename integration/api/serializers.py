@@ -18,7 +18,7 @@ from common.api.views import PayloadWarning, nearest
 from common.simulation import pace
 from integration import postcodes, words
 from integration import simulation_steps as steps
-from integration.actions.orders import Address, Item, NewOrder, Receiver, Report
+from integration.actions.orders import Address, Details, Item, NewOrder, Receiver
 from integration.api.fields import (
     OPTIONAL,
     REQUIRED,
@@ -232,12 +232,12 @@ class ReportSerializer(BodySerializer):
     occurredAt = MomentField(help_text="When it happened, at most 30 days ago and not before the entry before it.")
 
     @property
-    def report(self) -> Report:
-        return self.report_of(self.validated_data)
+    def details(self) -> Details:
+        return self.details_of(self.validated_data)
 
     @staticmethod
-    def report_of(data: dict[str, Any]) -> Report:
-        return Report(
+    def details_of(data: dict[str, Any]) -> Details:
+        return Details(
             reason_code=data.get("code") or "",
             reason=data.get("reason") or "",
             place=data.get("place") or "",

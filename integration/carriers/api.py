@@ -13,7 +13,7 @@ from common import clock
 from common.api.openapi import Answer, example_body
 from common.api.serializers import BodySerializer
 from integration import lifecycle
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.api import problems
 from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey
 from integration.api.fields import REQUIRED, ChoiceField, IdentifierField, OptionalTextField
@@ -46,7 +46,7 @@ class EventSerializer(ReportSerializer):
     seller = OptionalTextField(
         max_length=20, help_text="The reference of the order's seller, for a code that orders of several have."
     )
-    status = ChoiceField(choices=[status.value for status in lifecycle.REPORTED])
+    status = ChoiceField(choices=[status.value for status in lifecycle.BY_CARRIER])
 
 
 @dataclass(frozen=True)
@@ -65,20 +65,20 @@ class _EachEvent(serializers.ListSerializer[Any]):
             valid = self.child.run_validation(data)  # type: ignore[union-attr]  # it has a child
         except serializers.ValidationError as error:
             return InvalidEvent(_event_id(data), error.detail)
-        report = ReportSerializer.report_of(valid)
+        details = ReportSerializer.details_of(valid)
         return Movement(
             event_id=valid["eventId"],
             tracking_code=valid["trackingCode"],
             status=Status(valid["status"]),
             seller=valid.get("seller") or "",
-            content=_digest(report),
-            **vars(report),
+            content=_digest(details),
+            **vars(details),
         )
 
 
-def _digest(report: Report) -> bytes:
-    moment = report.happened_at and report.happened_at.timestamp()
-    said = (report.reason_code, report.reason, report.place, moment)
+def _digest(details: Details) -> bytes:
+    moment = details.happened_at and details.happened_at.timestamp()
+    said = (details.reason_code, details.reason, details.place, moment)
     return hashlib.sha256(repr(said).encode()).digest()
 
 

@@ -84,7 +84,7 @@ COLUMNS = (
     Column("tracking_code", gettext_lazy("tracking code"), "trackingCode",
            FormFieldWidget(forms.CharField(max_length=LONGEST_CODE)), is_required=True),
     Column("status", gettext_lazy("status"), "status",
-           ChoiceWidget([(status.value, words.STATUSES[status]) for status in lifecycle.REPORTED]), is_required=True),
+           ChoiceWidget([(status.value, words.STATUSES[status]) for status in lifecycle.BY_CARRIER]), is_required=True),
     Column("happened_at", gettext_lazy("happened at"), "occurredAt", _MomentWidget()),
     Column("reason_code", gettext_lazy("reason code"), "code",
            ChoiceWidget([(code.value, text) for code, text in words.REASONS.items()])),

@@ -15,7 +15,7 @@ from common.brazil.states import region_of
 from common.postgresql import prepared
 from integration import lifecycle, words
 from integration.actions import orders as order_actions
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.errors import (
     MOST_NAMED,
     AmbiguousTrackingCode,
@@ -55,8 +55,8 @@ class Movement:
     content: bytes = b""
 
     @property
-    def report(self) -> Report:
-        return Report(self.reason_code, self.reason, self.place, self.happened_at)
+    def details(self) -> Details:
+        return Details(self.reason_code, self.reason, self.place, self.happened_at)
 
 
 @dataclass(frozen=True)
@@ -187,21 +187,21 @@ def _foreseen(movement: Movement, order: Order, log: list[StatusLog], *, at: dat
     _check_target(movement, last.status)
     alike = [entry for entry in log if entry.status == status]
     try:
-        report = order_actions.check_move(Status(last.status), status, movement.report, alike, at=at)
+        details = order_actions.check_move(Status(last.status), status, movement.details, alike, at=at)
     except MoveRefused as refusal:
         if refusal.values["current"] != status:
             raise
         return False
     if movement.happened_at is not None:
         order_actions.check_moment(movement.happened_at, last=last.occurred_at, at=at)
-    log.append(StatusLog(order=order, status=status.value, created_at=at, **vars(report)))
+    log.append(StatusLog(order=order, status=status.value, created_at=at, **vars(details)))
     return True
 
 
 def _check_target(movement: Movement, current: str) -> None:
     """Raises MoveRefused unless it is a status that is reported."""
-    if movement.status not in lifecycle.REPORTED:
-        raise MoveRefused(current=current, target=movement.status, possible=", ".join(lifecycle.REPORTED))
+    if movement.status not in lifecycle.BY_CARRIER:
+        raise MoveRefused(current=current, target=movement.status, possible=", ".join(lifecycle.BY_CARRIER))
 
 
 def _record(movement: Movement, order: Order, *, source: str, by: str, at: datetime) -> tuple[MovementRecord, bool]:
@@ -238,7 +238,7 @@ def _move(movement: Movement, order: Order, *, source: str, by: str, at: datetim
     )
     with transaction.atomic(durable=True):
         try:
-            order_actions.move(order=order, to=movement.status, by=by, at=at, report=movement.report)
+            order_actions.move(order=order, to=movement.status, by=by, at=at, details=movement.details)
         except MoveRefused as refusal:
             if refusal.values["current"] != movement.status:
                 raise

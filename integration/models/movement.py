@@ -56,7 +56,7 @@ class MovementRecord(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["source", "event_id"], name="one_movement_per_event"),
             models.CheckConstraint(
-                name="movement_record_status", condition=Q(status__in=[s.value for s in lifecycle.REPORTED])
+                name="movement_record_status", condition=Q(status__in=[s.value for s in lifecycle.BY_CARRIER])
             ),
         ]
         indexes = [models.Index(fields=["recorded_at"], name="movement_record_oldest")]

@@ -22,7 +22,7 @@ from common.webhooks.models import (
     EventQuerySet,
     Health,
     QueueItem,
-    Reported,
+    ToldHealth,
     attempt_indexes,
     endpoint_constraints,
     event_constraints,
@@ -286,8 +286,8 @@ class WebhookAttempt(Attempt):
         indexes = attempt_indexes(_PREFIX)
 
 
-class EndpointAlerts(Reported):
-    """What was reported about a seller's endpoint, see Reported."""
+class EndpointAlerts(ToldHealth):
+    """What was reported about a seller's endpoint, see ToldHealth."""
 
     endpoint = models.OneToOneField(WebhookEndpoint, primary_key=True, on_delete=models.CASCADE, related_name="alerts")
 

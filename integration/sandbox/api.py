@@ -74,8 +74,8 @@ class SandboxOrderViewSet(SellerViewSet):
         order = self.order(order_id)
         if status not in _TARGETS:
             raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
-        report = self.read_body(ReportSerializer(data=request.data)).report
-        by_hand.perform(order=order, to=Status(status), report=report, by=self.actor, at=clock.now())
+        details = self.read_body(ReportSerializer(data=request.data)).details
+        by_hand.perform(order=order, to=Status(status), details=details, by=self.actor, at=clock.now())
         return self.shown(order_id)
 
 

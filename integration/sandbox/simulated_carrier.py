@@ -4,7 +4,7 @@ from datetime import datetime
 
 from common.simulation.rows import Simulator
 from integration.actions import orders
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.models import Simulation
 from integration.simulation_steps import ACTOR
 
@@ -14,8 +14,8 @@ def _advance(simulation: Simulation, *, at: datetime) -> None:
     order = simulation.order
     step = simulation.next_step(order)
     if step is not None:
-        report = Report(reason_code=step.code, reason=step.reason, place=step.place)
-        order = orders.move(order=order, to=step.status, by=ACTOR, at=at, report=report)
+        details = Details(reason_code=step.code, reason=step.reason, place=step.place)
+        order = orders.move(order=order, to=step.status, by=ACTOR, at=at, details=details)
     simulation.plan(order, at=at)
     if simulation.due_at is None:
         simulation.delete()

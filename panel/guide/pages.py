@@ -25,9 +25,7 @@ ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
 # Programs that receive webhooks, which the quickstarts fetch, by their extension.
-RECEIVERS = {
-    name: settings.BASE_DIR / "templates" / "panel" / "snippets" / f"receive.{name}.txt" for name in ("py", "js", "php")
-}
+RECEIVERS = {name: settings.BASE_DIR / "panel" / "guide" / f"receive.{name}.txt" for name in ("py", "js", "php")}
 TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
 TABLE_OF_CALLS = "<!-- the table of the description -->"
 

@@ -22,7 +22,6 @@ from common.fields import composed, folded
 from common.http_requests import browser_name
 from common.webhooks.models import STATE_COLOURS, STATE_NAMES
 from delivery import columns, words
-from delivery.lifecycle import Status
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
@@ -60,14 +59,6 @@ def window(value: Window) -> str:
 def charge_name(value: str) -> Any:
     """What an account owes an amount for, in the reader's language."""
     return words.CHARGES[value]
-
-
-@register.filter
-def ending_name(delivery: Any) -> str:
-    """How a delivery ended, which is annotated with its `ending`, in the reader's language."""
-    statuses = [stop.status for stop in delivery.ordered_stops]
-    failed = statuses.count(Status.FAILED)
-    return words.ending(delivery.ending, delivery.mode, failed=failed, stops=len(statuses))
 
 
 @register.filter

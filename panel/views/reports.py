@@ -1,52 +1,39 @@
-"""Reports: what accounts owe for the deliveries that ended within a period, and what drivers have earned."""
+"""Pages and files of the reports of both areas, and the list of the deliveries that a report's sums are made of."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
-from decimal import Decimal
-from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.auth.mixins import PermissionRequiredMixin
-from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import formats, timezone
-from django.utils.formats import localize
+from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext
+from django.utils.translation import gettext_lazy
 
-from common import clock
 from common.actors import actor
 from common.api.heavy import heavy
 from common.api.pagination import InvalidCursor, Page
 from common.brazil.formats import money, number
 from common.files import table_files
-from common.files.csv_files import Cell
-from common.files.table_files import Column, OfMoments
 from common.pages.periods import Period
-from common.pages.plots import Bars, Chart, Figure, Series
+from common.pages.plots import Figure
+from common.pages.reports import MOST_ROWS, Report, Table
 from common.postgresql.replica import may_be_old
-from delivery import reports, words
-from delivery.lifecycle import Ending, Status
-from delivery.models import Delivery, Tariff
-from delivery.models.delivery import DeliveryQuerySet
-from delivery.models.stop import LABELS
-from delivery.pricing import Charge
-from delivery.reports import Charged, Line, Row, Service
-from delivery.words import text_of_simulator
+from delivery import reports
+from delivery.models import Delivery, Environment
+from integration import reports as order_reports
+from integration.models import Order
 from panel.filters import PER_PAGE
-from panel.views.base import AccountView, LoggedInView
+from panel.views.base import AccountView, LoggedInView, SellerView
 
-_Table = tuple[Sequence[Column], Iterable[Any]]
 LONGEST = timedelta(days=366)
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)
 _log = logging.getLogger(__name__)
-_FEWEST_COLUMNS = 7
-# Lines that a page shows. The file has all of them.
-_MOST_LINES = 500
 # A file with more deliveries is refused instead of cut, because its sum would not be that of the report.
 _MOST_ROWS = 50_000
 
@@ -93,433 +80,7 @@ class PeriodForm(forms.Form):
         return self.cleaned_data
 
 
-def date_name(day: date, period: Period) -> str:
-    return formats.date_format(day, "d/m" if period.is_by_day else "m/Y")
-
-
-def part_name(part: date, period: Period) -> str:
-    """The label of a column, also of an hour."""
-    if isinstance(part, datetime):
-        return formats.date_format(timezone.localtime(part), "H:i")
-    return date_name(part, period)
-
-
-def _from_first(used: Collection[date], dates: list[date]) -> list[date]:
-    """The dates from the first one that is used, a week at least, so that a new account's chart is not empty space."""
-    first = next((number for number, day in enumerate(dates) if day in used), 0)
-    return dates[max(0, min(first, len(dates) - _FEWEST_COLUMNS)) :]
-
-
-def share(percent: float | None) -> str:
-    """A percentage as text."""
-    return "–" if percent is None else f"{round(percent)} %"  # noqa: RUF001  # as in the tables
-
-
-def _minutes(minutes: float | None) -> str:
-    return "–" if minutes is None else localize(round(minutes, 1))  # noqa: RUF001  # as in the tables
-
-
-def _reasons(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[str, int, int]]:
-    """`reports.reasons` in the reader's language: the reason, how many failed, how many were delivered later."""
-    return [
-        (words.failure(each.code, text_of_simulator(each.text)) or _("No reason"), each.failed, each.delivered_later)
-        for each in reports.reasons(deliveries, period)
-    ]
-
-
-def _figures(
-    deliveries: DeliveryQuerySet, lines: list[Line], period: Period, *, files: Mapping[str, str]
-) -> dict[str, Any]:
-    """What a report shows by day or month, the reasons of failures and the drivers.
-
-    `lines` are those of `reports.of_days`; `files` has the address of each table's file.
-    """
-    service = reports.service_of_dates(deliveries, period)
-    if period.first == period.last:
-        by_part = {line.of: line for line in reports.of_parts(deliveries, period, period.hours)}
-        service_of_part = reports.service_of_parts(deliveries, period, period.hours)
-        now = timezone.localtime(clock.now())
-        parts: list[date] = [hour for hour in period.hours if hour <= now]
-        heading = _("Hour")
-    else:
-        by_part, service_of_part = {line.of: line for line in lines}, service
-        parts = _from_first(by_part, [day for day in period.dates if day <= timezone.localdate()])
-        heading = _("Day") if period.is_by_day else _("Month")
-
-    def chart(title: str, series: list[Series], values: Callable[[date], list[Any]], **options: Any) -> Chart:
-        rows = [(part_name(part, period), values(part)) for part in parts]
-        return Chart.of(title, heading=heading, series=series, rows=rows, **options)
-
-    def counts(day: date) -> list[int]:
-        return _counts(by_part.get(day, Line()))
-
-    def amounts(day: date) -> list[Decimal]:
-        line = by_part.get(day, Line())
-        return [amount(line) for _name, _look, amount in kinds]
-
-    def of_service(name: str) -> Callable[[date], list[Any]]:
-        return lambda day: [getattr(service_of_part[day], name) if day in service_of_part else None]
-
-    looks = {Ending.DELIVERED: "good", Ending.NOT_DELIVERED: "bad", Ending.CANCELLED: "warn", Ending.EXPIRED: "info"}
-    drivers = reports.service_of_drivers(deliveries, period)
-    kinds = _AMOUNTS if reports.total(lines).extras else [_AMOUNTS[0], _AMOUNTS[-1]]
-    return {
-        "charts": [
-            chart(_("Deliveries"), [Series(words.ENDINGS[each], looks[each]) for each in Ending], counts),
-            chart(
-                _("Amount"),
-                [Series(name, look) for name, look, _amount in kinds],
-                amounts,
-                shown=money,
-            ),
-            chart(
-                _("Delivered on time"),
-                [Series(_("On time"), "good")],
-                of_service("percent_on_time"),
-                shown=share,
-                has_totals=False,
-                top=100,
-            ),
-            chart(
-                _("Minutes until a driver accepts (median)"),
-                [Series(_("Minutes"), "info")],
-                of_service("minutes"),
-                shown=_minutes,
-                has_totals=False,
-            ),
-        ],
-        "bars": [
-            Bars.of(
-                _("Why drop-offs failed"),
-                columns=[_("Reason"), _("Not delivered"), _("Second attempt delivered")],
-                rows=[
-                    (reason, failed + later, [number(failed), number(later)])
-                    for reason, failed, later in _reasons(deliveries, period)
-                ],
-                look="bad",
-                file=files["reasons"],
-            ),
-            Bars.of(
-                _("Drivers"),
-                columns=[_("Driver"), _("Routes"), _("On time"), _("Minutes")],
-                rows=[(each.of.name, each.taken, [number(each.taken), *_went(each)]) for each in drivers],
-                look="good",
-                file=files["drivers"],
-            ),
-        ],
-        "owed": _owed(deliveries, period),
-        "dates": [(line, _period_of(line, period), service.get(line.of)) for line in lines],
-        "files": files,
-    }
-
-
-def _headline(of: Callable[[Period], DeliveryQuerySet], total: Line, period: Period) -> dict[str, Any]:
-    """What a report begins with: its figures, and how they differ from those of the period before.
-
-    `of`: the deliveries that a report of a period is about.
-    """
-    before = period.before(timezone.localdate())
-    earlier = Line() if before is None else reports.total(reports.of_days(of(before), before))
-    now = reports.service_of_period(of(period), period)
-    then = None if before is None else reports.service_of_period(of(before), before)
-    points, minutes = _("points"), _("min")
-    return {
-        "compared": before if earlier.count else None,
-        "headline": [
-            Figure.of(_("Deliveries that ended"), total.count, earlier.count),
-            Figure.of(
-                _("Delivered on time"),
-                now and now.percent_on_time,
-                then and then.percent_on_time,
-                shown=share,
-                unit=points,
-                better=1,
-            ),
-            Figure.of(
-                _("Minutes until a driver accepts (median)"),
-                now and now.minutes,
-                then and then.minutes,
-                shown=_minutes,
-                unit=minutes,
-                better=-1,
-            ),
-            Figure.of(_("Total"), total.amount, earlier.amount, shown=money),
-        ],
-    }
-
-
-# The sums of a line with their names and colours; the ends are those of accounts without failures that cost something.
-_AMOUNTS: list[tuple[Any, str, Callable[[Line], Decimal]]] = [
-    (gettext_lazy("Prices"), "good", attrgetter("prices")),
-    (words.CHARGES[Charge.RETRY], "info", attrgetter("retries")),
-    (words.CHARGES[Charge.RETURN], "bad", attrgetter("returns")),
-    (gettext_lazy("Cancellation fees"), "warn", attrgetter("fees")),
-]
-
-
-def _owed(deliveries: DeliveryQuerySet, period: Period) -> list[tuple[Any, Charged]]:
-    """What makes up the sum of a report: the name of each kind, and how much of it at which percentage."""
-    return [(words.CHARGES[each.charge], each) for each in reports.charges(deliveries, period)]
-
-
-def _went(service: Service | None) -> list[str]:
-    """The share on time and the minutes, as text."""
-    if service is None:
-        return [share(None), _minutes(None)]
-    return [share(service.percent_on_time), _minutes(service.minutes)]
-
-
-class _OfAllAccounts(LoggedInView, PermissionRequiredMixin):
-    permission_required = "delivery.change_integrator"
-
-
-class AllAccounts(_OfAllAccounts):
-    """The live deliveries of every account, and the earnings of drivers if they have a share."""
-
-    @heavy
-    @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
-        form = PeriodForm.of(request.GET)
-        context = _context(form)
-        if period := form.period:
-            lines = reports.of_all_accounts(period)
-            every = reports.live(period)
-            files = {
-                table: f"{reverse(f'panel:reports_{table}_export')}?{request.GET.urlencode()}"
-                for table in TABLES_OF_ALL
-            }
-            context |= _figures(every, reports.of_days(every, period), period, files=files)
-            service = reports.service(every, by="integrator")
-            drivers = reports.of_drivers(period) if Tariff.pays_drivers() else []
-            if drivers:  # whose table has the same figures
-                context["bars"] = [each for each in context["bars"] if each.file != files["drivers"]]
-            went = {each.of.pk: each for each in reports.service_of_drivers(every, period)} if drivers else {}
-            context |= {
-                "lines": [(line, service.get(line.of.pk)) for line in lines[:_MOST_LINES]],
-                "total": (total := reports.total(lines)),
-                **_headline(reports.live, total, period),
-                "has_more": len(lines) > _MOST_LINES,
-                "most": max((line.amount for line in lines), default=0) or 1,
-                "drivers": [(each, went.get(each.of.pk)) for each in drivers[:_MOST_LINES]],
-                "most_earned": max((each.earned for each in drivers), default=0) or 1,
-                "earned": sum(each.earned for each in drivers),
-            }
-        return self.page("panel/report_of_all.html", **context)
-
-
-class AllAccountsExport(_OfAllAccounts):
-    """One of `TABLES_OF_ALL`."""
-
-    @heavy
-    @may_be_old
-    def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
-        period = PeriodForm.of(request.GET).period
-        if period is None or (table == "earnings" and not Tariff.pays_drivers()):
-            return redirect(f"{reverse('panel:reports')}?{request.GET.urlencode()}")
-        _log.info("%s exported the report of all accounts: %s", actor(request), table)
-        columns, rows = TABLES_OF_ALL[table](reports.live(period), period)
-        return table_files.response(request, f"{table}-{_name_of(period)}", columns=columns, rows=rows)
-
-
-class Account(AccountView):
-    """The deliveries of one account by day, or by month if the period is long."""
-
-    @heavy
-    @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
-        form = PeriodForm.of(request.GET)
-        context = _context(form)
-        if period := form.period:
-            lines = reports.of_days(self.deliveries, period)
-            files = {table: f"{self.url(f'report_{table}_export')}?{request.GET.urlencode()}" for table in TABLES}
-            total = reports.total(lines)
-            context |= {**_figures(self.deliveries, lines, period, files=files), "total": total}
-            context |= _headline(lambda _period: self.deliveries, total, period)
-        return self.page("panel/report.html", **context)
-
-
-class AccountExport(AccountView):
-    """One of `TABLES`."""
-
-    @heavy
-    @may_be_old
-    def get(self, request: HttpRequest, table: str) -> HttpResponseBase:
-        period = PeriodForm.of(request.GET).period
-        if period is None:
-            return redirect(f"{self.url('report')}?{request.GET.urlencode()}")
-        _log.info("%s exported the report of account %s: %s", actor(request), self.account.pk, table)
-        columns, rows = TABLES[table](self.deliveries, period)
-        name = f"{table}-{self.environment}-{_name_of(period)}"
-        return table_files.response(request, name, columns=columns, rows=rows)
-
-
-def _table_of_days(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    service = reports.service_of_dates(deliveries, period)
-    columns: list[Column] = [
-        (_("Day") if period.is_by_day else _("Month"), attrgetter("line.of")),
-        *_columns_of_line(),
-    ]
-    return columns, [_Served(line, service.get(line.of)) for line in reports.of_days(deliveries, period)]
-
-
-def _table_of_drivers(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    columns: list[Column] = [
-        (_("Driver"), attrgetter("of.name")),
-        (_("Routes"), attrgetter("taken")),
-        (_("Delivered"), attrgetter("delivered")),
-        *_columns_of_service(lambda row: row),
-    ]
-    return columns, reports.service_of_drivers(deliveries, period)
-
-
-def _table_of_reasons(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    columns: list[Column] = [
-        (_("Reason"), itemgetter(0)),
-        (_("Not delivered"), itemgetter(1)),
-        (_("Second attempt delivered"), itemgetter(2)),
-    ]
-    return columns, _reasons(deliveries, period)
-
-
-def _table_of_accounts(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    service = reports.service(deliveries, by="integrator")
-    columns: list[Column] = [
-        (_("Account"), attrgetter("line.of.name")),
-        ("id", attrgetter("line.of.pk")),
-        *_columns_of_period(period),
-        *_columns_of_line(),
-    ]
-    return columns, [_Served(line, service.get(line.of.pk)) for line in reports.of_all_accounts(period)]
-
-
-def _table_of_earnings(_deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    columns: list[Column] = [
-        (_("Driver"), attrgetter("of.name")),
-        ("id", attrgetter("of.pk")),
-        *_columns_of_period(period),
-        (_("Routes"), attrgetter("routes")),
-        ("km", attrgetter("km")),
-        (_("Earned"), attrgetter("earned")),
-    ]
-    return columns, reports.of_drivers(period)
-
-
-def _table_of_charges(deliveries: DeliveryQuerySet, period: Period) -> _Table:
-    columns: list[Column] = [
-        (_("What for"), lambda row: str(row[0])),
-        (_("Of the price (%)"), lambda row: row[1].percent),
-        (_("Deliveries"), lambda row: row[1].deliveries),
-        (_("Amount"), lambda row: row[1].amount),
-    ]
-    return columns, _owed(deliveries, period)
-
-
-# The files of the report of an account and of that of all accounts: one row for each day or month, driver, and so on.
-TABLES: dict[str, Callable[[DeliveryQuerySet, Period], _Table]] = {
-    "charges": _table_of_charges,
-    "days": _table_of_days,
-    "drivers": _table_of_drivers,
-    "reasons": _table_of_reasons,
-}
-TABLES_OF_ALL = {**TABLES, "accounts": _table_of_accounts, "earnings": _table_of_earnings}
-
-
-class _Served(NamedTuple):
-    """A line with how its deliveries went."""
-
-    line: Line
-    service: Service | None
-
-
-def _columns_of_period(period: Period) -> list[Column]:
-    return [(_("First day"), lambda _row: period.first), (_("Last day"), lambda _row: period.last)]
-
-
-def _columns_of_line() -> list[Column]:
-    """Of rows that are `_Served`. Files have what failures have added at the end, where people had none before."""
-
-    def count(ending: Ending) -> Callable[[_Served], Cell]:
-        return lambda row: row.line.counts[ending]
-
-    return [
-        *((words.ENDINGS[ending], count(ending)) for ending in Ending),
-        (_("Prices"), attrgetter("line.prices")),
-        (_("Cancellation fees"), attrgetter("line.fees")),
-        (_("Amount"), attrgetter("line.amount")),
-        *_columns_of_service(attrgetter("service")),
-        (words.CHARGES[Charge.RETRY], attrgetter("line.retries")),
-        (words.CHARGES[Charge.RETURN], attrgetter("line.returns")),
-    ]
-
-
-def _columns_of_service(service: Callable[[Any], Service | None]) -> list[Column]:
-    def rounded(name: str) -> Callable[[Any], Cell]:
-        def of_row(row: Any) -> Cell:
-            figure = getattr(service(row), name, None)
-            return None if figure is None else Decimal(f"{figure:.1f}")
-
-        return of_row
-
-    return [
-        (_("Delivered on time"), lambda row: getattr(service(row), "on_time", None)),
-        (_("On time (%)"), rounded("percent_on_time")),
-        (_("Minutes until a driver accepts (median)"), rounded("minutes")),
-    ]
-
-
-def _counts(line: Line) -> list[int]:
-    return [line.counts[ending] for ending in Ending]
-
-
-class Deliveries(AccountView):
-    """The deliveries that a report's sums are made of."""
-
-    @heavy
-    @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
-        return self._list(request, PeriodForm.of(request.GET))
-
-    def _list(self, request: HttpRequest, form: PeriodForm, **context: Any) -> HttpResponse:
-        context |= _context(form)
-        if period := form.period:
-            page = self._page(period, request.GET.get("before", ""))
-            prefetch_related_objects(page.rows, "stops")
-            lines = reports.of_days(self.deliveries, period)
-            context |= {"rows": page.rows, "older": page.next_cursor, "total": reports.total(lines)}
-        return self.page("panel/report_deliveries.html", **context)
-
-    def _page(self, period: Period, cursor: str) -> Page[Delivery]:
-        try:
-            return reports.rows(self.deliveries, period, limit=PER_PAGE, cursor=cursor)
-        except InvalidCursor:
-            return reports.rows(self.deliveries, period, limit=PER_PAGE)
-
-
-class DeliveriesExport(Deliveries):
-    """One row for each delivery of a report. Their amounts add up to the report's."""
-
-    @heavy
-    @may_be_old
-    def get(self, request: HttpRequest) -> HttpResponseBase:
-        form = PeriodForm.of(request.GET)
-        period = form.period
-        if period is None:
-            return self._list(request, form)
-        count = reports.total(reports.of_days(self.deliveries, period)).count
-        if count > _MOST_ROWS:
-            return self._list(request, form, too_many=count, most=_MOST_ROWS)
-        _log.info("%s exported the report of account %s", actor(request), self.account.pk)
-        rows = reports.all_rows(self.deliveries, period)
-        name = f"report-{self.environment}-{_name_of(period)}"
-        return table_files.response(request, name, columns=_columns_of_deliveries(), rows=rows, most=_MOST_ROWS)
-
-
-def _context(form: PeriodForm) -> dict[str, Any]:
-    """The form, further periods to choose from, and the time zone of its days."""
-    return {"form": form, "zone": timezone.get_current_timezone_name(), **periods(form.period)}
-
-
-def periods(period: Period | None) -> dict[str, Any]:
+def _periods(period: Period | None) -> dict[str, Any]:
     """A period, the months `before` and `after` it, and the `others` that are asked for most, with their names.
 
     A month that has not begun is left out.
@@ -542,35 +103,178 @@ def periods(period: Period | None) -> dict[str, Any]:
     }
 
 
-def _period_of(line: Line, period: Period) -> Period:
-    """The days of a line of `reports.of_days`."""
-    days = Period(line.of, line.of) if period.is_by_day else Period.month_of(line.of)
-    return days.within(period)
+def _query(period: Period) -> str:
+    return f"?since={period.first}&until={period.last}"
 
 
-def _name_of(period: Period) -> str:
-    return f"{period.first}-{period.last}"
+class _ReportView(LoggedInView):
+    """The page of a report, and with the name of a table its file. `url_name`: of the page; those of files begin so."""
+
+    url_name: ClassVar[str]
+    tables: ClassVar[Sequence[str]]
+    title: str | Promise = gettext_lazy("Report")
+
+    def report(self, period: Period) -> Report:
+        raise NotImplementedError
+
+    def name_of(self, table: str, period: Period) -> str:
+        """Of the file of a table."""
+        return f"{table}-{period}"
+
+    def url(self, name: str, *arguments: Any) -> str:
+        return reverse(f"panel:{name}", args=arguments)
+
+    def leads_to(self, name: str, row: Any, period: Period) -> str:
+        """Where a row of a table leads; empty if nowhere."""
+        return _query(period.of_part(row.of)) if name in ("days", "orders") else ""
+
+    @heavy
+    @may_be_old
+    def get(self, request: HttpRequest, table: str = "") -> HttpResponseBase:
+        form = PeriodForm.of(request.GET)
+        report = self.report(form.period) if form.period else None
+        if not table:
+            return self._page(form, report)
+        if report is None or table not in report.tables:
+            return redirect(f"{self.url(self.url_name)}?{request.GET.urlencode()}")
+        _log.info("%s exported %s", actor(request), request.path)
+        made = report.tables[table]()
+        name = self.name_of(table, report.period)
+        return table_files.response(request, name, columns=table_files.of_rows(made.columns), rows=made.rows)
+
+    def _page(self, form: PeriodForm, report: Report | None) -> HttpResponse:
+        context: dict[str, Any] = {"form": form, "title": self.title, **_periods(form.period)}
+        if report:
+            compared = report.before.period if report.before else None
+            context |= {"report": report, "headline": report.figures(), "compared": compared}
+        if report and report.lines:
+            shown = [self._shown(name, make(), report.period) for name, make in report.tables.items()]
+            context |= {"charts": report.charts(), "tables": [each for each in shown if each["rows"]]}
+        return self.page("panel/report.html", **context)
+
+    def _shown(self, name: str, table: Table, period: Period) -> dict[str, Any]:
+        """A table of the page, with the address of its file, and of each row where it leads, its bar and its cells."""
+        rows = table.page_rows[:MOST_ROWS]
+        return {
+            "name": name,
+            "table": table,
+            "file": f"{self.url(f'{self.url_name}_{name}_export')}?{self.request.GET.urlencode()}",
+            "rows": [
+                (self.leads_to(name, row, period), table.bar(row) if table.bar else None, table.cells(row))
+                for row in rows
+            ],
+        }
 
 
-def _ending(row: Row) -> str:
-    return words.ending(row.ending, row.mode, failed=row.statuses.count(Status.FAILED), stops=len(row.statuses))
+class Account(AccountView, _ReportView):
+    """The deliveries of one account by day, or by month if the period is long."""
+
+    url_name = "report"
+    tables = ("charges", "days", "drivers", "reasons")
+
+    def report(self, period: Period) -> Report:
+        return reports.Report(lambda _period: self.deliveries, period)
+
+    def name_of(self, table: str, period: Period) -> str:
+        return f"{table}-{self.environment}-{period}"
+
+    def leads_to(self, name: str, row: Any, period: Period) -> str:
+        address = super().leads_to(name, row, period)
+        return f"{self.url('report_deliveries')}{address}" if address and period.is_by_day else address
 
 
-def _columns_of_deliveries() -> list[Column]:
-    """Of rows that are `reports.Row`."""
+class _OfAll(_ReportView, PermissionRequiredMixin):
+    def leads_to(self, name: str, row: Any, period: Period) -> str:
+        """Rows of accounts and sellers lead to their reports."""
+        page = {"accounts": "report", "sellers": "seller_report"}.get(name)
+        if page is None:
+            return super().leads_to(name, row, period)
+        return f"{self.url(page, row.of.pk, Environment.LIVE)}{_query(period)}"
 
-    def order(index: int) -> Callable[[Row], Cell]:
-        return lambda row: row.orders[index] if index < len(row.orders) else ""
 
-    return [
-        ("deliveryId", attrgetter("delivery")),
-        *((f"{label}: externalId", order(index)) for index, label in enumerate(LABELS)),
-        (OfMoments(_("Requested")), attrgetter("requested_at")),
-        (OfMoments(pgettext("moment", "Ended")), attrgetter("ended_at")),
-        (pgettext("of a delivery", "Ending"), _ending),
-        (_("Price"), attrgetter("price")),
-        (_("Cancellation fee"), attrgetter("cancel_fee")),
-        (_("Amount"), attrgetter("amount")),
-        (words.CHARGES[Charge.RETRY], attrgetter("retry_fee")),
-        (words.CHARGES[Charge.RETURN], attrgetter("return_fee")),
-    ]
+class AllAccounts(_OfAll):
+    """The live deliveries of every account, and the earnings of drivers if they have a share."""
+
+    url_name, title = "reports", gettext_lazy("Report of all accounts")
+    tables = (*Account.tables, "accounts", "earnings")
+    permission_required = "delivery.change_integrator"
+
+    def report(self, period: Period) -> Report:
+        return reports.ReportOfAll(reports.live, period)
+
+
+class OneSeller(SellerView, _ReportView):
+    url_name = "seller_report"
+    tables = ("orders", "reasons")
+
+    def report(self, period: Period) -> Report:
+        return order_reports.Report(self.orders, period)
+
+    def name_of(self, table: str, period: Period) -> str:
+        return self.file_name(super().name_of(table, period))
+
+
+class AllSellers(_OfAll):
+    """The live orders of every seller, and why they were not delivered."""
+
+    url_name, title = "seller_reports", gettext_lazy("Report of all sellers")
+    tables = ("sellers", "reasons")
+    permission_required = "integration.change_seller"
+
+    def report(self, period: Period) -> Report:
+        return order_reports.ReportOfAll(Order.objects.all(), period)
+
+
+class Deliveries(AccountView):
+    """The deliveries that a report's sums are made of."""
+
+    @heavy
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        return self._list(PeriodForm.of(request.GET))
+
+    def _list(self, form: PeriodForm, **context: Any) -> HttpResponse:
+        context |= {"form": form, "title": _("Deliveries of the report"), "is_list": True, **_periods(form.period)}
+        if period := form.period:
+            report = self.report(period)
+            page = self._page(period)
+            table = reports.table_of_deliveries(page.rows, report.total)
+            rows = [(self.url("delivery", row.pk), None, table.cells(row)) for row in page.rows]
+            context |= {"report": report, "headline": _sums(report.total), "rows": page.rows, "older": page.next_cursor}
+            context["tables"] = [{"name": "deliveries", "table": table, "rows": rows}] if rows else []
+        return self.page("panel/report.html", **context)
+
+    def report(self, period: Period) -> reports.Report:
+        return reports.Report(lambda _period: self.deliveries, period)
+
+    def _page(self, period: Period) -> Page[Delivery]:
+        try:
+            return reports.rows(self.deliveries, period, limit=PER_PAGE, cursor=self.request.GET.get("before", ""))
+        except InvalidCursor:
+            return reports.rows(self.deliveries, period, limit=PER_PAGE)
+
+
+class DeliveriesExport(Deliveries):
+    """One row for each delivery of a report. Their amounts add up to the report's."""
+
+    @heavy
+    @may_be_old
+    def get(self, request: HttpRequest) -> HttpResponseBase:
+        form = PeriodForm.of(request.GET)
+        if form.period is None:
+            return self._list(form)
+        total = self.report(form.period).total
+        if total.count > _MOST_ROWS:
+            return self._list(form, too_many=total.count, most=_MOST_ROWS)
+        _log.info("%s exported %s", actor(request), request.path)
+        rows = reports.all_rows(self.deliveries, form.period)
+        columns = table_files.of_rows(reports.table_of_deliveries([], total).columns)
+        name = f"report-{self.environment}-{form.period}"
+        return table_files.response(request, name, columns=columns, rows=rows, most=_MOST_ROWS)
+
+
+def _sums(total: reports.Line) -> list[Figure]:
+    """What the amount of a list of deliveries is made of."""
+    kinds = [(name, amount(total)) for name, _look, amount in reports.kinds_of(total)]
+    amounts = [Figure(name, money(amount)) for name, amount in [(_("Total"), total.amount), *kinds]]
+    return [*amounts, Figure(_("Deliveries that ended"), number(total.count))]

@@ -24,9 +24,9 @@ from common import clock
 from common.accounts import Environment
 from common.actors import actor
 from common.api.json_body import BodyTooLarge
-from common.pages.device_reports import (
+from common.pages.device_data import (
     MOST_AT_ONCE,
-    InvalidReport,
+    InvalidDeviceData,
     Unreadable,
     error,
     identifier,
@@ -42,7 +42,7 @@ from integration import words
 from integration.carriers import movements
 from integration.carriers.movements import Movement, Outcome
 from integration.errors import IntegrationError
-from integration.lifecycle import REPORTED, TABLE, Status
+from integration.lifecycle import BY_CARRIER, TABLE, Status
 from integration.models import Order, StatusLog
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
 from panel.views.base import LoggedInView, user_of
@@ -85,7 +85,7 @@ class _Call(ScanView):
             return super().dispatch(request, *args, **kwargs)
         except BodyTooLarge:
             return error(413, "body_too_large", _("The report is too large."))
-        except InvalidReport as refused:
+        except InvalidDeviceData as refused:
             return error(refused.status, refused.code, refusal(refused))
 
     def handle_no_permission(self) -> Any:
@@ -144,7 +144,7 @@ class Movements(_Call):
 def _movement(item: dict[str, Any], *, body: dict[str, Any], at: datetime) -> Movement:
     age = _age(item, body)
     status = text(item, "status", _LONGEST_WORD)
-    if status not in REPORTED:
+    if status not in BY_CARRIER:
         raise wrong("status")
     code = text(item, "code", LONGEST_CODE)
     if not code:
@@ -165,7 +165,7 @@ def _age(item: dict[str, Any], body: dict[str, Any]) -> timedelta:
     """How old a scan is, by the device's clock, whatever its error; as if it was made now if a moment is unreadable."""
     try:
         return moment(body, "sentAt") - moment(item, "scannedAt")
-    except InvalidReport:
+    except InvalidDeviceData:
         return timedelta()
 
 
@@ -225,7 +225,7 @@ def _kind(outcome: Outcome) -> str:
 
 def _texts() -> dict[str, str]:
     """The texts in the language of the request, by the names that the modules use."""
-    moves = {current: [words.STATUSES[to] for to in to_each if to in REPORTED] for current, to_each in TABLE.items()}
+    moves = {current: [words.STATUSES[to] for to in to_each if to in BY_CARRIER] for current, to_each in TABLE.items()}
     return {
         **{f"status.{status}": str(name) for status, name in words.STATUSES.items()},
         **{f"reason.{code}": str(name) for code, name in words.REASONS.items()},
@@ -247,7 +247,7 @@ def _render(modules: list[str]) -> str:
         {
             "modules": modules,
             "texts": _texts(),
-            "statuses": [(status.value, words.STATUSES[status]) for status in REPORTED],
+            "statuses": [(status.value, words.STATUSES[status]) for status in BY_CARRIER],
             "reasons": [(code.value, name) for code, name in words.REASONS.items()],
             "library": static(_LIBRARY),
             "person_changed": settings.PERSON_CHANGED_COOKIE_NAME,
@@ -260,6 +260,6 @@ PAGE = OfflinePage(
     folder=Path(__file__).parents[1] / "static" / "scan",
     url="panel:scan",
     render=_render,
-    others=("panel/colours.css", "panel/theme.js", "panel/old_browsers.js", "panel/icon.svg"),
+    others=("panel/icon.svg",),
     later=(_LIBRARY,),
 )

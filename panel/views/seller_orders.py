@@ -22,7 +22,7 @@ from common.files import table_files
 from common.postgresql.replica import may_be_old
 from integration import words
 from integration.actions import orders
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.columns import ORDER
 from integration.errors import InvalidStatusReport, MoveRefused
 from integration.forms import MoveForm
@@ -216,7 +216,7 @@ class MoveOrder(OrderPage):
         if target is None:
             return self.show(found, form, status=422)
         try:
-            moved = _moved(found, target, form.report, by=actor(request), at=clock.now())
+            moved = _moved(found, target, form.details, by=actor(request), at=clock.now())
         except MoveRefused as refused:
             if refused.values["current"] == target:
                 text = _("The order has an entry that says the same. Say another reason, place or moment.")
@@ -233,9 +233,9 @@ class MoveOrder(OrderPage):
         return redirect(self.url("seller_order", found.pk))
 
 
-def _moved(order: Order, target: Status, report: Report, *, by: str, at: datetime) -> Order:
+def _moved(order: Order, target: Status, details: Details, *, by: str, at: datetime) -> Order:
     move = by_hand.perform if order.environment == Environment.SANDBOX else orders.move
-    return move(order=order, to=target, report=report, by=by, at=at)
+    return move(order=order, to=target, details=details, by=by, at=at)
 
 
 class CancelOrder(SellerView):

@@ -246,7 +246,7 @@ class Cases:
         good = unreadable_endpoint()
         EndpointAlerts.objects.create(endpoint=good, url_ciphertext=credentials.encrypt(self.sink.url), url_host="x")
         good.integrator.memberships.create(user=User.objects.create_user("ana", "ana@example.com"))
-        alerts.report_changes(at=timezone.now())
+        alerts.tell_changes(at=timezone.now())
         alert_posts.post_due()
         told = ["ana@example.com"]
         return lambda: [each.recipient for each in Message.objects.all()] == told and len(self.sink.received) == 1

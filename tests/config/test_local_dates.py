@@ -19,7 +19,7 @@ _SQL = ("::date", "date_trunc", "date_part", "extract(year", "extract(month", "e
 _LOCAL = {"timezone.localtime", "timezone.localdate"}
 
 REVIEWED = {
-    "common/pages/device_reports.py": {"value.year"},  # only whether arithmetic with it can overflow
+    "common/pages/device_data.py": {"value.year"},  # only whether arithmetic with it can overflow
     "common/api/pagination.py": {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment

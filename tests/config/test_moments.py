@@ -24,7 +24,7 @@ from config.tasks import pull_moments_back
 from delivery.actions import drivers
 from delivery.alerts.models import AlertPost, EndpointAlerts
 from delivery.geo.distance import Point
-from delivery.geo.position_filter import Reported
+from delivery.geo.position_filter import SentPosition
 from delivery.models import (
     Delivery,
     DriverPosition,
@@ -138,7 +138,7 @@ class TestPositions:
             for number in range(3):
                 point = Point(PICKUP.latitude + number / 1000, PICKUP.longitude)
                 at = timezone.now() + timedelta(seconds=number)
-                drivers.record_positions(driver=driver, reported=[Reported(point, at)], by=BY)
+                drivers.store_positions(driver=driver, sent=[SentPosition(point, at)], by=BY)
         before = list(driver.positions.order_by("recorded_at").values_list("pk", flat=True))
 
         pull_moments_back()

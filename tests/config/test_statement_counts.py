@@ -54,8 +54,8 @@ AREA_B = {
     "list": ("get", "orders", {}, 3),  # key, orders, companies
     "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
     "label": ("get", "orders/A-1/label", {}, 3),  # key, order with company, invoices
-    # Key, order with company, invoices; orders locked, those in open ones, manifest, entries; manifest, its orders.
-    "manifest": ("post", "manifests", {"orderIds": ["A-1"]}, 9),
+    # Key, order; orders locked, those in open ones, manifest, entries; manifest, its orders.
+    "manifest": ("post", "manifests", {"orderIds": ["A-1"]}, 8),
     "list of manifests": ("get", "manifests", {}, 2),  # key, manifests with their orders
     # Key; seller's lock, stored invoice, quota, invoice, references, orders, links, their history, codes, the issuer's
     # company.

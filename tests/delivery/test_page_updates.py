@@ -22,7 +22,7 @@ from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem
 from common.webhooks.settlement import settle
 from delivery.actions import deliveries, drivers
-from delivery.geo.position_filter import Reported
+from delivery.geo.position_filter import SentPosition
 from delivery.models import Driver, Environment, EventState
 from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
@@ -153,8 +153,8 @@ class TestPositions:
 
         drivers.set_position(driver=delivery.driver, point=PICKUP, by=BY, at=NOW)
         one = told()
-        reported = [Reported(PICKUP, NOW - timedelta(seconds=age)) for age in (0, 1)]
-        drivers.record_positions(driver=delivery.driver, reported=reported, by=BY)
+        reported = [SentPosition(PICKUP, NOW - timedelta(seconds=age)) for age in (0, 1)]
+        drivers.store_positions(driver=delivery.driver, sent=reported, by=BY)
 
         assert one == told() == of_delivery(delivery, "position")
 

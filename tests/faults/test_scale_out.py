@@ -107,7 +107,7 @@ def test_one_of_two_web_servers_and_of_three_workers_are_killed(nodes, workers, 
     assert len({receipt.webhook_id for receipt in endpoint.receipts}) == figures.received
 
 
-# Fails if an alert is not remembered as reported (`_report` in delivery/alerts/actions.py). It does not show what locks
+# Fails if an alert is not remembered as reported (`_tell` in delivery/alerts/actions.py). It does not show what locks
 # are for: the tasks of the two seldom run in the same moment.
 @pytest.mark.ci
 def test_two_schedulers_do_nothing_twice(schedulers, workers, shop_at, new_endpoint):

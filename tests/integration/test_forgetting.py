@@ -60,9 +60,9 @@ class TestForgettingWebhooks:
         endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
         WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
         order, now = create_order(seller), timezone.now()
-        said = orders.Report(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
+        said = orders.Details(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
         orders.move(order=order, to=Status.COLLECTED, by=BY, at=now)
-        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, report=said)
+        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, details=said)
         event = endpoint.events.get(sequence=3)
         event.attempts.create(number=1, at=now, milliseconds=1, status_code=400, response_start="Maria")
         orders.move(order=order, to=Status.DELIVERED, by=BY, at=now)
@@ -79,10 +79,10 @@ class TestForgettingWebhooks:
         order, now = create_order(seller), timezone.now()
         old = order.created_at + timedelta(days=91)
         assert forgetting_orders.forget_orders_of(**MARIA, until=now, at=old) == 1
-        said = orders.Report(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
+        said = orders.Details(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
 
         orders.move(order=order, to=Status.COLLECTED, by=BY, at=now)
-        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, report=said)
+        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, details=said)
 
         entry = order.status_log.latest("pk")
         assert (entry.reason_code, entry.reason, entry.place) == ("OTHER", "", "")
@@ -256,11 +256,11 @@ class TestTriggers:
 
 def test_forgets_the_reasons_and_places_of_an_order_with_it(seller):
     order = create_order(seller)
-    for to, report in (
-        (Status.COLLECTED, orders.Report(place="Casa da Ana")),
-        (Status.DELIVERY_FAILED, orders.Report(reason_code="OTHER", reason="Ana, do 12, não quis", place="Portaria")),
+    for to, details in (
+        (Status.COLLECTED, orders.Details(place="Casa da Ana")),
+        (Status.DELIVERY_FAILED, orders.Details(reason_code="OTHER", reason="Ana, do 12, não quis", place="Portaria")),
     ):
-        orders.move(order=order, to=to, by=BY, at=timezone.now(), report=report)
+        orders.move(order=order, to=to, by=BY, at=timezone.now(), details=details)
     for column in ("reason", "place"):
         with pytest.raises(ProgrammingError), transaction.atomic():
             StatusLog.objects.update(**{column: ""})

@@ -279,13 +279,13 @@ class TestForgetting:
         url = CheckedUrl("http://127.0.0.1:9/2")
         endpoints.add(beside=endpoint, url=url, statuses=[], by=BY, at=timezone.now())
         order = create_order(seller)
-        said = orders.Report(reason_code="ABSENT")
-        for status, report in (
+        said = orders.Details(reason_code="ABSENT")
+        for status, details in (
             (Status.COLLECTED, orders.NOTHING_MORE),
             (Status.DELIVERY_FAILED, said),
             (Status.RETURNED, said),
         ):
-            orders.move(order=order, to=status, by=BY, at=timezone.now(), report=report)
+            orders.move(order=order, to=status, by=BY, at=timezone.now(), details=details)
         _first, early, late, _last = order.events.filter(sequence__gt=2).order_by("pk")
         # Stored behind the others, as an index has it, which begins with the endpoint.
         WebhookEvent.objects.filter(pk=early.pk).update(state="sent")

@@ -112,6 +112,17 @@ def refused_call(model: Any, **columns: Any) -> Any:
     return model.objects.create(**{**row, **columns})
 
 
+def lines_of(page: Any, name: str) -> list[Any]:
+    """The rows that a report's page has of a table."""
+    return next((list(each["table"].page_rows) for each in page.context.get("tables", []) if each["name"] == name), [])
+
+
+def cells_of(page: Any, name: str) -> list[list[str]]:
+    """What the page of a report shows in a table."""
+    rows = next(each["rows"] for each in page.context["tables"] if each["name"] == name)
+    return [[text for _name, text, _is_number in cells] for _address, _bar, cells in rows]
+
+
 def table(response, delimiter=","):
     """The rows of the file below its header, each by the names of its columns."""
     text = b"".join(response).decode("utf-8-sig")

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.drivers import moves as driver_moves
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.lifecycle import Trigger
 from delivery.models import GoodsInHand
 from panel import open_alerts
@@ -23,7 +23,7 @@ def row(db):
     driver = DriverFactory.create(name="Ana Boa")
     delivery = DeliveryFactory.create(accepted=True, driver=driver, at=NOW - timedelta(minutes=9))
     deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW - timedelta(minutes=5))
-    driver_moves.perform(driver=driver, report=Report(uuid4(), delivery.pk, Trigger.COLLECT, NOW), at=NOW)
+    driver_moves.perform(driver=driver, sent=SentMove(uuid4(), delivery.pk, Trigger.COLLECT, NOW), at=NOW)
     return GoodsInHand.objects.get()
 
 

@@ -138,13 +138,13 @@ class TestPage:
             assert text in page, text
 
     def test_shows_reason_and_place_of_a_move_and_the_receivers_page_while_it_works(self, member, seller, order):
-        report = orders.Report(reason_code=Reason.OTHER, reason="Portão fechado", place="CD Cajamar")
+        details = orders.Details(reason_code=Reason.OTHER, reason="Portão fechado", place="CD Cajamar")
         for status in (Status.COLLECTED, Status.DELIVERY_FAILED):
-            reported = report if status is Status.DELIVERY_FAILED else orders.NOTHING_MORE
-            orders.move(order=order, to=status, by=BY, at=timezone.now(), report=reported)
+            said = details if status is Status.DELIVERY_FAILED else orders.NOTHING_MORE
+            orders.move(order=order, to=status, by=BY, at=timezone.now(), details=said)
 
         page = member.get(url("seller_order", seller, order.pk)).content.decode()
-        orders.move(order=order, to=Status.RETURNED, by=BY, at=timezone.now() - timedelta(days=31), report=report)
+        orders.move(order=order, to=Status.RETURNED, by=BY, at=timezone.now() - timedelta(days=31), details=details)
         later = member.get(url("seller_order", seller, order.pk)).content.decode()
 
         assert [text in page for text in ("Another reason", "Portão fechado", "CD Cajamar")] == [True] * 3
@@ -256,7 +256,7 @@ class TestMove:
 
     def test_may_be_of_the_same_status_at_another_place(self, staff, seller, order):
         orders.move(
-            order=order, to=Status.IN_TRANSIT, by=BY, at=timezone.now(), report=orders.Report(place="Salvador/BA")
+            order=order, to=Status.IN_TRANSIT, by=BY, at=timezone.now(), details=orders.Details(place="Salvador/BA")
         )
 
         same = self.move(staff, order, target="in_transit", place="Salvador/BA")

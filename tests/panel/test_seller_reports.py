@@ -12,9 +12,9 @@ from django.utils import timezone
 from integration.actions import orders
 from integration.lifecycle import WITH_REASON, Status
 from integration.models import Company, Order, StatusLog
-from panel.views import seller_reports
+from panel.views import reports
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, load_tariff
-from tests.panel.conftest import table
+from tests.panel.conftest import cells_of, lines_of, table
 from tests.panel.seller_pages import plans_of, url
 
 
@@ -31,8 +31,8 @@ class TestReport:
         orders.move(order=made[2], to=Status.CANCELLED, by=BY, at=now)
         freight = sum(made[number].freight_reais or 0 for number in (0, 1, 3))  # without the cancelled one
 
-        total = member.get(url("seller_report", seller)).context["total"]
-        (row,) = table(member.get(url("seller_report_export", seller)))
+        total = member.get(url("seller_report", seller)).context["report"].total
+        (row,) = table(member.get(url("seller_report_orders_export", seller)))
 
         assert list(total.counts.values()) == [1, 1, 1, 0, 1]
         assert (total.freight, total.value) == (freight, 600)
@@ -43,7 +43,7 @@ class TestReport:
 
         for since, until in (("2026-02-02", "2026-02-01"), ("2020-01-01", "2020-01-31")):
             page = member.get(url("seller_report", seller), {"since": since, "until": until})
-            assert not page.context.get("lines")
+            assert not page.context.get("tables")
 
 
 def failed(order, *moves):
@@ -51,7 +51,7 @@ def failed(order, *moves):
     for status, code in moves:
         at = timezone.now()
         if code or status not in WITH_REASON:
-            orders.move(order=order, to=status, by=BY, at=at, report=orders.Report(reason_code=code))
+            orders.move(order=order, to=status, by=BY, at=at, details=orders.Details(reason_code=code))
             continue
         Order.objects.filter(pk=order.pk).update(status=status.value)
         StatusLog.objects.create(
@@ -79,12 +79,9 @@ class TestReasons:
         page = member.get(url("seller_report", seller))
         rows = table(member.get(url("seller_report_reasons_export", seller)))
 
-        assert [(name, count) for name, count, _texts in page.context["bars"].rows] == [
-            ("Nobody there", 2), ("No reason", 1),
-        ]  # fmt: skip  # a table
-        assert (
-            sum(count for _name, count, _texts in page.context["bars"].rows) == page.context["total"].counts["failed"]
-        )
+        shown = lines_of(page, "reasons")
+        assert shown == [("Nobody there", 2), ("No reason", 1)]
+        assert sum(count for _name, count in shown) == page.context["report"].total.counts["failed"]
         assert [list(row.values()) for row in rows] == [["Nobody there", "2"], ["No reason", "1"]]
 
 
@@ -92,18 +89,22 @@ class TestOfAllSellers:
     URL = reverse("panel:seller_reports")
 
     def test_has_a_line_for_each_seller_and_sums_equal_to_them(self, staff, seller, foreign_seller, failures):
-        context = staff.get(self.URL).context
+        page = staff.get(self.URL)
 
-        lines, total = {line.of: line for line in context["lines"]}, context["total"]
+        lines, total = {line.of: line for line in lines_of(page, "sellers")}, page.context["report"].total
         assert [line.count for line in (lines[seller], lines[foreign_seller])] == [4, 1]
         assert lines[seller].counts == {"on_time": 1, "late": 0, "under_way": 0, "failed": 3, "cancelled": 0}
         for name in total.counts:
             assert total.counts[name] == sum(line.counts[name] for line in lines.values())
         assert total.value == sum(line.value for line in lines.values()) == 750
-        assert [str(each) for each in context["reasons"]] == ["Nobody there", "Refused by the receiver", "No reason"]
-        assert {line.of: counts for line, counts in context["failed"]} == {seller: [2, 0, 1], foreign_seller: [0, 1, 0]}
-        assert context["total_of_reasons"] == [2, 1, 1]
-        assert sum(context["total_of_reasons"]) == total.counts["failed"]
+        reasons = page.context["report"].tables["reasons"]()
+        assert [str(column.label) for column in reasons.page_columns[1:-1]] == [
+            "Nobody there", "Refused by the receiver", "No reason",
+        ]  # fmt: skip  # a table
+        assert sorted(cells_of(page, "reasons")) == sorted(
+            [[seller.name, "2", "0", "1", "3"], [foreign_seller.name, "0", "1", "0", "1"]]
+        )
+        assert [text for _name, text, _is_number in reasons.sums] == ["2", "1", "1", "4"]
 
     def test_is_exported_with_every_reason(self, staff, seller, failures):
         of_orders, of_reasons = (
@@ -119,14 +120,15 @@ class TestOfAllSellers:
 
     def test_of_a_wrong_or_an_empty_period_has_no_lines(self, staff, failures):
         for since, until in (("2026-02-02", "2026-02-01"), ("2020-01-01", "2020-01-31")):
-            assert not staff.get(self.URL, {"since": since, "until": until}).context.get("lines")
+            assert not staff.get(self.URL, {"since": since, "until": until}).context.get("tables")
 
     def test_shows_the_first_lines_and_the_sum_of_all(self, staff, failures, monkeypatch):
-        monkeypatch.setattr(seller_reports, "_MOST_LINES", 1)
+        monkeypatch.setattr(reports, "MOST_ROWS", 1)
 
-        context = staff.get(self.URL).context
+        page = staff.get(self.URL)
 
-        assert (len(context["lines"]), context["has_more"], context["total"].count) == (1, True, 5)
+        assert (len(cells_of(page, "sellers")), page.context["report"].total.count) == (1, 5)
+        assert "1 of 2 are shown. The file has all of them." in page.content.decode()
 
     def test_reads_each_table_once_by_an_index(self, staff, seller, failures):
         staff.get(self.URL)

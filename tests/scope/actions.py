@@ -27,7 +27,7 @@ from delivery import pricing
 from delivery.actions import quotes
 from delivery.actions.proofs import Proof
 from delivery.alerts.models import AlertKind, EndpointAlerts
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.geo import position_filter
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import AccountScope, AuditAction, GoodsInHand, ProofPhoto, Stop, WebhookEvent
@@ -74,7 +74,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 # Parameters whose values belong to somebody. Two of them have to belong together.
 NAMES_A_ROW = {
     "account", "beside", "carrier", "delivery", "device", "driver", "endpoint", "integrator", "invitation", "invoice",
-    "key", "membership", "order", "pairs", "pickup", "quote_id", "report", "seller", "stop", "token", "upload",
+    "key", "membership", "order", "pairs", "pickup", "quote_id", "seller", "sent", "stop", "token", "upload",
 }  # fmt: skip  # a list of names
 
 
@@ -230,7 +230,7 @@ class Party:
             "request": lambda: [PersonRequest.objects.get(kind="forget")],
             "vehicle_type": lambda: ["MOTORCYCLE"],
             "trip": lambda: [pricing.Trip(Decimal(5), Decimal(0), 1, Decimal(1))],
-            "reported": lambda: [[position_filter.Reported(PICKUP, world.now)]],
+            "sent": lambda: [[position_filter.SentPosition(PICKUP, world.now)]],
             "text": lambda: ["text"],
             "context": lambda: [{"endpoint": account.endpoint, "account": "x", "link": "/", "preferences": "/"}],
             "page": lambda: ["alerts"],
@@ -280,7 +280,7 @@ class Party:
             found = Invitation.objects.get(integrator=integrator, email=INVITED)
             return {"invitation": [found.pk], "account": [integrator]}
 
-        report = Report(REPORT, own["accepted"].pk, Trigger.COLLECT, world.now)
+        sent = SentMove(REPORT, own["accepted"].pk, Trigger.COLLECT, world.now)
         offered = {"delivery": [of_sandbox["requested"]]}
         return {
             "access.invitations.resend": invited,
@@ -291,7 +291,7 @@ class Party:
             "integration.actions.webhooks.set_authentication": lambda: {
                 "endpoint": [seller["endpoint"]], "authentication": [Authentication.parse("bearer:open-sesame")],
             },
-            "delivery.alerts.actions.report_trouble": lambda: {"at": [world.now + day / 24]},
+            "delivery.alerts.actions.tell_trouble": lambda: {"at": [world.now + day / 24]},
             "delivery.alerts.actions.record_digests": lambda: {"at": [(world.now + day).replace(hour=12, minute=0)]},
             "delivery.actions.deliveries.collect": lambda: {"point": [""]},
             "delivery.actions.deliveries.offer": lambda: {"delivery": [own["scheduled"]]},
@@ -308,7 +308,7 @@ class Party:
             "delivery.drivers.devices.subscribe": lambda: {
                 name: [value] for name, value in Browser("https://push.example/1").subscription.items()
             },
-            "delivery.drivers.moves.perform": lambda: {"driver": [own["accepted"].driver], "report": [report]},
+            "delivery.drivers.moves.perform": lambda: {"driver": [own["accepted"].driver], "sent": [sent]},
             "delivery.actions.drivers.claim_simulated": lambda: {
                 **offered, "position_at": [world.now + timedelta(minutes=1)],
             },

@@ -52,7 +52,7 @@ NOT_CALLED = {
             "delivery.actions.deliveries.open_again",
             "delivery.actions.goods.hand_over",
             "delivery.actions.goods.may_open_again",
-            "delivery.actions.goods.report",
+            "delivery.actions.goods.record",
         ),
         "of a cancelled route; tests/delivery/actions/test_goods.py",
     ),
@@ -132,7 +132,7 @@ TAKES_FOREIGN = {
     ("delivery.actions.drivers.decline", "delivery", "live"): "drivers work for every account of their environment",
     **{
         ("delivery.drivers.moves.perform", argument, environment): "keeps the refusal; test_points.py"
-        for argument in ("driver", "report")
+        for argument in ("driver", "sent")
         for environment in ("live", "sandbox")
     },
 }

@@ -12,7 +12,7 @@ from common import credentials
 from delivery.actions import deliveries, forgetting, proofs
 from delivery.actions.proofs import Proof
 from delivery.drivers import moves as driver_moves
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.lifecycle import Trigger
 from delivery.models import (
     ArrivalEstimate,
@@ -187,10 +187,10 @@ def test_forgetting_a_receiver_leaves_the_others(state: str, index: int, world: 
 def test_a_report_about_the_route_of_another_driver_is_refused(world: World) -> None:
     foreign, driver = world.a.deliveries["accepted"], world.a.deliveries["collected"].driver
     assert driver is not None
-    report = Report(REPEATED, foreign.pk, Trigger.COLLECT, world.now)
+    sent = SentMove(REPEATED, foreign.pk, Trigger.COLLECT, world.now)
 
     def perform() -> str:
-        return driver_moves.perform(driver=driver, report=report, at=world.now).refusal
+        return driver_moves.perform(driver=driver, sent=sent, at=world.now).refusal
 
     outcome = run(perform, world.ledger, others=set())
 

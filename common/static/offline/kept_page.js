@@ -1,6 +1,29 @@
 // The page as the device keeps it, see `worker.js`.
+import { text } from "./dom.js";
+import { Refused, Unreachable, submit } from "./server.js";
 import { isSheetOpen } from "./sheets.js";
-import { submit } from "./server.js";
+import { update } from "./store.js";
+
+/** Begin with what the device has kept, which `show` reads. */
+export async function restore(show) {
+  try {
+    await show();
+    navigator.storage?.persist?.();
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    update({ problem: text("error.kept") });
+  }
+  update({});
+}
+
+/** Ask the service by `ask`. The page shows whether it answered, and who is logged in. */
+export async function look(ask) {
+  try {
+    await ask();
+  } catch (error) {
+    if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
+  }
+}
 
 /** Keep the page, whose service worker is `sw.js` below its address. */
 export function keepPage(address) {

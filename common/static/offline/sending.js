@@ -2,7 +2,7 @@
 import { Refused, Unreachable, isAboutLogIn } from "./server.js";
 import { store, update } from "./store.js";
 
-export const MOST_AT_ONCE = 50; // that one call takes
+const MOST_AT_ONCE = 50; // that one call takes
 // Milliseconds.
 const FIRST_PAUSE = 2_000;
 const LONGEST_PAUSE = 30_000;
@@ -54,10 +54,21 @@ export function repeated(name, work) {
 }
 
 /**
+ * A function that sends what waits, in order and in portions, as `repeated` has it. `refresh` reads it from the device, `ready`
+ * returns what can be sent now, the oldest first; `send` and `refuse` are those of `sendTogether`.
+ */
+export function drained(name, { refresh, ready, send, refuse }) {
+  return repeated(name, async () => {
+    await refresh();
+    for (let items = await ready(); items.length; items = await ready()) await sendTogether(items.slice(0, MOST_AT_ONCE), send, refuse);
+  });
+}
+
+/**
  * Send these in one call of `send`. When the service cannot understand one of them, which one shows when each is sent
  * alone: `refuse` is called with it and with why. Throws Unreachable, and Refused when nobody is logged in.
  */
-export async function sendTogether(items, send, refuse) {
+async function sendTogether(items, send, refuse) {
   try {
     await send(items);
   } catch (error) {

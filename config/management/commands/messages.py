@@ -17,7 +17,7 @@ from django.core.management.base import BaseCommand
 from django.utils.translation.template import templatize
 
 from common.errors import DomainError
-from common.pages import device_reports
+from common.pages import device_data
 from common.webhooks import address_guard
 from common.webhooks import errors as webhook_errors
 from config.env import PACKAGES
@@ -59,7 +59,7 @@ _KEYWORDS: dict[str, Any] = {
     # shows: the texts of area B are in Portuguese.
     **{
         name: None
-        for module in (errors, address_guard, webhook_errors, device_reports)
+        for module in (errors, address_guard, webhook_errors, device_data)
         for name, kind in vars(module).items()
         if isinstance(kind, type) and issubclass(kind, DomainError) and name != "MalformedBody"
     },

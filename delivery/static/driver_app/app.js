@@ -1,7 +1,5 @@
 // Starts the app: first what the phone has kept, then what the service says.
-import { text } from "../offline/dom.js";
-import { keepPage } from "../offline/kept_page.js";
-import { Refused, Unreachable } from "../offline/server.js";
+import { keepPage, look, restore } from "../offline/kept_page.js";
 import { announceOffers, keepScreenOnDuringRoute } from "./alerts.js";
 import { setClock } from "./clock.js";
 import { kept } from "./database.js";
@@ -14,12 +12,8 @@ import { load } from "./server.js";
 import { onUpdate, store, update } from "./store.js";
 import { startUpdates } from "./updates.js";
 
-async function look() {
-  try {
-    await load();
-  } catch (error) {
-    if (!(error instanceof Unreachable || error instanceof Refused)) throw error; // the page says which
-  }
+async function lookAndSend() {
+  await look(load);
   if (store.state) await send();
   if (store.state && store.isReachable) await startPush();
 }
@@ -32,21 +26,15 @@ async function start() {
     keepScreenOnDuringRoute();
   });
   keepPage("/driver/");
-  try {
+  await restore(async () => {
     const last = await kept("state");
-    if (last) {
-      setClock(last.state.now, last.since, last.state.zone);
-      update(last);
-    }
-    navigator.storage?.persist?.();
-  } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
-    update({ problem: text("error.kept") });
-  }
-  update({});
-  startUpdates(look);
+    if (!last) return;
+    setClock(last.state.now, last.since, last.state.zone);
+    update(last);
+  });
+  startUpdates(lookAndSend);
   startPositions();
-  await look();
+  await lookAndSend();
   if (store.state && store.isReachable) await tidy();
 }
 

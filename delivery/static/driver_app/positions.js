@@ -43,7 +43,7 @@ function take({ coords, timestamp }) {
   heard = performance.now();
   if (["denied", "missing"].includes(store.location)) update({ location: "" });
   const { latitude, longitude, accuracy } = coords;
-  // `at` is by the clock of the satellites or of the phone. The service finds out by which, see delivery/drivers/reports.py.
+  // `at` is by the clock of the satellites or of the phone. The service finds out by which, see delivery/drivers/phone_data.py.
   const told = new Date(timestamp);
   const at = Number.isNaN(told.getTime()) ? null : told.toISOString(); // a receiver can tell what is no date
   const heardAt = new Date().toISOString();

@@ -4,7 +4,7 @@
 //
 // A move: { order, id, driver, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt } and, once the
 // service has refused it, { refused: { code, detail } }. `photos` are ids in the store of photos.
-import { MOST_AT_ONCE, repeated, sendTogether } from "../offline/sending.js";
+import { drained, repeated } from "../offline/sending.js";
 import { Refused, Unreachable } from "../offline/server.js";
 import { read, write } from "./database.js";
 import { deadlineOf, smaller } from "./photos.js";
@@ -72,10 +72,7 @@ export async function dismiss(move) {
   await refresh();
 }
 
-const sendMoves = repeated("driver-moves", async () => {
-  await refresh();
-  for (let moves = await ready(); moves.length; moves = await ready()) await sendTogether(moves, sendSome, refuse);
-});
+const sendMoves = drained("driver-moves", { refresh, ready, send: sendSome, refuse });
 
 const sendPhotos = repeated("driver-photos", async () => {
   await refresh();
@@ -105,7 +102,7 @@ async function ready() {
     if (isHeld || (await unsentPhotos(move)).length) held.push(move);
     else found.push(move);
   }
-  return found.slice(0, MOST_AT_ONCE);
+  return found;
 }
 
 async function unsentPhotos(move) {
@@ -113,13 +110,15 @@ async function unsentPhotos(move) {
   return photos.filter((photo) => photo && !photo.isSent);
 }
 
+async function refuse(move, { code, detail }) {
+  await settle([{ id: move.id, code, detail }], [move]);
+}
+
 async function sendSome(moves) {
   const answer = await post("moves/", { sentAt: now(), moves: moves.map(reported) });
   await settle(answer.outcomes, moves);
   await accept(answer);
 }
-
-const refuse = (move, { code, detail }) => settle([{ id: move.id, code, detail }], [move]);
 
 function reported({ id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt }) {
   return { id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt };

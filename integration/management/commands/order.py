@@ -28,9 +28,9 @@ class Command(JSONCommand):
     def run(self, options: dict[str, Any]) -> dict[str, str]:
         environment = Environment.SANDBOX if options["sandbox"] else Environment.LIVE
         order = sellers.find_order(options["seller"], environment, options["order"])
-        report = orders.Report(reason_code=options["code"], reason=options["reason"], place=options["place"])
+        details = orders.Details(reason_code=options["code"], reason=options["reason"], place=options["place"])
         status = _status(options["status"])
-        moved = orders.move(order=order, to=status, by="command order", at=clock.now(), report=report)
+        moved = orders.move(order=order, to=status, by="command order", at=clock.now(), details=details)
         return {"order": moved.code, "status": moved.status}
 
 

@@ -6,7 +6,7 @@
 // reached the service, and with its `outcome` once that has answered: { kind, code, detail, orderId, sellerName, now,
 // sellers }. `kind` is "done", "already" (nothing had to be changed) or "refused".
 import { play, vibrate } from "../offline/device.js";
-import { MOST_AT_ONCE, repeated, sendTogether } from "../offline/sending.js";
+import { drained } from "../offline/sending.js";
 import { read, write } from "./database.js";
 import { post } from "./server.js";
 import { store, update } from "./store.js";
@@ -180,13 +180,10 @@ function ready() {
     clearTimeout(timer);
     timer = setTimeout(send, HELD - age(found.pop()));
   }
-  return found.slice(0, MOST_AT_ONCE);
+  return found;
 }
 
-export const send = repeated("scans", async () => {
-  await refresh();
-  for (let scans = ready(); scans.length; scans = ready()) await sendTogether(scans, sendSome, refuse);
-});
+export const send = drained("scans", { refresh, ready, send: sendSome, refuse });
 
 /** Send what waits, also after the service has failed many times. */
 export function sendAgain() {
@@ -204,7 +201,9 @@ async function sendSome(scans) {
   }
 }
 
-const refuse = (scan, { code, detail }) => settle([{ id: scan.id, kind: "refused", code, detail }], [scan]);
+async function refuse(scan, { code, detail }) {
+  await settle([{ id: scan.id, kind: "refused", code, detail }], [scan]);
+}
 
 /** Those of these scans that were not taken back meanwhile. From now on they cannot be. */
 async function marked(scans) {

@@ -14,7 +14,7 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import InvalidPerson, person
 from access.tasks import finish_person_requests
 from delivery.actions import deliveries, drivers, forgetting
-from delivery.geo.position_filter import Reported
+from delivery.geo.position_filter import SentPosition
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.invoices.models import Invoice
@@ -272,8 +272,8 @@ class TestExport:
     def test_has_every_position_and_the_duty_of_a_driver(self, monkeypatch):
         monkeypatch.setattr(personal_data, "_READ_AT_ONCE", 1000)
         driver, now = DriverFactory.create(phone=MARIA), timezone.now()
-        reported = [Reported(PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
-        drivers.record_positions(driver=driver, reported=reported, by=BY)
+        reported = [SentPosition(PICKUP, now - timedelta(seconds=second)) for second in range(10_001)]
+        drivers.store_positions(driver=driver, sent=reported, by=BY)
 
         exported = export_of(phone=MARIA)
 

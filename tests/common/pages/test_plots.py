@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.template.loader import render_to_string
 
-from common.pages.plots import Bars, Chart, Figure, Series
+from common.pages.plots import Chart, Figure, Series
 
 GOOD, BAD = Series("Received", "good"), Series("Failed", "bad")
 
@@ -90,12 +90,3 @@ class TestChart:
 
         assert [number for number, column in enumerate(made.columns) if column.is_labelled] == labelled
         assert made.is_empty
-
-
-class TestBars:
-    def test_shows_the_first_twelve_and_counts_all(self):
-        made = Bars.of(
-            "Drivers", columns=["Driver"], rows=[(str(n), 13 - n, []) for n in range(13)], look="good", file="/"
-        )
-
-        assert (len(made.rows), made.count, made.most) == (12, 13, 13)

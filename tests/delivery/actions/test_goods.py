@@ -11,7 +11,7 @@ from common.postgresql.invariants import find_broken
 from delivery import invariants
 from delivery.actions import deliveries, goods, moves
 from delivery.drivers import moves as driver_moves
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.drivers.state import state
 from delivery.errors import MoveRefused
 from delivery.lifecycle import Mode, Trigger
@@ -41,9 +41,9 @@ def cancel(delivery, *, at=LOST):
     return deliveries.cancel(delivery=delivery, reason="", by=BY, at=at)
 
 
-def collected(delivery, driver, *, made_at=COLLECTED, point="", report=None, at=NOW):
-    sent = Report(report or uuid4(), delivery.pk, Trigger.COLLECT, made_at, point)
-    return driver_moves.perform(driver=driver, report=sent, at=at)
+def collected(delivery, driver, *, made_at=COLLECTED, point="", number=None, at=NOW):
+    sent = SentMove(number or uuid4(), delivery.pk, Trigger.COLLECT, made_at, point)
+    return driver_moves.perform(driver=driver, sent=sent, at=at)
 
 
 def statuses(delivery):
@@ -97,9 +97,9 @@ class TestCollectionBeforeTheCancellation:
 
     def test_is_reported_twice_and_made_once(self, accepted, driver):
         cancel(accepted)
-        report = uuid4()
+        number = uuid4()
 
-        first, again = (collected(accepted, driver, report=report) for _ in range(2))
+        first, again = (collected(accepted, driver, number=number) for _ in range(2))
         other = collected(accepted, driver)
 
         assert (first.refusal, again.pk) == ("", first.pk)

@@ -29,8 +29,8 @@ from delivery.alerts import actions as alerts
 from delivery.alerts.models import AlertKind, EndpointAlerts
 from delivery.drivers import devices as driver_devices
 from delivery.drivers import moves as driver_moves
-from delivery.drivers.moves import Report
-from delivery.geo.position_filter import Reported
+from delivery.drivers.moves import SentMove
+from delivery.geo.position_filter import SentPosition
 from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import (
     Delivery,
@@ -87,8 +87,8 @@ def phone_of(driver):
     return device
 
 
-def report(delivery, *, number=None, trigger=Trigger.COLLECT):
-    return Report(report=number or uuid4(), delivery=delivery.pk, trigger=trigger, made_at=NOW)
+def sent_move(delivery, *, number=None, trigger=Trigger.COLLECT):
+    return SentMove(id=number or uuid4(), delivery=delivery.pk, trigger=trigger, made_at=NOW)
 
 
 def live_endpoint(url="http://127.0.0.1:9/hook"):
@@ -136,7 +136,7 @@ class TestMoveOfADelivery:
             deliveries.cancel(delivery=each, reason="", by=BY, at=NOW)
         goods_out = partial(do, deliveries.open_again, point="", made_at=NOW)
         goods_out(opened[1])()
-        report = Report(uuid4(), opened[2].pk, Trigger.COLLECT, BEFORE)
+        sent = SentMove(uuid4(), opened[2].pk, Trigger.COLLECT, BEFORE)
         at_b = partial(do, point="B")
         of_nobody = partial(do, driver=None)
         pairs = {
@@ -166,7 +166,7 @@ class TestMoveOfADelivery:
             "charge": (do(deliveries.charge, opened[1]), do(deliveries.charge, opened[1])),
             "collection before the cancellation": (
                 do(deliveries.cancel, opened[2], reason=""),
-                partial(driver_moves.perform, driver=opened[2].driver, report=report, at=NOW),
+                partial(driver_moves.perform, driver=opened[2].driver, sent=sent, at=NOW),
             ),
             "return_": (do(deliveries.return_, returning), do(deliveries.return_, returning)),
             "change of a stop": (
@@ -305,7 +305,7 @@ class TestCorrectionOfMoments:
 class TestReportOfAMove:
     def test_sees_that_the_route_has_just_passed_to_another_driver(self):
         delivery, bia = DeliveryFactory.create(accepted=True, at=BEFORE), DriverFactory.create()
-        perform = partial(driver_moves.perform, driver=delivery.driver, report=report(delivery), at=NOW)
+        perform = partial(driver_moves.perform, driver=delivery.driver, sent=sent_move(delivery), at=NOW)
 
         _reassigned, move = overlap(do(deliveries.reassign, delivery, driver=bia), perform)
 
@@ -314,14 +314,14 @@ class TestReportOfAMove:
 
     def test_is_made_once_by_two_phones(self):
         delivery = DeliveryFactory.create(accepted=True, at=BEFORE)
-        same = report(delivery)
+        same = sent_move(delivery)
 
-        def perform(report):
-            return partial(driver_moves.perform, driver=delivery.driver, report=report, at=NOW)
+        def perform(sent):
+            return partial(driver_moves.perform, driver=delivery.driver, sent=sent, at=NOW)
 
         first, again = overlap(perform(same), perform(same))
         delivered, refused = overlap(
-            *(perform(replace(report(delivery, trigger=Trigger.DELIVER), point="B")) for _phone in range(2))
+            *(perform(replace(sent_move(delivery, trigger=Trigger.DELIVER), point="B")) for _phone in range(2))
         )
 
         assert first == again
@@ -334,8 +334,8 @@ class TestReportOfAMove:
         perform = partial(driver_moves.perform, driver=delivery.driver, at=NOW)
 
         first, again = overlap(
-            partial(perform, report=report(delivery, number=number)),
-            partial(perform, report=report(other, number=number)),
+            partial(perform, sent=sent_move(delivery, number=number)),
+            partial(perform, sent=sent_move(other, number=number)),
         )
 
         assert first == again == DriverMove.objects.get()
@@ -348,7 +348,7 @@ class TestReportOfPositions:
         device = phone_of(driver)
         driver_devices.go_on_duty(device=device)
         device = DriverDevice.objects.select_related("driver").get()
-        record = partial(driver_devices.record_positions, device=device, reported=[Reported(PICKUP, NOW, 8.0)], at=NOW)
+        record = partial(driver_devices.receive_positions, device=device, sent=[SentPosition(PICKUP, NOW, 8.0)], at=NOW)
 
         assert overlap(record, record)[0] == Counter()
 
@@ -367,7 +367,7 @@ class TestDuty:
     def test_is_reported_by_the_first_of_two_phones_that_begin(self):
         driver = DriverFactory.create()
         first, second = phone_of(driver), phone_of(driver)
-        begin = partial(driver_devices.report_positions, at=NOW)
+        begin = partial(driver_devices.permit_positions, at=NOW)
 
         _reports, refused = overlap(partial(begin, device=first), partial(begin, device=second))
 
@@ -531,15 +531,15 @@ class TestAlerts:
 
     def test_about_a_change_are_reported_once_without_waiting(self):
         self.failing_endpoint()
-        report_changes = partial(alerts.report_changes, at=NOW)
+        tell_changes = partial(alerts.tell_changes, at=NOW)
 
-        assert overlap(report_changes, partial(without_waiting, report_changes)) == [1, 0]
+        assert overlap(tell_changes, partial(without_waiting, tell_changes)) == [1, 0]
 
     def test_keep_what_was_reported_while_their_url_is_set(self):
         endpoint = self.failing_endpoint()
 
         overlap(
-            partial(alerts.report_changes, at=NOW),
+            partial(alerts.tell_changes, at=NOW),
             partial(alerts.set_url, endpoint=endpoint, url="http://127.0.0.1:9/alerts", language="en", by=BY, at=NOW),
         )
 
@@ -742,7 +742,7 @@ class TestFirstRow:
                 alerts.send_test, endpoint=alerted, email="ana@example.com", language="en", by=BY, at=NOW
             ),
             "times": partial(alerts.set_times, endpoint=timed, untaken_minutes=5, late_minutes=5, by=BY, at=NOW),
-            "report": partial(alerts.report_changes, at=NOW),
+            "report": partial(alerts.tell_changes, at=NOW),
             "digest": partial(alerts.record_digests, at=timezone.localtime(NOW).replace(hour=9)),
             "subscription": partial(driver_devices.subscribe, device=device, **subscription, at=NOW),
             "links": partial(receivers.addresses, stops, at=NOW),

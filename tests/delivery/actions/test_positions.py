@@ -10,7 +10,7 @@ from delivery.actions import deliveries, drivers
 from delivery.drivers import devices as driver_devices
 from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneReports
 from delivery.geo.distance import Point
-from delivery.geo.position_filter import Reason, Reported
+from delivery.geo.position_filter import Reason, SentPosition
 from delivery.models import Delivery, DriverDevice, DriverPosition, LatestPosition
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
 
@@ -20,7 +20,7 @@ FAR = Point(-23.461414, -46.655881)
 
 def reported(point=PICKUP, *, ago=0.0):
     """A position of so many seconds ago."""
-    return Reported(point, NOW - timedelta(seconds=ago), 8.0)
+    return SentPosition(point, NOW - timedelta(seconds=ago), 8.0)
 
 
 def writes_of_latest_positions():
@@ -38,7 +38,7 @@ class TestRecordPositions:
         driver = DriverFactory.create()
 
         with django_assert_num_queries(2):
-            drivers.record_positions(driver=driver, reported=[reported(ago=ago) for ago in (2, 1)], by=BY)
+            drivers.store_positions(driver=driver, sent=[reported(ago=ago) for ago in (2, 1)], by=BY)
 
         written = DriverPosition.objects.order_by("recorded_at").values_list("recorded_at", "accuracy_m", "recorded_by")
         assert list(written) == [(NOW - timedelta(seconds=ago), 8.0, BY) for ago in (2, 1)]
@@ -48,7 +48,7 @@ class TestRecordPositions:
         inserts, updates = writes_of_latest_positions()
         positions = [reported(PICKUP if ago == 0 else FAR, ago=ago) for ago in order]
 
-        drivers.record_positions(driver=DriverFactory.create(), reported=positions, by=BY)
+        drivers.store_positions(driver=DriverFactory.create(), sent=positions, by=BY)
 
         latest = LatestPosition.objects.get()
         assert (latest.point, latest.recorded_at) == (PICKUP, NOW)
@@ -56,8 +56,8 @@ class TestRecordPositions:
 
     def test_refuses_all_of_them_for_one_that_does_not_exist(self):
         with pytest.raises(InvalidPosition):
-            drivers.record_positions(
-                driver=DriverFactory.create(), reported=[reported(ago=1), reported(Point(91.0, 0.0))], by=BY
+            drivers.store_positions(
+                driver=DriverFactory.create(), sent=[reported(ago=1), reported(Point(91.0, 0.0))], by=BY
             )
 
         assert DriverPosition.objects.count() == LatestPosition.objects.count() == 0
@@ -77,8 +77,8 @@ class TestRecord:
         device = phone(DriverFactory.create(name="Ana"))
 
         outside = [reported(Point(0, 0), ago=8), reported(Point(0, 1), ago=7)]
-        dropped = driver_devices.record_positions(
-            device=device, reported=[reported(ago=10), reported(FAR, ago=5), *outside, reported()], at=NOW
+        dropped = driver_devices.receive_positions(
+            device=device, sent=[reported(ago=10), reported(FAR, ago=5), *outside, reported()], at=NOW
         )
 
         assert dropped == {Reason.TOO_FAST: 1, Reason.OUTSIDE: 2}
@@ -90,11 +90,11 @@ class TestRecord:
     def test_believes_an_exact_position_after_an_inexact_one(self):
         """As from the radio cell of a network first and from satellites then."""
         device = phone(DriverFactory.create())
-        driver_devices.record_positions(
-            device=device, reported=[Reported(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW
+        driver_devices.receive_positions(
+            device=device, sent=[SentPosition(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW
         )
 
-        dropped = driver_devices.record_positions(device=device, reported=[reported()], at=NOW)
+        dropped = driver_devices.receive_positions(device=device, sent=[reported()], at=NOW)
 
         assert not dropped
         assert device.driver.latest_position().point == device.driver.latest.point == PICKUP
@@ -104,7 +104,7 @@ class TestRecord:
         device = phone(driver, on_duty=False)
 
         with pytest.raises(NotOnDuty):
-            driver_devices.record_positions(device=device, reported=[reported()], at=NOW)
+            driver_devices.receive_positions(device=device, sent=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
 
@@ -115,7 +115,7 @@ class TestRecord:
         drivers.set_duty([driver], on_duty=False)
         device.driver.refresh_from_db()
 
-        assert driver_devices.record_positions(device=device, reported=[reported()], at=NOW) == {}
+        assert driver_devices.receive_positions(device=device, sent=[reported()], at=NOW) == {}
 
         assert DriverPosition.objects.get().point == PICKUP
 
@@ -123,9 +123,9 @@ class TestRecord:
         driver = DriverFactory.create(on_duty=True)
         first, second = phone(driver, on_duty=False), phone(driver, on_duty=False)
 
-        driver_devices.record_positions(device=first, reported=[reported(ago=10)], at=NOW)
+        driver_devices.receive_positions(device=first, sent=[reported(ago=10)], at=NOW)
         with pytest.raises(OtherPhoneReports):
-            driver_devices.record_positions(device=second, reported=[reported()], at=NOW)
+            driver_devices.receive_positions(device=second, sent=[reported()], at=NOW)
 
         assert DriverDevice.objects.get(reports_positions=True) == first
         assert DriverPosition.objects.count() == 1
@@ -138,7 +138,7 @@ class TestRecord:
         former, new = phone(driver), phone(driver, on_duty=False)
         DriverDevice.objects.filter(pk=former.pk).update(**ended)
 
-        driver_devices.record_positions(device=new, reported=[reported()], at=NOW)
+        driver_devices.receive_positions(device=new, sent=[reported()], at=NOW)
 
         assert DriverDevice.objects.get(reports_positions=True) == new
 
@@ -149,7 +149,7 @@ class TestRecord:
         first.refresh_from_db()
 
         with pytest.raises(OtherPhoneReports):
-            driver_devices.record_positions(device=first, reported=[reported()], at=NOW)
+            driver_devices.receive_positions(device=first, sent=[reported()], at=NOW)
 
         assert not DriverPosition.objects.exists()
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries, proofs
 from delivery.actions.proofs import Proof
 from delivery.drivers import moves as driver_moves
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.errors import MoveRefused, PhotoRequired, PinLocked, PinRequired, StopNotOpen, WrongPin
 from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, StopProof
@@ -172,17 +172,17 @@ class TestPhotoRequired:
         assert is_open(delivery)
 
 
-def reported(delivery, pin, *, report=None):
-    return Report(report or uuid4(), delivery.pk, Trigger.DELIVER, NOW, "B", proof=Proof(pin=pin))
+def sent_move(delivery, pin, *, number=None):
+    return SentMove(number or uuid4(), delivery.pk, Trigger.DELIVER, NOW, "B", proof=Proof(pin=pin))
 
 
 @pytest.mark.django_db(transaction=True)
 class TestReportedPins:
     def test_are_counted_although_the_move_is_refused(self):
         delivery = requested(PIN)
-        report = reported(delivery, wrong_pin_of(delivery))
+        sent = sent_move(delivery, wrong_pin_of(delivery))
 
-        moves = [driver_moves.perform(driver=delivery.driver, report=report, at=NOW) for _repeated in range(3)]
+        moves = [driver_moves.perform(driver=delivery.driver, sent=sent, at=NOW) for _repeated in range(3)]
 
         assert [move.refusal for move in moves] == ["wrong_pin"] * 3
         assert DriverMove.objects.count() == 1
@@ -191,7 +191,7 @@ class TestReportedPins:
     def test_of_a_driver_who_does_not_hold_the_route_are_not_compared(self):
         delivery, other = requested(PIN), DeliveryFactory.create(collected=True)
 
-        move = driver_moves.perform(driver=other.driver, report=reported(delivery, pin_of(delivery)), at=NOW)
+        move = driver_moves.perform(driver=other.driver, sent=sent_move(delivery, pin_of(delivery)), at=NOW)
 
         assert move.refusal == "not_your_route"
         assert is_open(delivery)

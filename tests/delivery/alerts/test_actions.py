@@ -65,7 +65,7 @@ def fail(endpoint, failures=5):
 
 def report_failures(endpoint):
     fail(endpoint)
-    alerts.report_changes(at=NOW())
+    alerts.tell_changes(at=NOW())
 
 
 def recover(endpoint, at):
@@ -97,8 +97,8 @@ class TestReportChanges:
         for number, (step, subject) in enumerate(steps):
             step(endpoint)
             at = now + number * LATER + timedelta(seconds=number)
-            assert alerts.report_changes(at=at) == 1
-            assert alerts.report_changes(at=at + timedelta(seconds=5)) == 0
+            assert alerts.tell_changes(at=at) == 1
+            assert alerts.tell_changes(at=at + timedelta(seconds=5)) == 0
             assert subjects()[-1] == subject
         assert len(subjects()) == 4
 
@@ -112,7 +112,7 @@ class TestReportChanges:
             endpoint.integrator.memberships.create(user=user)
         fail(endpoint)
 
-        assert alerts.report_changes(at=NOW()) == 1
+        assert alerts.tell_changes(at=NOW()) == 1
 
         assert [message.recipient for message in Message.objects.all()] == ["ana@example.com"]
         assert f"user {maria.pk} is not told" in caplog.text
@@ -137,52 +137,52 @@ class TestReportChanges:
     def test_waits_between_two_alerts(self, endpoint, ana, mailbox):
         now = NOW()
         fail(endpoint)
-        alerts.report_changes(at=now)
+        alerts.tell_changes(at=now)
         recover(endpoint, now + timedelta(seconds=1))
 
-        early = alerts.report_changes(at=now + health.PAUSE - timedelta(seconds=1))
-        late = alerts.report_changes(at=now + health.PAUSE)
+        early = alerts.tell_changes(at=now + health.PAUSE - timedelta(seconds=1))
+        late = alerts.tell_changes(at=now + health.PAUSE)
 
         assert (early, late, subjects()) == (0, 1, [FAILS, WORKS])
 
     def test_is_silent_about_changes_to_and_fro_within_the_pause(self, endpoint, ana, mailbox):
         now = NOW()
         fail(endpoint)
-        alerts.report_changes(at=now)
+        alerts.tell_changes(at=now)
         for second in range(0, 300, 10):
             recover(endpoint, now + timedelta(seconds=second))
-            alerts.report_changes(at=now + timedelta(seconds=second))
+            alerts.tell_changes(at=now + timedelta(seconds=second))
             fail(endpoint)
-            alerts.report_changes(at=now + timedelta(seconds=second + 5))
+            alerts.tell_changes(at=now + timedelta(seconds=second + 5))
 
-        alerts.report_changes(at=now + LATER)
+        alerts.tell_changes(at=now + LATER)
 
         assert subjects() == [FAILS]
 
     def test_is_silent_before_the_fifth_failure(self, endpoint, ana, mailbox):
         fail(endpoint, failures=4)
 
-        assert alerts.report_changes(at=NOW()) == 0
+        assert alerts.tell_changes(at=NOW()) == 0
         assert subjects() == []
 
     def test_takes_no_success_for_granted(self, endpoint, ana, mailbox):
         """Switching on again resets the breaker, but nothing was received yet."""
         now = NOW()
         switch_off(endpoint)
-        alerts.report_changes(at=now)
+        alerts.tell_changes(at=now)
         endpoints.set_enabled(endpoint=endpoint, enabled=True, by=BY, at=now)
 
-        reported = alerts.report_changes(at=now + LATER)
+        reported = alerts.tell_changes(at=now + LATER)
 
         assert (reported, subjects()) == (0, [OFF])
 
     def test_forgets_an_endpoint_whose_url_is_removed(self, endpoint, ana, mailbox):
         now = NOW()
         fail(endpoint)
-        alerts.report_changes(at=now)
+        alerts.tell_changes(at=now)
         endpoints.set_url(endpoint=endpoint, url="", by=BY, at=now)
 
-        reported = alerts.report_changes(at=now + LATER)
+        reported = alerts.tell_changes(at=now + LATER)
 
         assert (reported, subjects()) == (0, [FAILS])
         assert EndpointAlerts.objects.get().reported == AlertKind.RECOVERED
@@ -203,7 +203,7 @@ class TestReportChanges:
         User.objects.create_user("stranger", "stranger@example.com")
         fail(endpoint)
 
-        alerts.report_changes(at=NOW())
+        alerts.tell_changes(at=NOW())
 
         told = dict(Message.objects.values_list("recipient", "subject"))
         assert told == {"default@example.com": "Os webhooks de Loja falham (Produção)", "wants@example.com": FAILS}
@@ -213,7 +213,7 @@ class TestReportChanges:
         change(sandbox, url="http://127.0.0.1:9/hook")
         fail(sandbox)
 
-        assert alerts.report_changes(at=NOW()) == 1
+        assert alerts.tell_changes(at=NOW()) == 1
         assert subjects() == []
 
     def test_reports_again_after_a_worker_was_killed_before_the_commit(self, endpoint, ana, mailbox, monkeypatch):
@@ -221,23 +221,23 @@ class TestReportChanges:
         with monkeypatch.context() as patch:
             patch.setattr(alerts, "post", _kill)
             with pytest.raises(KeyboardInterrupt):
-                alerts.report_changes(at=NOW())
+                alerts.tell_changes(at=NOW())
         assert subjects() == []
 
-        alerts.report_changes(at=NOW())
+        alerts.tell_changes(at=NOW())
 
         assert subjects() == [FAILS]
 
     def test_costs_one_query_while_nothing_is_to_be_told(self, endpoint, ana, django_assert_num_queries):
         now = NOW()
         with django_assert_num_queries(1):
-            alerts.report_changes(at=now)
+            alerts.tell_changes(at=now)
         fail(endpoint)
-        alerts.report_changes(at=now)
+        alerts.tell_changes(at=now)
         recover(endpoint, now + timedelta(seconds=1))
 
         with django_assert_num_queries(1):  # within the pause
-            alerts.report_changes(at=now + timedelta(seconds=2))
+            alerts.tell_changes(at=now + timedelta(seconds=2))
 
 
 def _kill(*_arguments, **_more):
@@ -321,7 +321,7 @@ class TestPostDue:
             for each in (endpoint, other):
                 change(each, url="http://127.0.0.1:9/hook")
                 fail(each)
-            alerts.report_changes(at=NOW())
+            alerts.tell_changes(at=NOW())
 
             alert_posts.post_due()
 
@@ -363,7 +363,7 @@ class TestSetUrl:
         alerts.set_url(endpoint=endpoint, url="", language="en", by=BY, at=NOW())
         fail(endpoint)
 
-        alerts.report_changes(at=NOW())
+        alerts.tell_changes(at=NOW())
 
         assert AlertPost.objects.count() == 0
 
@@ -425,11 +425,11 @@ class TestReportTrouble:
             request_at(now - timedelta(minutes=minutes))
         request_at(now - timedelta(minutes=9))
 
-        assert [alerts.report_trouble(at=now) for _again in range(2)] == [1, 0]
+        assert [alerts.tell_trouble(at=now) for _again in range(2)] == [1, 0]
         later = now + timedelta(minutes=2)
-        assert alerts.report_trouble(at=later) == 0
-        assert alerts.report_trouble(at=now + alerts.TROUBLE_PAUSE) == 1
-        assert alerts.report_trouble(at=now + 3 * alerts.TROUBLE_PAUSE) == 0
+        assert alerts.tell_trouble(at=later) == 0
+        assert alerts.tell_trouble(at=now + alerts.TROUBLE_PAUSE) == 1
+        assert alerts.tell_trouble(at=now + 3 * alerts.TROUBLE_PAUSE) == 0
 
         assert subjects() == [
             "2 deliveries of Loja need attention (Live)",
@@ -445,7 +445,7 @@ class TestReportTrouble:
         cancelled = request_at(now - timedelta(hours=1))
         deliveries.cancel(delivery=cancelled, reason="", by=BY, at=now)
 
-        assert alerts.report_trouble(at=now + timedelta(seconds=1)) == 1
+        assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 1
 
         assert subjects() == ["2 deliveries of Loja need attention (Live)"]
         reported = ReportedTrouble.objects.order_by("trouble").values_list("delivery", "trouble")
@@ -458,9 +458,9 @@ class TestReportTrouble:
         text = "the neighbour says that Mara Pinto has moved"
         deliveries.fail_point(delivery=failed, point="B", code="CLOSED", reason=text, by=BY, at=now)
 
-        assert alerts.report_trouble(at=now + timedelta(seconds=1)) == 1
+        assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 1
         deliveries.return_(delivery=failed, by=BY, at=now + timedelta(minutes=20))
-        assert alerts.report_trouble(at=now + timedelta(minutes=21)) == 0
+        assert alerts.tell_trouble(at=now + timedelta(minutes=21)) == 0
 
         body = AlertPost.objects.get().text
         assert "order-1: Returning to the shop, not delivered, B: Place closed, requested" in body
@@ -476,7 +476,7 @@ class TestReportTrouble:
         failed = request_at(now, mode=mode, **{"accepted" if mode == Mode.REVERSE else "collected": True})
         deliveries.fail_point(delivery=failed, point="B", code="ABSENT", reason="", by=BY, at=now)
 
-        alerts.report_trouble(at=now + timedelta(seconds=1))
+        alerts.tell_trouble(at=now + timedelta(seconds=1))
 
         assert f"order-1: {name}, B: Ninguém" in AlertPost.objects.get().text
 
@@ -484,7 +484,7 @@ class TestReportTrouble:
         now = NOW()
         deliveries.expire(delivery=request_at(now - timedelta(hours=1)), by=BY, at=now)
 
-        alerts.report_trouble(at=now + timedelta(seconds=1))
+        alerts.tell_trouble(at=now + timedelta(seconds=1))
 
         assert "order-1: Not delivered, Offer expired, requested" in AlertPost.objects.get().text
 
@@ -493,7 +493,7 @@ class TestReportTrouble:
         failed = request_at(now, collected=True)
         deliveries.fail_point(delivery=failed, point="B", code="OTHER", reason="Mara has moved", by=BY, at=now)
 
-        alerts.report_trouble(at=now + timedelta(seconds=1))
+        alerts.tell_trouble(at=now + timedelta(seconds=1))
 
         assert "B: Another reason, requested" in AlertPost.objects.get().text
 
@@ -505,24 +505,24 @@ class TestReportTrouble:
         delivery = asking_for(retry, retry, collected=True, token=token)
         for point in "BC":
             deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
-        assert alerts.report_trouble(at=now) == 1
+        assert alerts.tell_trouble(at=now) == 1
         request_at(now - timedelta(minutes=11))
 
-        assert alerts.report_trouble(at=now + timedelta(minutes=1)) == 1
+        assert alerts.tell_trouble(at=now + timedelta(minutes=1)) == 1
 
         assert subjects() == ["1 delivery of Loja needs attention (Live)"] * 2
 
     def test_tells_each_first_failure_at_once_and_where_to_answer_it(self, told, endpoint, request_at, channel):
         now = NOW()
         request_at(now - timedelta(minutes=11))
-        alerts.report_trouble(at=now)
+        alerts.tell_trouble(at=now)
         token, retry = TokenFactory.create(integrator=endpoint.integrator), Options(on_failure=OnFailure.RETRY)
         delivery = asking_for(retry, retry, collected=True, token=token)
 
         for second, point in ((1, "B"), (2, "C")):
             at = now + timedelta(seconds=second)
             deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
-            assert [alerts.report_trouble(at=at) for _again in range(2)] == [1, 0]
+            assert [alerts.tell_trouble(at=at) for _again in range(2)] == [1, 0]
 
         texts = list(AlertPost.objects.order_by("pk").values_list("text", flat=True))[1:]
         page = f"/panel/accounts/{endpoint.integrator_id}/live/deliveries/{delivery.pk}/stops"
@@ -548,8 +548,8 @@ class TestReportTrouble:
         request_at(now - timedelta(minutes=3))
         alerts.set_times(endpoint=endpoint, untaken_minutes=4, late_minutes=1, by=BY, at=now)
 
-        assert alerts.report_trouble(at=now) == 0
-        assert alerts.report_trouble(at=now + timedelta(minutes=2)) == 1
+        assert alerts.tell_trouble(at=now) == 0
+        assert alerts.tell_trouble(at=now + timedelta(minutes=2)) == 1
 
     def test_times_of_a_suspended_account_stay(self, endpoint):
         integrators.suspend(integrator=endpoint.integrator, reason="unpaid", by=BY, at=NOW())

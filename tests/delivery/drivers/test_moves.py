@@ -1,4 +1,4 @@
-"""Moves that phones report: exactly once, in order, with the moment at which they were made."""
+"""Moves that phones send: exactly once, in order, with the moment at which they were made."""
 
 import re
 from datetime import timedelta
@@ -9,7 +9,7 @@ from django.utils import timezone, translation
 
 from delivery.actions import deliveries
 from delivery.drivers import moves as driver_moves
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.lifecycle import Trigger
 from delivery.models import DriverMove, Transition, WebhookEvent
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -23,12 +23,12 @@ def delivery(db):
     return DeliveryFactory.create(accepted=True, at=REQUESTED)
 
 
-def report(delivery, trigger=Trigger.COLLECT, *, ago=0.0, point="", reason="", report_id=None):
-    return Report(report_id or uuid4(), delivery.pk, trigger, NOW - timedelta(seconds=ago), point, reason=reason)
+def sent_move(delivery, trigger=Trigger.COLLECT, *, ago=0.0, point="", reason="", report_id=None):
+    return SentMove(report_id or uuid4(), delivery.pk, trigger, NOW - timedelta(seconds=ago), point, reason=reason)
 
 
 def perform(delivery, trigger=Trigger.COLLECT, *, driver=None, **values):
-    return driver_moves.perform(driver=driver or delivery.driver, report=report(delivery, trigger, **values), at=NOW)
+    return driver_moves.perform(driver=driver or delivery.driver, sent=sent_move(delivery, trigger, **values), at=NOW)
 
 
 class TestPerform:
@@ -56,8 +56,8 @@ class TestPerform:
     def test_is_recorded_no_earlier_than_the_move_that_it_waited_for(self, delivery):
         perform(delivery)
 
-        late = report(delivery, Trigger.DELIVER, point="B", ago=5)
-        move = driver_moves.perform(driver=delivery.driver, report=late, at=NOW - timedelta(seconds=2))
+        late = sent_move(delivery, Trigger.DELIVER, point="B", ago=5)
+        move = driver_moves.perform(driver=delivery.driver, sent=late, at=NOW - timedelta(seconds=2))
 
         collected, delivered = Transition.objects.order_by("id")[2:]
         assert (collected.at, delivered.at, delivered.made_at) == (NOW, NOW, None)
@@ -106,8 +106,8 @@ class TestPerform:
     def test_refuses_a_delivery_that_does_not_exist_as_that_of_another_driver(self, delivery):
         other = perform(delivery, driver=DriverFactory.create())
 
-        unknown = Report(uuid4(), uuid4(), Trigger.COLLECT, NOW)
-        move = driver_moves.perform(driver=delivery.driver, report=unknown, at=NOW)
+        unknown = SentMove(uuid4(), uuid4(), Trigger.COLLECT, NOW)
+        move = driver_moves.perform(driver=delivery.driver, sent=unknown, at=NOW)
 
         assert (move.refusal, move.refusal_detail) == (other.refusal, other.refusal_detail)
         assert list(DriverMove.objects.all()) == [other]

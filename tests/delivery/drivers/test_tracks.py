@@ -28,10 +28,10 @@ from typing import Any
 
 import pytest
 
-from delivery.drivers import reports
+from delivery.drivers import phone_data
 from delivery.geo import service_area
 from delivery.geo.distance import Point, away_from, metres
-from delivery.geo.position_filter import Limits, Reported, plausible
+from delivery.geo.position_filter import Limits, SentPosition, plausible
 from tests.factories import PICKUP
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -98,7 +98,7 @@ class Drive:
     takes: Callable[[int], float] = lambda _request: 0.2
     fails: Callable[[float], bool] = lambda _second: False
     reach: bool = False
-    kept: list[Reported] = field(default_factory=list)
+    kept: list[SentPosition] = field(default_factory=list)
     seen: dict[int, Point] = field(default_factory=dict)  # by second, where the shop sees the driver
     _unsent: list[dict[str, Any]] = field(default_factory=list)
     _doubted: list[dict[str, Any]] = field(default_factory=list)
@@ -158,10 +158,10 @@ class Drive:
         return took
 
     def _receive(self, body: dict[str, Any], second: float) -> tuple[int, int]:
-        """As `driver_devices.record_positions`: the number of positions that are kept, and of those too far away."""
+        """As `driver_devices.receive_positions`: the number of positions that are kept, and of those too far away."""
         at = START + timedelta(seconds=second)
         last = max(self.kept, key=lambda each: each.at, default=None)
-        kept, dropped = plausible(reports.positions(body, at=at), last=last, limits=_LIMITS, at=at)
+        kept, dropped = plausible(phone_data.positions(body, at=at), last=last, limits=_LIMITS, at=at)
         self.kept += kept
         return len(kept), dropped["too_fast"]  # type: ignore[index]  # a StrEnum's member equals its text
 

@@ -6,7 +6,7 @@ import pytest
 
 from delivery.geo import service_area
 from delivery.geo.distance import Point
-from delivery.geo.position_filter import Limits, Reason, Reported, plausible
+from delivery.geo.position_filter import Limits, Reason, SentPosition, plausible
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 LIMITS = Limits([service_area.BRAZIL], kmh=200)
@@ -16,7 +16,7 @@ NEAR, FAR = Point(-23.551414, -46.655881), Point(-23.461414, -46.655881)
 
 
 def reported(point=PAULISTA, *, ago=0.0, accuracy_m=5.0):
-    return Reported(point, NOW - timedelta(seconds=ago), accuracy_m)
+    return SentPosition(point, NOW - timedelta(seconds=ago), accuracy_m)
 
 
 def filtered(*positions, last=None):
@@ -89,8 +89,8 @@ class TestPlausible:
 
     def test_drops_what_is_sent_again_though_its_request_took_longer(self):
         told = [NOW - timedelta(seconds=ago) for ago in (10, 5, 0)]
-        first = [Reported(PAULISTA, at, 5.0, at) for at in told[:2]]
-        later = [Reported(PAULISTA, at + timedelta(seconds=2), 5.0, at) for at in told]
+        first = [SentPosition(PAULISTA, at, 5.0, at) for at in told[:2]]
+        later = [SentPosition(PAULISTA, at + timedelta(seconds=2), 5.0, at) for at in told]
 
         kept, dropped = filtered(*later, last=first[-1])
 
@@ -99,18 +99,18 @@ class TestPlausible:
 
     def test_keeps_what_was_found_later_though_the_report_before_took_longer(self):
         told = [NOW - timedelta(seconds=ago) for ago in (2, 1)]
-        late = Reported(PAULISTA, told[0] + timedelta(seconds=3), 5.0, told[0])
+        late = SentPosition(PAULISTA, told[0] + timedelta(seconds=3), 5.0, told[0])
 
-        kept, dropped = filtered(Reported(PAULISTA, told[1], 5.0, told[1]), last=late)
+        kept, dropped = filtered(SentPosition(PAULISTA, told[1], 5.0, told[1]), last=late)
 
         assert [(each.at, each.told_at) for each in kept] == [(late.at + timedelta(microseconds=1), told[1])]
         assert not dropped
 
     def test_believes_no_jump_because_the_phone_tells_of_a_longer_time(self):
         told = [NOW - timedelta(seconds=ago) for ago in (60, 0)]
-        last = Reported(PAULISTA, NOW - timedelta(seconds=10), 5.0, told[0])
+        last = SentPosition(PAULISTA, NOW - timedelta(seconds=10), 5.0, told[0])
 
-        assert filtered(Reported(NEAR, NOW, 5.0, told[1]), last=last) == ([], {Reason.TOO_FAST: 1})
+        assert filtered(SentPosition(NEAR, NOW, 5.0, told[1]), last=last) == ([], {Reason.TOO_FAST: 1})
 
 
 class TestContradictions:

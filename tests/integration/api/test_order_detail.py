@@ -21,7 +21,7 @@ class TestOrderDetail:
         api.post(URL, sent)
         order = Order.objects.get()
         orders.move(
-            order=order, to=Status.COLLECTED, by=BY, at=timezone.now(), report=orders.Report(place="CD Cajamar")
+            order=order, to=Status.COLLECTED, by=BY, at=timezone.now(), details=orders.Details(place="CD Cajamar")
         )
 
         response = get(api, "A-1")

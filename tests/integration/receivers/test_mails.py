@@ -39,9 +39,9 @@ def order(seller):
     return create_order(seller, receiver=receiver())
 
 
-def move(order, *statuses, at=None, **report):
+def move(order, *statuses, at=None, **details):
     for status in statuses:
-        orders.move(order=order, to=status, by=BY, at=at or timezone.now(), report=orders.Report(**report))
+        orders.move(order=order, to=status, by=BY, at=at or timezone.now(), details=orders.Details(**details))
 
 
 def sent(mailbox):

@@ -32,8 +32,8 @@ def get(client, order, language="en"):
     return client.get(path_of(order), HTTP_ACCEPT_LANGUAGE=language)
 
 
-def move(order, status, *, at=None, **report):
-    return orders.move(order=order, to=status, by=BY, at=at or timezone.now(), report=orders.Report(**report))
+def move(order, status, *, at=None, **details):
+    return orders.move(order=order, to=status, by=BY, at=at or timezone.now(), details=orders.Details(**details))
 
 
 @pytest.fixture

@@ -35,10 +35,10 @@ def test_tell_the_members_once_that_it_fails_and_then_that_it_works(failing):
     create_order(failing.seller)
     now = timezone.now()
 
-    reported = [webhooks.report_changes(at=now), webhooks.report_changes(at=now + timedelta(seconds=9))]
+    reported = [webhooks.tell_changes(at=now), webhooks.tell_changes(at=now + timedelta(seconds=9))]
     later = now + health.PAUSE
     WebhookEndpoint.objects.update(failures=0, failing_since=None, last_success_at=later)
-    reported.append(webhooks.report_changes(at=later))
+    reported.append(webhooks.tell_changes(at=later))
 
     assert reported == [1, 0, 1]
     found = Message.objects.order_by("pk").values_list("recipient", "subject")
@@ -49,7 +49,7 @@ def test_tell_the_members_once_that_it_fails_and_then_that_it_works(failing):
 def test_say_where_to_look_and_how_many_orders_wait(failing):
     create_order(failing.seller)
 
-    webhooks.report_changes(at=timezone.now())
+    webhooks.tell_changes(at=timezone.now())
 
     body = credentials.decrypt(Message.objects.get().body_ciphertext)
     assert f"/panel/sellers/{failing.seller_id}/live/webhook/" in body
@@ -59,5 +59,5 @@ def test_say_where_to_look_and_how_many_orders_wait(failing):
 def test_tell_nobody_of_the_sandbox(failing):
     WebhookEndpoint.objects.update(environment="sandbox")
 
-    assert webhooks.report_changes(at=timezone.now()) == 1
+    assert webhooks.tell_changes(at=timezone.now()) == 1
     assert not Message.objects.exists()

@@ -11,7 +11,7 @@ from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
 from integration.actions import orders
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.lifecycle import Status
 from integration.models import Order, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, send_invoice
@@ -19,9 +19,9 @@ from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, s
 pytestmark = pytest.mark.django_db
 
 
-def move(order, *statuses, **report):
+def move(order, *statuses, **details):
     for status in statuses:
-        orders.move(order=order, to=Status(status), by=BY, at=timezone.now(), report=Report(**report))
+        orders.move(order=order, to=Status(status), by=BY, at=timezone.now(), details=Details(**details))
 
 
 def bodies(order):

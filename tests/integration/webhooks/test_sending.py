@@ -35,8 +35,8 @@ class TestEveryStatus:
         made = [create_order(seller, orderId=f"A-{number}") for number in range(len(WAYS))]
         for order, way in zip(made, WAYS, strict=True):
             for status in map(Status, way):
-                report = orders.Report(reason_code="ABSENT" if status in WITH_REASON else "")
-                orders.move(order=order, to=status, by=BY, at=timezone.now(), report=report)
+                details = orders.Details(reason_code="ABSENT" if status in WITH_REASON else "")
+                orders.move(order=order, to=status, by=BY, at=timezone.now(), details=details)
         sink.refused_first = 2
 
         while WebhookQueueItem.objects.exists():

@@ -26,7 +26,7 @@ from tests.ports import free_port, listens
 
 BODY = json.dumps({"deliveryId": "id-of-delivery", "status": "PENDING", "orders": [{"externalId": "açaí"}]}).encode()
 SECRET = signing.new_secret()
-PROGRAMS = settings.BASE_DIR / "templates" / "panel" / "snippets"
+PROGRAMS = settings.BASE_DIR / "panel" / "guide"
 EXTENSIONS = {"python": "py", "javascript": "js", "php": "php"}
 
 

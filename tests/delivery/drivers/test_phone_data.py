@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from delivery.drivers import reports
+from delivery.drivers import phone_data
 from delivery.models import DriverDevice, DriverMove, DriverPosition, Transition
 from tests.delivery.drivers.phones import move, now
 from tests.factories import PICKUP, DeliveryFactory
@@ -173,7 +173,7 @@ class TestPositions:
         at = timezone.now()
         body = {"sentAt": at.isoformat(), "positions": [position(at=at.isoformat(), **changes)]}
 
-        (found,) = reports.positions(body, at=at)
+        (found,) = phone_data.positions(body, at=at)
 
         assert (found.at, found.told_at, found.point) == (at, at, PICKUP)
 
@@ -193,7 +193,7 @@ class TestPositions:
         moments = [at - timedelta(minutes=1), at + timedelta(minutes=1)]
         sent_ = [position(at=each.isoformat(), heardAt=each.isoformat()) for each in moments]
 
-        found = reports.positions({**clock, "positions": sent_}, at=at)
+        found = phone_data.positions({**clock, "positions": sent_}, at=at)
 
         assert [each.at for each in found] == [moments[0], at]
 
@@ -204,7 +204,7 @@ class TestPositions:
         heard = at - timedelta(seconds=20)
         reported = position(at=told, heardAt=heard.isoformat())
 
-        (found,) = reports.positions({"sentAt": at.isoformat(), "positions": [reported]}, at=at)
+        (found,) = phone_data.positions({"sentAt": at.isoformat(), "positions": [reported]}, at=at)
 
         assert (found.at, found.point) == (heard, PICKUP)
 
@@ -213,7 +213,7 @@ class TestPositions:
         heard = (phones - timedelta(seconds=20)).isoformat()
         reported = position(at=(at - timedelta(seconds=20)).isoformat(), heardAt=heard)
 
-        (found,) = reports.positions({"sentAt": phones.isoformat(), "positions": [reported]}, at=at)
+        (found,) = phone_data.positions({"sentAt": phones.isoformat(), "positions": [reported]}, at=at)
 
         assert found.at == at - timedelta(seconds=20)
 
@@ -244,7 +244,7 @@ class TestPositions:
         reported = position(**{name: (at + timedelta(seconds=moment)).isoformat() for name, moment in moments.items()})
         body = {"sentAt": (at + timedelta(seconds=sent)).isoformat(), "positions": [reported]}
 
-        (found,) = reports.positions(body, at=at)
+        (found,) = phone_data.positions(body, at=at)
 
         assert found.at == at - timedelta(seconds=age)
 
@@ -259,7 +259,7 @@ class TestPositions:
             heardAt=(found_at + wrong).isoformat(),
         )
 
-        (found,) = reports.positions({"sentAt": (at + wrong).isoformat(), "positions": [told]}, at=at)
+        (found,) = phone_data.positions({"sentAt": (at + wrong).isoformat(), "positions": [told]}, at=at)
 
         assert abs(found.at - found_at) <= timedelta(seconds=5)
 
@@ -311,4 +311,4 @@ class TestPhoto:
         query |= {"takenAt": (phones - timedelta(minutes=10)).isoformat()}
         query |= {"sentAt": phones.isoformat() if sent is True else sent} if sent else {}
 
-        assert reports.photo(query, at=at).taken_at == at - timedelta(minutes=minutes)
+        assert phone_data.photo(query, at=at).taken_at == at - timedelta(minutes=minutes)

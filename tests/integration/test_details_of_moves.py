@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from integration.actions import orders
-from integration.actions.orders import Report
+from integration.actions.orders import Details
 from integration.errors import InvalidStatusReport
 from integration.lifecycle import Reason, Status
 from integration.models import Company, StatusLog
@@ -23,18 +23,18 @@ def order(seller):
     order = create_order(seller)
     at = timezone.now()
     for status in (Status.COLLECTED, Status.OUT_FOR_DELIVERY):
-        order = orders.move(order=order, to=status, by=BY, at=at, report=Report(happened_at=None))
+        order = orders.move(order=order, to=status, by=BY, at=at, details=Details(happened_at=None))
     return order
 
 
-def report(order, to, **values):
-    return orders.move(order=order, to=to, by=BY, at=timezone.now(), report=Report(**values))
+def moved(order, to, **values):
+    return orders.move(order=order, to=to, by=BY, at=timezone.now(), details=Details(**values))
 
 
 class TestReport:
     @pytest.mark.parametrize("code", list(Reason))
     def test_has_a_reason_for_a_failure(self, order, code):
-        report(order, Status.DELIVERY_FAILED, reason_code=code, reason="Portão azul", place="São Paulo")
+        moved(order, Status.DELIVERY_FAILED, reason_code=code, reason="Portão azul", place="São Paulo")
 
         entry = StatusLog.objects.latest("pk")
         assert (entry.reason_code, entry.reason, entry.place) == (code, "Portão azul", "São Paulo")
@@ -55,7 +55,7 @@ class TestReport:
     )
     def test_that_does_not_fit_is_refused(self, order, to, values, field):
         with pytest.raises(InvalidStatusReport) as caught:
-            report(order, to, **values)
+            moved(order, to, **values)
 
         assert caught.value.fields == (field,)
         order.refresh_from_db()
@@ -66,16 +66,16 @@ class TestReport:
 
         for moment in (last - timedelta(seconds=1), last - 31 * DAY, timezone.now() + timedelta(minutes=5)):
             with pytest.raises(InvalidStatusReport) as caught:
-                report(order, Status.DELIVERED, happened_at=moment)
+                moved(order, Status.DELIVERED, happened_at=moment)
             assert caught.value.fields == ("occurredAt",)
-        moved = report(order, Status.DELIVERED, happened_at=last + timedelta(microseconds=1))
+        last_move = moved(order, Status.DELIVERED, happened_at=last + timedelta(microseconds=1))
 
-        assert moved.delivered_at == last + timedelta(microseconds=1)
+        assert last_move.delivered_at == last + timedelta(microseconds=1)
 
     def test_has_no_moment_in_the_future_of_a_clock_that_is_ahead(self, order):
         at = timezone.now()
 
-        report(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
+        moved(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
 
         assert at <= StatusLog.objects.latest("pk").occurred_at <= timezone.now()
 
@@ -85,7 +85,7 @@ class TestReport:
         order = create_order(seller)
         now = order.created_at + 20 * DAY
         kept = [
-            orders.move(order=each, to=Status.COLLECTED, by=BY, at=now, report=Report(happened_at=at)).promised_on
+            orders.move(order=each, to=Status.COLLECTED, by=BY, at=now, details=Details(happened_at=at)).promised_on
             for each, at in ((order, order.created_at + DAY), (create_order(seller, orderId="A-2"), None))
         ]
 

@@ -29,7 +29,7 @@ _UNREADABLE = Counter(
 )
 
 
-class InvalidReport(DomainError):
+class InvalidDeviceData(DomainError):
     """A report whose form the service does not understand."""
 
     code = "invalid_report"
@@ -42,12 +42,12 @@ def error(status: int, code: str, detail: str) -> JsonResponse:
 
 
 def read_body(request: HttpRequest) -> dict[str, Any]:
-    """The request's JSON object. Raises BodyTooLarge and InvalidReport."""
+    """The request's JSON object. Raises BodyTooLarge and InvalidDeviceData."""
     try:
         return read_object(BytesIO(request.body), most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
     # A form with parts was read by the check against forgery.
     except (BodyTooDeep, InvalidJSON, NotAnObject, RawPostDataException) as fault:
-        raise InvalidReport("The report is no JSON object.") from fault
+        raise InvalidDeviceData("The report is no JSON object.") from fault
 
 
 def clock_error(body: Mapping[str, Any], *, at: datetime) -> timedelta:
@@ -65,19 +65,19 @@ class Unreadable:
     """An item of a list that cannot be read, why, and the id that the device gave it; None if that is no short text."""
 
     id: str | None
-    error: InvalidReport
+    error: InvalidDeviceData
 
 
 def items(body: Mapping[str, Any], name: str, most: int, read: Callable[[dict[str, Any]], T]) -> list[T | Unreadable]:
     """The objects of a list, each by itself: as `read` returns it, or why it cannot be read, which is counted.
 
-    Raises InvalidReport for what is no list, or too long.
+    Raises InvalidDeviceData for what is no list, or too long.
     """
     found = body.get(name)
     if not isinstance(found, list):
-        raise InvalidReport("'%(name)s' is no list.", name=name)
+        raise InvalidDeviceData("'%(name)s' is no list.", name=name)
     if len(found) > most:
-        raise InvalidReport("'%(name)s' has more than %(most)s items.", name=name, most=most)
+        raise InvalidDeviceData("'%(name)s' has more than %(most)s items.", name=name, most=most)
     return [_item(item, name, read) for item in found]
 
 
@@ -85,7 +85,7 @@ def _item(item: Any, name: str, read: Callable[[dict[str, Any]], T]) -> T | Unre
     fields = item if isinstance(item, dict) else {}  # which has nothing that is required
     try:
         return read(fields)
-    except InvalidReport as error:
+    except InvalidDeviceData as error:
         _UNREADABLE.labels(name).inc()
         sent = fields.get("id")
         is_text = isinstance(sent, str) and len(sent) <= _LENGTH_OF_ID and not UNSTORABLE.search(sent)
@@ -99,17 +99,17 @@ def readable(item: Mapping[str, Any], name: str, read: Callable[[Mapping[str, An
     """
     try:
         return read(item, name)
-    except InvalidReport:
+    except InvalidDeviceData:
         _UNREADABLE.labels(name).inc()
         return None
 
 
-def wrong(name: str) -> InvalidReport:
-    return InvalidReport("'%(name)s' is not what it should be.", name=name)
+def wrong(name: str) -> InvalidDeviceData:
+    return InvalidDeviceData("'%(name)s' is not what it should be.", name=name)
 
 
 def text(item: Mapping[str, Any], name: str, longest: int) -> str:
-    """A text that can be stored; empty if there is none. Raises InvalidReport."""
+    """A text that can be stored; empty if there is none. Raises InvalidDeviceData."""
     value = item.get(name)
     if value is None:
         return ""
@@ -119,7 +119,7 @@ def text(item: Mapping[str, Any], name: str, longest: int) -> str:
 
 
 def identifier(item: Mapping[str, Any], name: str) -> UUID:
-    """Raises InvalidReport."""
+    """Raises InvalidDeviceData."""
     value = parse_id(text(item, name, _LENGTH_OF_ID))
     if value is None:
         raise wrong(name)
@@ -127,7 +127,7 @@ def identifier(item: Mapping[str, Any], name: str) -> UUID:
 
 
 def moment(item: Mapping[str, Any], name: str) -> datetime:
-    """A moment in ISO 8601 with its offset, by a clock that can be years wrong. Raises InvalidReport."""
+    """A moment in ISO 8601 with its offset, by a clock that can be years wrong. Raises InvalidDeviceData."""
     try:
         value = parse_datetime(text(item, name, _LONGEST_MOMENT))
     except ValueError:

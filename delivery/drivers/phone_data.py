@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from common.pages.device_reports import (
+from common.pages.device_data import (
     MOST_AT_ONCE,
     Unreadable,
     clock_error,
@@ -20,11 +20,11 @@ from common.pages.device_reports import (
 )
 from delivery.actions.deliveries import LONGEST_REASON
 from delivery.actions.proofs import LONGEST_NAME, MOST_PHOTOS, Proof
-from delivery.drivers.moves import Report
+from delivery.drivers.moves import SentMove
 from delivery.geo.distance import Point
-from delivery.geo.position_filter import Reported
+from delivery.geo.position_filter import SentPosition
 from delivery.lifecycle import Trigger
-from delivery.models.driver import REPORTED
+from delivery.models.driver import FROM_PHONES
 
 MOST_POSITIONS = 100
 _LONGEST_PIN, _LONGEST_CODE = 10, 20
@@ -35,21 +35,21 @@ _OLDEST = timedelta(days=365)
 _NOWHERE = Point(math.nan, math.nan)
 
 
-def moves(body: dict[str, Any], *, at: datetime) -> list[Report | Unreadable]:
-    """The moves in their order, each by itself. Raises InvalidReport."""
+def moves(body: dict[str, Any], *, at: datetime) -> list[SentMove | Unreadable]:
+    """The moves in their order, each by itself. Raises InvalidDeviceData."""
     behind = clock_error(body, at=at)
     return items(body, "moves", MOST_AT_ONCE, lambda item: _move(item, behind))
 
 
-def positions(body: dict[str, Any], *, at: datetime) -> list[Reported]:
-    """The positions in their order. One that cannot be read is at no place on earth. Raises InvalidReport."""
+def positions(body: dict[str, Any], *, at: datetime) -> list[SentPosition]:
+    """The positions in their order. One that cannot be read is at no place on earth. Raises InvalidDeviceData."""
     behind = clock_error(body, at=at)
     found = items(body, "positions", MOST_POSITIONS, lambda item: _position(item, behind, at))
-    return [Reported(_NOWHERE, at) if isinstance(each, Unreadable) else each for each in found]
+    return [SentPosition(_NOWHERE, at) if isinstance(each, Unreadable) else each for each in found]
 
 
 def subscription(body: dict[str, Any]) -> dict[str, str]:
-    """`endpoint`, `p256dh` and `auth` of a browser's PushSubscription. Raises InvalidReport."""
+    """`endpoint`, `p256dh` and `auth` of a browser's PushSubscription. Raises InvalidDeviceData."""
     keys = body.get("keys")
     if not isinstance(keys, dict):
         raise wrong("keys")
@@ -68,7 +68,7 @@ class Photo:
 
 
 def photo(query: dict[str, Any], *, at: datetime) -> Photo:
-    """The photo that the query of an upload describes, with or without `sentAt`. Raises InvalidReport."""
+    """The photo that the query of an upload describes, with or without `sentAt`. Raises InvalidDeviceData."""
     behind = clock_error(query, at=at)
     return Photo(
         identifier(query, "id"),
@@ -78,12 +78,12 @@ def photo(query: dict[str, Any], *, at: datetime) -> Photo:
     )
 
 
-def _move(item: dict[str, Any], behind: timedelta) -> Report:
+def _move(item: dict[str, Any], behind: timedelta) -> SentMove:
     trigger = text(item, "trigger", 10)
-    if trigger not in REPORTED:
+    if trigger not in FROM_PHONES:
         raise wrong("trigger")
-    return Report(
-        report=identifier(item, "id"),
+    return SentMove(
+        id=identifier(item, "id"),
         delivery=identifier(item, "deliveryId"),
         trigger=Trigger(trigger),
         made_at=moment(item, "madeAt") + behind,
@@ -116,10 +116,10 @@ def _photos(item: dict[str, Any]) -> tuple[UUID, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def _position(item: dict[str, Any], behind: timedelta, at: datetime) -> Reported:
+def _position(item: dict[str, Any], behind: timedelta, at: datetime) -> SentPosition:
     told, heard_at = _told(item)
     accuracy = None if item.get("accuracy") is None else readable(item, "accuracy", _number)
-    return Reported(
+    return SentPosition(
         point=Point(_number(item, "latitude"), _number(item, "longitude")),
         at=_fixed_at(told, heard_at, behind, at),
         accuracy_m=None if accuracy is None else abs(accuracy),
