@@ -17,7 +17,7 @@ from django.utils import timezone
 from benchmarks import processes, report, seed
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
-from panel.board import MOST_CARDS
+from panel.dispatch.board import MOST_CARDS
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.ports import free_port
 

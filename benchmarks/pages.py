@@ -16,7 +16,7 @@ from benchmarks import fill
 from common.admin.base import LargeTable
 from delivery.models import Delivery, Integrator, Stop, WebhookEvent
 from integration.models import Seller
-from panel.board import MOST_CARDS
+from panel.dispatch.board import MOST_CARDS
 from panel.filters import (
     RANGE,
     ActivityFilter,

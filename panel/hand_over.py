@@ -6,11 +6,11 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from access import invitations
+from access.ciphertexts import FRESH_LINK
 from access.rights import Account
 from access.teams import TeamRefusal
 from common import clock, credentials
 from common.accounts import Role
-from panel.ciphertexts import FRESH_LINK
 from panel.views.base import page_language, user_of
 
 

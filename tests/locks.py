@@ -311,7 +311,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         "tests/common/test_cached.py::test_threads_wait_for_the_first_value_and_compute_it_once",
     ),
     "config/monitoring/readiness.py:_Group.__init__": (f"{_THREADS}TestChecksOfAServer::test_are_begun_once",),
-    "panel/board.py:_telling": (f"{_THREADS}TestBoards::test_that_are_told_together_compute_a_route_once",),
+    "panel/dispatch/board.py:_telling": (f"{_THREADS}TestBoards::test_that_are_told_together_compute_a_route_once",),
     "access/personal_data.py:carry_out": (
         f"{_SELLER}TestForgetting::test_of_a_request_counts_a_batch_once_that_two_runs_begin",
     ),

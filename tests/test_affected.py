@@ -11,7 +11,7 @@ def test_of_a_module_are_those_that_import_it_or_have_its_name():
 
 
 def test_of_a_template_are_those_of_the_page_that_includes_it():
-    assert "tests/panel/test_board.py" in affected({"templates/panel/board_move.html"})
+    assert "tests/panel/dispatch/test_board.py" in affected({"templates/panel/board_move.html"})
 
 
 def test_of_a_test_is_itself():

@@ -29,7 +29,7 @@ from common.workers.deadlines import BoundedCalls, TooManyCalls
 from common.workers.wake_up import BackgroundWork
 from config.monitoring.readiness import _Group
 from delivery.webhooks.outbox import OUTBOX
-from panel import board
+from panel.dispatch import board
 
 _ENDS_AFTER = 10  # seconds, after which something hangs
 

@@ -75,7 +75,7 @@ _WRITE: Row = ("LNNMMNM", OWN)
 _BOTH: Row = (OWN, OWN)
 # Pages of an account whose answers differ from those of `_pages`, then those of a seller.
 _OF_AN_ACCOUNT: dict[str, Row] = {
-    # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/test_sandbox.py.
+    # Members and staff in the sandbox; the delivery of this table is live. See tests/panel/integrators/test_sandbox.py.
     "deliveries/<uuid:delivery>/sandbox/<str:move>/": ("LNNMMNM", "LNNNNNN"),
     "alerts/choose/": ("LNNMMNM", "LNN+NNN"),  # of the person's own membership
     "deliveries/upload/<uuid:draft>/advance/": ("LNNMMNM", "LNNNNNN"),  # of an upload that is over

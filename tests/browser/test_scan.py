@@ -14,7 +14,7 @@ from integration.carriers import movements
 from integration.carriers.movements import Movement
 from integration.lifecycle import Status
 from integration.models import Order, StatusLog
-from panel.views import scan
+from panel.sellers.views import scan
 from tests.browser.waiting import until
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order
 

@@ -51,7 +51,7 @@ REVIEWED = {
         "100 * (now - before) / before",
         "round(100 * (now - before) / before if is_share else now - before, 0 if is_share else 1)",
     },
-    "panel/views/seller_orders.py": {  # what a form begins with
+    "panel/sellers/views/orders.py": {  # what a form begins with
         "(package.weight_g or 0) / 1000", "package.declared_centavos / 100",
     },
 }  # fmt: skip  # a table

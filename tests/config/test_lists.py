@@ -304,7 +304,7 @@ LISTS = {
         "integration/api/views.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
     ),
     "manifests": Listing(
-        "panel/views/seller_manifests.py", a_manifest, of_page(of_seller("seller_manifests"), lambda row: row.pk), PAGE
+        "panel/sellers/views/manifests.py", a_manifest, of_page(of_seller("seller_manifests"), lambda row: row.pk), PAGE
     ),
     "invoices": Listing(
         INVOICES, an_invoice,
@@ -315,20 +315,20 @@ LISTS = {
         by_page=False,
     ),
     "activity": Listing(
-        "panel/views/account.py", an_entry,
+        "panel/integrators/views/account.py", an_entry,
         of_page(of_account("activity"), lambda row: row.pk, action=AuditAction.ALERT_TESTED), PAGE,
     ),
     "drivers": Listing(
-        "panel/views/drivers.py", driver, of_paginator(lambda _caller: reverse("panel:drivers")), PAGE,
+        "panel/dispatch/views/drivers.py", driver, of_paginator(lambda _caller: reverse("panel:drivers")), PAGE,
         oldest_first=True,
     ),
     "tokens": Listing(
-        "panel/views/tokens.py", a_token,
+        "panel/integrators/views/tokens.py", a_token,
         of_paginator(lambda caller: caller.page_of_account("tokens").replace("/live/", "/sandbox/")), PAGE,
     ),
     "team": Listing("panel/views/team.py", a_person, of_paginator(of_account("team")), PAGE, oldest_first=True),
     "pickup points": Listing(
-        "panel/views/pickup_points.py", a_pickup_point, of_paginator(of_account("pickup_points")), PAGE,
+        "panel/integrators/views/pickup_points.py", a_pickup_point, of_paginator(of_account("pickup_points")), PAGE,
         oldest_first=True,
     ),
 }  # fmt: skip  # a table

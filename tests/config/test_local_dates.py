@@ -54,7 +54,7 @@ REVIEWED = {
         "day.replace(day=1)", "(first + 31 * _DAY).replace(day=1)", "self.first.replace(day=1)",
     },
     "common/brazil/business_days.py": {"day.year", "day.weekday()"},  # of a date
-    "panel/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
+    "panel/integrators/views/account.py": {"f'{midnight:%Y-%m-%dT%H:%M}'"},  # the local midnight
     "common/webhooks/retry.py": {"moment.replace(tzinfo=UTC)"},  # RFC 9110: dates of HTTP are in GMT
     "integration/actions/forgetting.py": {"timezone.make_aware(datetime(year, 1, 1))"},  # the local new year
     "integration/bodies.py": {  # area B answers in UTC

@@ -216,7 +216,7 @@ TABLE = {
     ): Bound("length checked by _encoding", 200, """<?xml version="1.0" encoding="UTF-8" standalone="yes" ?>"""),
     ("common/brazil/states.py", r"[0-9]{2}[. ]?[0-9]{3}( ?- ?|[. ])?[0-9]{3}"): Bound(COUNTED, LINEAR, "01.310 - 100"),
     ("common/mail/outbox.py", r"(?<=\w)[.\u3002\uff0e\uff61](?=[^\W\d_]{2})"): Bound(COUNTED, LINEAR, "a.example"),
-    ("panel/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
+    ("panel/dispatch/board.py", r"[0-9a-f-]{6,36}"): Bound(COUNTED, LINEAR, "0b96b1"),
     ("panel/templatetags/panel.py", r"#([2-9]) ?(.*)"): Bound(
         "linear: the last quantifier takes the rest", LINEAR, "#2 x"
     ),

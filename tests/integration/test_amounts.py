@@ -12,7 +12,7 @@ from common.brazil import formats
 from integration.api.fields import AmountField, WeightField
 from integration.bodies import _summary, number
 from integration.models import Company, Order
-from panel.views.simulators import FreightForm
+from panel.sellers.views.simulators import FreightForm
 from tests.moments import NEW_YEAR
 from tests.money import half_up, up
 

@@ -35,7 +35,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
         "tests/common/webhooks/test_bring_forward.py",
         "tests/delivery/actions/test_suspension.py",
         "tests/delivery/api/test_authentication.py",
-        "tests/panel/test_tokens.py",
+        "tests/panel/integrators/test_tokens.py",
     ),
     "delivery/models/token.py": (
         "tests/delivery/models/test_token.py",

@@ -13,8 +13,8 @@ from common.brazil.formats import age, moment
 from common.files import csv_files
 from common.pages.periods import Period
 from delivery.models import Integrator, Transition
+from panel.integrators.views.deliveries import Step
 from panel.templatetags.panel import time_of_day
-from panel.views.deliveries import Step
 from panel.views.reports import PeriodForm
 from tests.moments import at_each_midnight
 

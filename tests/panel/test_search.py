@@ -21,7 +21,7 @@ from integration.models import Order
 from panel.templatetags.panel import badge
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, order_body, send_invoice
-from tests.panel.seller_pages import plans_of
+from tests.panel.sellers.pages import plans_of
 
 SEARCH = reverse("panel:search")
 HREF = re.compile(r'href="([^"]+)" data-row')

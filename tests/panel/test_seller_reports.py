@@ -15,7 +15,7 @@ from integration.models import Company, Order, StatusLog
 from panel.views import reports
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, load_tariff
 from tests.panel.conftest import cells_of, lines_of, table
-from tests.panel.seller_pages import plans_of, url
+from tests.panel.sellers.pages import plans_of, url
 
 
 class TestReport:

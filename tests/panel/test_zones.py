@@ -17,14 +17,14 @@ from delivery.windows import Window
 from integration import words
 from integration.errors import InvalidStatusReport
 from integration.manifests import actions as manifests
-from panel import board
-from panel.delivery_forms import DeliveryForm
+from panel.dispatch import board
+from panel.integrators.delivery_forms import DeliveryForm
 from tests.delivery.receivers.links import text_of
 from tests.factories import BY, DeliveryFactory, TariffFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 from tests.integration.papers.codes import texts_of
 from tests.panel.conftest import table
-from tests.panel.seller_pages import url as seller_url
+from tests.panel.sellers.pages import url as seller_url
 from tests.zones import AT_NOON, IN_EACH_ZONE, MANAUS, NOON, RIO_BRANCO, delivery_in
 
 pytestmark = pytest.mark.django_db

@@ -55,7 +55,7 @@ _MODULES = (
     "access.personal_data",
     "delivery.reports", "delivery.stop_details",
     "common.webhooks.endpoints", "common.webhooks.feed", "common.webhooks.queue", "common.webhooks.replays",
-    "panel.attention", "panel.board",
+    "panel.attention", "panel.dispatch.board",
 )  # fmt: skip  # a list of names
 
 
@@ -347,7 +347,7 @@ class Party:
             "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},
             "integration.actions.tracking.by_code": lambda: {"value": [Value("A-1")]},
             "integration.accounts.sellers.open_": lambda: {"documents": [["11444777000161"]]},
-            "panel.board.told": lambda: {"messages": [{own["accepted"].pk: ""}]},
+            "panel.dispatch.board.told": lambda: {"messages": [{own["accepted"].pk: ""}]},
         }  # fmt: skip  # a table
 
 

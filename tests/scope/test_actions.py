@@ -102,7 +102,7 @@ NOT_CALLED = {
     "integration.freight.quotes.of_service": "tariffs of everybody",
     "integration.freight.quotes.quote": "tariffs of everybody",
     "integration.freight.quotes.services": "tariffs of everybody",
-    "panel.board.cards": "test_routes.py",
+    "panel.dispatch.board.cards": "test_routes.py",
     "access.personal_data.record": "of a person, not of an account",
 }
 # More than what its arguments belong to: drivers who are free, offers, other orders of the seller.

@@ -22,9 +22,9 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 from django.db.models import Model
 
+from access import ciphertexts
 from common import credentials
 from common.fields import CiphertextField
-from panel import ciphertexts
 
 _BATCH = 500
 _MOST_PASSES = 10

@@ -13,7 +13,7 @@ const inZone = (parts) => {
 };
 const board = {
   words,
-  routes: new Map(), // id -> a route as panel/board.py describes it
+  routes: new Map(), // id -> a route as panel/dispatch/board.py describes it
   free: [], // drivers
   chosen: "", // id of a route
   wanted: new URLSearchParams(location.search).get("route"), // the one that is chosen at first

@@ -30,7 +30,7 @@ class TestColumns:
         assert found == known - {("django_session", "session_data")}
 
     def test_are_listed_for_every_module_that_encrypts(self):
-        """A new place stores what it encrypts in a CiphertextField or joins `panel.ciphertexts`, and is added here."""
+        """A new place stores what it encrypts in a CiphertextField or joins `access.ciphertexts`, and is added here."""
         places = {
             str(path.relative_to(BASE_DIR))
             for package in PACKAGES
@@ -42,7 +42,7 @@ class TestColumns:
             "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/accounts/tokens.py",  # Token.ciphertext
             "common/files/kept_uploads.py",  # KeptUpload.ciphertext
-            "panel/views/sellers.py",  # the session
+            "panel/sellers/views/sellers.py",  # the session
             "panel/hand_over.py",  # the session
             "integration/models/webhook.py",  # WebhookEndpoint.authentication_ciphertext
             "delivery/alerts/actions.py",  # EndpointAlerts.url_ciphertext

@@ -12,7 +12,7 @@ from common.webhooks import endpoints, replays
 from common.webhooks.replays import Replayed
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from panel.views.deliveries import history
+from panel.integrators.views.deliveries import history
 from tests.factories import BY, DeliveryFactory, TariffFactory, TokenFactory, add_endpoint, payload
 
 

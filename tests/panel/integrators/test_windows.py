@@ -9,8 +9,8 @@ from django.utils import timezone, translation
 from common.brazil import formats
 from delivery.actions import deliveries
 from delivery.windows import Window
-from panel import board
-from panel.delivery_forms import WindowsForm
+from panel.dispatch import board
+from panel.integrators.delivery_forms import WindowsForm
 from tests.delivery.receivers.links import path_of, text_of
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DeliveryFactory

@@ -14,9 +14,9 @@ from common.api.heavy import heavy
 from common.files import csv_files, table_files
 from common.files.csv_files import UnreadableFile
 from common.http_requests import is_cut_short
-from panel import hours, uploads
-from panel.delivery_forms import like_pickup
-from panel.uploads import COLUMNS, MOST_BYTES
+from panel.integrators import hours, uploads
+from panel.integrators.delivery_forms import like_pickup
+from panel.integrators.uploads import COLUMNS, MOST_BYTES
 from panel.views.base import RequestingView
 
 _EXAMPLE = {

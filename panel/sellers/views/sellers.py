@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 
 from access import access_links, invitations, teams
+from access.ciphertexts import FRESH_KEY
 from common import clock, credentials
 from common.accounts import Environment
 from common.actors import actor
@@ -17,7 +18,6 @@ from common.mail import outbox
 from integration.accounts import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
-from panel.ciphertexts import FRESH_KEY
 from panel.forms import CredentialNameForm, NewSellerForm
 from panel.hand_over import fresh_link, invite, shown_once
 from panel.views.base import LoggedInView, SellerView, origin, user_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from panel import ciphertexts
+from access import ciphertexts
 
 
 class TestInAuthenticator:

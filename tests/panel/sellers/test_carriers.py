@@ -6,7 +6,7 @@ import pytest
 
 from integration.models import Assignment, Carrier, Order
 from tests.integration.factories import OTHER_COMPANY, assign, create_order, make_carrier
-from tests.panel.seller_pages import said, url
+from tests.panel.sellers.pages import said, url
 
 
 @pytest.fixture

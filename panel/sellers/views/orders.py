@@ -33,7 +33,7 @@ from integration.sandbox import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import LabelForm
-from panel.invoice_uploads import keep_uploaded
+from panel.sellers.invoice_uploads import keep_uploaded
 from panel.views.base import SellerView
 
 # The statuses of an order without trouble, in their order.

@@ -23,7 +23,7 @@ from integration.invoices.actions import DoubtCode
 from integration.invoices.models import Invoice
 from integration.models import Order
 from panel.filters import InvoiceFilter, all_rows, find_orders, listed
-from panel.invoice_uploads import DOUBTS, keep_uploaded
+from panel.sellers.invoice_uploads import DOUBTS, keep_uploaded
 from panel.views.base import SellerView
 
 _MAY_MARK_VOID = "integration.change_invoice"

@@ -16,8 +16,8 @@ from delivery.lifecycle import OnFailure
 from delivery.models import ArrivalEstimate, Delivery, Driver, Environment, LatestPosition, StopProof
 from delivery.payload import Options, Place
 from delivery.receivers import actions as receivers
-from panel import board
-from panel.board import MOST_CARDS
+from panel.dispatch import board
+from panel.dispatch.board import MOST_CARDS
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload

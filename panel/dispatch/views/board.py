@@ -31,7 +31,8 @@ from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsI
 from delivery.models.stop import LABELS
 from delivery.refusals import refusal
 from delivery.words import text_of_simulator
-from panel import board, maps, on_duty
+from panel import maps
+from panel.dispatch import board, on_duty
 from panel.views.base import DispatcherView
 
 _LONGEST_SEARCH = 100  # characters

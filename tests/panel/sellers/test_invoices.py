@@ -23,7 +23,7 @@ from tests.integration.factories import (
     nfe_xml,
     send_invoice,
 )
-from tests.panel.seller_pages import plans_of, said, url
+from tests.panel.sellers.pages import plans_of, said, url
 
 KEY_2 = access_key(2)
 

@@ -34,7 +34,7 @@ from delivery.lifecycle import Mode, Status
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, VehicleType
 from delivery.payload import DeliveryRequest, restored
 from delivery.refusals import refusal
-from panel.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
+from panel.integrators.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
 
 MOST_BYTES = 300_000  # of a CSV file, and characters of a workbook's cells
 _PORTION_SECONDS = 1

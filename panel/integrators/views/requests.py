@@ -22,8 +22,18 @@ from delivery.lifecycle import Mode, RouteStatus, Trigger
 from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
-from panel import hours, maps
-from panel.delivery_forms import DeliveryForm, like, like_pickup, located, newest_of, pickups, priced, receivers
+from panel import maps
+from panel.integrators import hours
+from panel.integrators.delivery_forms import (
+    DeliveryForm,
+    like,
+    like_pickup,
+    located,
+    newest_of,
+    pickups,
+    priced,
+    receivers,
+)
 from panel.views.base import RequestingView
 
 

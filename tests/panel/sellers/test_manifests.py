@@ -9,7 +9,7 @@ from integration.manifests import actions as manifests
 from integration.models import Manifest, Order
 from tests.integration.factories import BY, OTHER_COMPANY, create_order
 from tests.integration.papers.codes import texts_of
-from tests.panel.seller_pages import said, url
+from tests.panel.sellers.pages import said, url
 
 PRINTED = {"size": "a6", "position": "1", "format": "pdf"}
 

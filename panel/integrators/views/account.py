@@ -21,8 +21,9 @@ from delivery import page_updates, reports
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, WebhookAttempt
 from delivery.webhooks.outbox import OUTBOX
-from panel import attention, hours
+from panel import attention
 from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
+from panel.integrators import hours
 from panel.views.base import AccountView
 
 _HOURS = 24

@@ -19,8 +19,8 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.drivers import devices as driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
+from panel.dispatch.on_duty import AtWork, on_time, with_work
 from panel.filters import DriverFilter, numbered
-from panel.on_duty import AtWork, on_time, with_work
 from panel.views.base import DispatcherView
 
 _SHOWN = 20

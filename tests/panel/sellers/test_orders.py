@@ -25,7 +25,7 @@ from tests.integration.factories import (
     order_body,
     send_invoice,
 )
-from tests.panel.seller_pages import plans_of, said, url
+from tests.panel.sellers.pages import plans_of, said, url
 from tests.tables import renew
 
 

@@ -22,7 +22,7 @@ from delivery.models import Delivery, DropoffOptions
 from delivery.models.stop import LONGEST_INSTRUCTIONS
 from delivery.pricing import percent_of
 from delivery.refusals import refusal
-from panel.delivery_forms import check_phone
+from panel.integrators.delivery_forms import check_phone
 from panel.views.base import RequestingView
 
 

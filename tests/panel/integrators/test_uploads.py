@@ -19,7 +19,7 @@ from common.models import KeptUpload
 from delivery.actions import deliveries
 from delivery.models import AccountScope, Delivery, Tariff
 from delivery.places.models import LocatedAddress
-from panel import uploads
+from panel.integrators import uploads
 from tests.common.workbooks import workbook
 from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
 

@@ -4,7 +4,7 @@ from django.contrib.auth.models import User
 
 from common.accounts import Role
 from integration.models import Seller, SellerMembership
-from tests.panel.seller_pages import said, url
+from tests.panel.sellers.pages import said, url
 
 
 def are_mailed():

@@ -1,0 +1,1 @@
+"""Pages of dispatchers: the board, drivers, alerts of all accounts."""

@@ -1,0 +1,1 @@
+"""Pages of integrators: their deliveries, requests, tokens, pickup points."""

@@ -1,0 +1,1 @@
+"""Pages of sellers and of their depots: orders, invoices, manifests, scanning."""

@@ -1,0 +1,1 @@
+"""Pages of account staff: bringing accounts in, requests about personal data."""
