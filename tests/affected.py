@@ -44,11 +44,8 @@ def affected(paths: set[str]) -> set[str]:
     found = {test for path in paths for test in _OTHERS.get(path.partition("/")[0], ())}
     paths = paths | _naming(paths)
     modules = _with_importers({_module(path) for path in paths if path.endswith(".py")})
-    for test in (BASE_DIR / "tests").rglob("test_*.py"):
-        name = test.relative_to(BASE_DIR).as_posix()
-        is_quick = not name.startswith(("tests/browser/", "tests/contract/", "tests/faults/"))
-        imports = is_quick and not modules.isdisjoint(_imported(test.read_text()))
-        if imports or any(_is_about(name, path) for path in paths):
+    for name, imported in _tests().items():
+        if not modules.isdisjoint(imported) or any(_is_about(name, path) for path in paths):
             found.add(name)
     return found
 
@@ -78,12 +75,23 @@ def _naming(paths: set[str]) -> set[str]:
 
 @cache
 def _imports() -> grimp.ImportGraph:
-    return grimp.build_graph(*PACKAGES, cache_dir=".import_linter_cache")
+    return grimp.build_graph(*PACKAGES, cache_dir=None)
 
 
 def _with_importers(modules: set[str]) -> set[str]:
     graph = _imports()
     return modules.union(*(graph.find_modules_that_directly_import(module) for module in modules & graph.modules))
+
+
+@cache
+def _tests() -> dict[str, set[str]]:
+    """What each test file of `make test` imports; nothing for those in a browser."""
+    files = {path.relative_to(BASE_DIR).as_posix(): path for path in (BASE_DIR / "tests").rglob("test_*.py")}
+    return {
+        name: set() if name.startswith("tests/browser/") else {*_imported(path.read_text())}
+        for name, path in files.items()
+        if not name.startswith(("tests/contract/", "tests/faults/"))
+    }
 
 
 def _imported(source: str) -> Iterator[str]:

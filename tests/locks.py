@@ -128,7 +128,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
-    "delivery/actions/goods.py:report": (_UNDER_THE_DELIVERY,),
+    "delivery/actions/goods.py:record": (_UNDER_THE_DELIVERY,),
     "delivery/actions/drivers.py:decline": (
         "tests/delivery/drivers/test_offers.py::TestDecline::test_hides_the_offer_from_this_driver_alone",
     ),

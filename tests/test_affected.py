@@ -14,6 +14,10 @@ def test_of_a_template_are_those_of_the_page_that_includes_it():
     assert "tests/panel/dispatch/test_board.py" in affected({"templates/panel/board_move.html"})
 
 
+def test_are_none_of_those_that_kill_servers():
+    assert not [path for path in affected({"config/server/heavy_calls.py"}) if path.startswith("tests/faults/")]
+
+
 def test_of_a_test_is_itself():
     assert affected({"tests/test_affected.py"}) == {"tests/test_affected.py"}
 

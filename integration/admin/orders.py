@@ -30,7 +30,7 @@ from common.admin.base import (
     rendered_in,
 )
 from common.brazil.formats import document, money
-from integration import lifecycle, words
+from integration import lifecycle, refusals, words
 from integration.accounts.admin import SELLER
 from integration.actions import orders
 from integration.actions.orders import Details
@@ -284,7 +284,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         try:
             moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), details=details)
         except InvalidStatusReport as error:
-            self.message_user(request, f"{order}: {words.refusal(error)}", messages.ERROR)
+            self.message_user(request, f"{order}: {refusals.refusal(error)}", messages.ERROR)
             return
         except MoveRefused:
             # Not the error's own message, which is the API's and always Portuguese.

@@ -1,8 +1,8 @@
 """Every page, in Portuguese and at both widths: no console error, nothing too wide, and no axe-core violation.
 
-English texts are shorter. In English too there is one walk over the pages of an account, which have every component,
-and one over the documentation, whose tables and code are written for each language. Other tests of this folder use one
-language, one width and no axe-core.
+English texts are shorter, on pages of the same markup and styles. In English too there is one walk over the
+documentation, whose tables are written for each language. Other tests of this folder use one language, one width and no
+axe-core.
 """
 
 import re
@@ -81,7 +81,6 @@ def listed(
 
 
 class TestAccount:
-    @IN_BOTH_LANGUAGES
     def test_with_a_mornings_deliveries(self, walk, people, shop, seller, busy):
         for name in ("maria", "bia"):
             people(name, account=shop.integrator, seller=seller)

@@ -237,8 +237,15 @@ def a_pickup_point(caller: Caller, _at: Any) -> Any:
 
 
 DELIVERIES, EVENTS, REFUSED, REPORT, ORDERS, INVOICES = (
-    f"panel/views/{name}.py"
-    for name in ("deliveries", "events", "refused_calls", "reports", "seller_orders", "seller_invoices")
+    f"panel/{name}.py"
+    for name in (
+        "integrators/views/deliveries",
+        "views/events",
+        "views/refused_calls",
+        "views/reports",
+        "sellers/views/orders",
+        "sellers/views/invoices",
+    )
 )
 FEED = "common/webhooks/feed.py"
 PERIOD = dict.fromkeys(("since", "until"), str(timezone.localtime(NOW).date()))

@@ -56,7 +56,7 @@ def test_views_render_those_of_a_place_in_its_zone():
     calls = [
         node
         for name, source in modules()
-        if name.startswith("panel/views/")
+        if re.match(r"panel/(\w+/)?views/", name)
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "page"
     ]

@@ -257,7 +257,7 @@ def _render(modules: list[str]) -> str:
 
 PAGE = OfflinePage(
     name="scan",
-    folder=Path(__file__).parents[1] / "static" / "scan",
+    folder=Path(__file__).parents[2] / "static" / "scan",
     url="panel:scan",
     render=_render,
     others=("panel/icon.svg",),
