@@ -21,6 +21,7 @@ from access import personal_data
 from access.models import Invitation, PersonRequest
 from access.personal_data import Person, person
 from common.accounts import Role
+from common.areas import AreaConfig
 from common.webhooks.endpoints import CheckedUrl
 from delivery import pricing
 from delivery.actions import quotes
@@ -48,12 +49,13 @@ from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account,
 # Modules of leaves without actions: entry points, what is sent, and what is pure.
 _NO_ACTIONS = {
     "address_words", "admin", "api", "calculation", "form_fields", "geocoding", "log_in", "models", "movement_files",
-    "nfe", "offer_pushes", "order_state", "phone_data", "posts", "session", "shell", "timetable", "urls", "views", "web_push",
-    "words", "work",
+    "nfe", "offer_pushes", "order_state", "phone_data", "posts", "session", "shell", "timetable", "urls", "views",
+    "web_push", "words", "work",
 }  # fmt: skip  # a list of names
 _PLACES = [
     f"{area.name}.{folder}"
-    for area in map(apps.get_app_config, ("delivery", "integration"))
+    for area in apps.get_app_configs()
+    if isinstance(area, AreaConfig)
     for folder in ("actions", *area.leaves)
 ]
 _MODULES = (
