@@ -34,9 +34,9 @@ from integration import lifecycle, refusals, words
 from integration.accounts.admin import SELLER
 from integration.actions import orders
 from integration.actions.orders import Details
-from integration.admin.movement_files import MovementFiles
 from integration.carriers import actions as carriers
 from integration.carriers.admin import AssignmentInline, CarrierForm
+from integration.carriers.movement_files import MovementFiles
 from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
 from integration.forms import DetailsForm
