@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
+from xlsxwriter.utility import xl_col_to_name
 
 from common import columns
 from common.brazil import zones
@@ -120,7 +121,7 @@ def _with_headings(rows: list[Row]) -> list[Row]:
                 raise UnreadableFile(_("Line %(line)s, %(column)s: more than %(most)s characters.") % detail)
     for number, heading in enumerate(headings.cells[:named]):
         if not heading and (line := _has(others, number)):
-            detail = {"line": line.number, "column": _letters(number), "text": line.cells[number][:_SHOWN]}
+            detail = {"line": line.number, "column": xl_col_to_name(number), "text": line.cells[number][:_SHOWN]}
             raise UnreadableFile(_("Line %(line)s: column %(column)s has '%(text)s' and no heading.") % detail)
     return kept
 
@@ -131,14 +132,4 @@ def _has(rows: list[Row], number: int) -> Row | None:
 
 
 def _heading(headings: Row, number: int) -> str:
-    return (headings.cells[number] if number < len(headings.cells) else "") or _letters(number)
-
-
-def _letters(number: int) -> str:
-    """What spreadsheets call a column, the first of which is 0: A, B, … Z, AA."""
-    letters = ""
-    number += 1
-    while number:
-        number, last = divmod(number - 1, 26)
-        letters = chr(ord("A") + last) + letters
-    return letters
+    return (headings.cells[number] if number < len(headings.cells) else "") or xl_col_to_name(number)
