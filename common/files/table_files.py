@@ -3,9 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from xlsxwriter.utility import xl_col_to_name
@@ -33,9 +35,8 @@ MOST_BYTES = workbooks.MOST_BYTES  # of a file of either kind
 ACCEPTED = f".xlsx,.csv,text/csv,text/plain,{workbooks.CONTENT_TYPE}"
 _MOST_COLUMNS = 100
 _LONGEST_CELL = 5_000
-_LONGEST_DAY = 10
 _SHOWN = 40
-_DAYS = ("%d/%m/%Y", "%Y-%m-%d", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y")
+_DAY = forms.DateField(input_formats=["%d/%m/%Y", "%Y-%m-%d", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y"])
 # What has kept digits from a spreadsheet.
 _AS_FORMULA = re.compile(r'="([^"]*)"')
 
@@ -83,15 +84,10 @@ def read(raw: bytes, *, most: int = csv_files.MOST_BYTES) -> list[Row]:
 
 def date_alone(text: str) -> date | None:
     """The day that a text without a time names, as people and spreadsheets write it; else None."""
-    text = text.strip()
-    if len(text) > _LONGEST_DAY:
+    try:
+        return _DAY.to_python(text)
+    except ValidationError:
         return None
-    for form in _DAYS:
-        try:
-            return datetime.strptime(text, form).date()  # noqa: DTZ007  # has no time
-        except ValueError:
-            continue
-    return None
 
 
 def _plain(cell: str) -> str:
