@@ -24,7 +24,7 @@ REVIEWED = {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
     },
-    "integration/admin/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
+    "integration/carriers/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "common/brazil/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
     "delivery/hours/actions.py": {"opens_at.astimezone(zone)"},  # of the pickup
