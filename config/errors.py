@@ -16,7 +16,7 @@ from config.areas import Area, area_of
 from config.server.limits import TooLong
 from delivery.api import problems, views
 from integration.api import problems as order_problems
-from integration.api import viewsets
+from integration.api import views as order_views
 
 _Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -41,7 +41,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     """404: no view has the path, or a page does not find its object."""
     response = _answer(
-        request, views.unknown_path, viewsets.unknown_path, lambda request: render(request, "404.html", status=404)
+        request, views.unknown_path, order_views.unknown_path, lambda request: render(request, "404.html", status=404)
     )
     if area_of(request.path):
         response["Link"] = HELP_LINK

@@ -1,12 +1,21 @@
-"""Bodies of webhooks, and what answers of the API contain too."""
+"""The JSON objects of an order, in the shapes that the specification prints: their types, and what makes them.
+
+For answers and webhooks.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Annotated, TypedDict
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
 
-from common.api.json_body import one_of
+from common.api.json_body import Json, one_of
+from common.webhooks.models import EventState
 from integration import words
 from integration.models import Order, StatusLog
+
+if TYPE_CHECKING:
+    from integration.actions.tracking import TrackedOrder
+    from integration.invoices.models import InvoiceLink
 
 
 class StatusEntry(TypedDict):
@@ -94,3 +103,230 @@ def status_entry(entry: StatusLog) -> StatusEntry:
 
 def utc(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class Warned(TypedDict):
+    """What was accepted and is probably a mistake. `code` is stable, `message` in Portuguese."""
+
+    code: str
+    message: str
+
+
+class MayWarn(TypedDict):
+    """`warnings` is there only if it has an entry."""
+
+    warnings: NotRequired[list[Warned]]
+
+
+class Done(TypedDict):
+    """Answer to a cancellation."""
+
+    success: Literal[True]
+    message: str
+
+
+class OrderCreated(MayWarn, TypedDict):
+    success: Literal[True]
+    tracking_code: str
+
+
+class TrackingRecord(TypedDict):
+    """One order, its status log oldest entry first."""
+
+    tracking_code: str
+    status_log: list[StatusEntry]
+
+
+class OrdersFound(TypedDict):
+    success: Literal[True]
+    data: list[TrackingRecord]
+
+
+class NothingFound(TypedDict):
+    """A tracking query without a result."""
+
+    success: Literal[False]
+    message: str
+
+
+def orders_found(orders: list["TrackedOrder"]) -> OrdersFound:
+    records: list[TrackingRecord] = [
+        {"tracking_code": order.tracking_code, "status_log": [status_entry(entry) for entry in order.status_log]}
+        for order in orders
+    ]
+    return {"success": True, "data": records}
+
+
+class Freight(TypedDict):
+    """`amount` in centavos, `deadline` in business days.
+
+    `promisedDate`: that many business days after the collection, null before it. National holidays are known.
+    """
+
+    amount: int
+    deadline: int
+    promisedDate: str | None
+
+
+class OrderSummary(TypedDict):
+    """`shippingId` is the `order_id` of status logs, `orderCost` in BRL.
+
+    `freight` is null if the company has no postcode, or the tariff had no rate.
+    """
+
+    shippingId: int
+    orderId: str
+    trackingCode: str
+    company_document: str
+    status: str
+    service: str
+    orderCost: float
+    created_at: str
+    freight: Freight | None
+
+
+class LinkedInvoice(TypedDict):
+    """An uploaded NF-e that names the order. What it does not state is empty or null."""
+
+    key: str
+    number: str
+    series: str
+    value: float | None
+    issued_at: str | None
+    linked_at: str
+
+
+class StatusReport(StatusEntry, TypedDict):
+    """An entry with what was reported of it.
+
+    `code`: why the parcel was not delivered or came back, null otherwise. `reason`: in words.
+    `place`: where it happened. `occurredAt`: when, which may be before it was recorded.
+    """
+
+    code: Annotated[str, one_of(words.REASONS)] | None
+    reason: str | None
+    place: str | None
+    occurredAt: str
+
+
+class OrderDetail(OrderSummary, TypedDict):
+    """`items`, `receiver` and `invoice` are as sent, `invoices` are the uploaded ones that are linked.
+
+    `volumes`: in how many boxes it leaves.
+
+    `trackingUrl` is the page for the receiver, null once it no longer works. `carrier`: the name of who carries it,
+    null if nobody is assigned.
+    """
+
+    items: list[dict[str, Any]]
+    volumes: int
+    receiver: dict[str, Any]
+    invoice: dict[str, Any] | None
+    invoices: list[LinkedInvoice]
+    status_log: list[StatusReport]
+    carrier: str | None
+    trackingUrl: str | None
+
+
+class OrdersListed(TypedDict):
+    success: Literal[True]
+    data: list[OrderSummary]
+    nextCursor: str | None
+
+
+class OrderShown(TypedDict):
+    success: Literal[True]
+    data: OrderDetail
+
+
+class CarriedOrderEvent(TypedDict):
+    """`body` is what the webhook carries, byte for byte. `sequence` counts within the order."""
+
+    id: Annotated[str, Json(format="uuid")]
+    sequence: int
+    createdAt: str
+    sentAt: str | None
+    state: Annotated[str, one_of(EventState.values)]
+    body: OrderEvent
+
+
+class OrderEventsListed(TypedDict):
+    """`nextCursor` is there also at the end: ask again with it."""
+
+    success: Literal[True]
+    data: list[CarriedOrderEvent]
+    nextCursor: str
+
+
+def orders_listed(orders: list[Order], next_cursor: str | None) -> OrdersListed:
+    """Orders with their company."""
+    return {"success": True, "data": [_summary(order) for order in orders], "nextCursor": next_cursor}
+
+
+def order_shown(order: Order, *, at: datetime) -> OrderShown:
+    """An order with its company, carrier, `status_log`, and `invoice_links` with their invoices."""
+    sent = order.invoice_data
+    detail: OrderDetail = {
+        **_summary(order),
+        "items": [{**item, "price": number(item["price"])} for item in order.items],
+        "volumes": order.volumes,
+        "receiver": order.receiver,
+        "invoice": {**sent, "value": number(sent.get("value"))} if sent else None,
+        "invoices": [_linked_invoice(link) for link in order.invoice_links.all()],
+        "status_log": [status_report(entry) for entry in order.status_log.all()],
+        "carrier": order.carrier.name if order.carrier else None,
+        "trackingUrl": order.tracking_url if order.link_works(at=at) else None,
+    }
+    return {"success": True, "data": detail}
+
+
+def status_report(entry: StatusLog) -> StatusReport:
+    return {
+        **status_entry(entry),
+        "code": entry.reason_code or None,
+        "reason": entry.reason or None,
+        "place": entry.place or None,
+        "occurredAt": utc(entry.occurred_at),
+    }
+
+
+def _summary(order: Order) -> OrderSummary:
+    return {
+        "shippingId": order.pk,
+        "orderId": order.code,
+        "trackingCode": order.tracking_code,
+        "company_document": order.company.document,
+        "status": order.status,
+        "service": order.service,
+        "orderCost": float(order.cost),
+        "created_at": utc(order.created_at),
+        "freight": _freight(order),
+    }
+
+
+def _freight(order: Order) -> Freight | None:
+    price, promised = order.freight, order.promised_on
+    if price is None:
+        return None
+    return {
+        "amount": price.amount,
+        "deadline": price.deadline,
+        "promisedDate": promised.isoformat() if promised else None,
+    }
+
+
+def _linked_invoice(link: "InvoiceLink") -> LinkedInvoice:
+    invoice = link.invoice
+    return {
+        "key": invoice.access_key,
+        "number": invoice.number,
+        "series": invoice.series,
+        "value": number(invoice.value),
+        "issued_at": utc(invoice.issued_at) if invoice.issued_at else None,
+        "linked_at": utc(link.linked_at),
+    }
+
+
+def number(amount: Decimal | str | None) -> float | None:
+    """An amount as a JSON number. In columns of JSON it is stored as text."""
+    return None if amount is None else float(amount)

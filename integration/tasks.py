@@ -15,7 +15,8 @@ from common.webhooks.sender import STOP_SECONDS, BackgroundSender
 from common.workers import wake_up
 from common.workers.wake_up import BackgroundWork
 from integration import task_names
-from integration.actions import forgetting, movements, webhooks
+from integration.actions import forgetting, webhooks
+from integration.carriers import movements
 from integration.models import IdempotencyRecord, MovementRecord, WebhookEndpoint, call
 from integration.sandbox import simulated_carrier
 from integration.webhooks.outbox import OUTBOX

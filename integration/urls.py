@@ -2,17 +2,12 @@ from django.conf import settings
 from django.urls import path
 
 from common.api.views import ApiRouter
-from integration.api.viewsets import (
-    CarrierEventViewSet,
-    EventViewSet,
-    InvoiceViewSet,
-    LabelViewSet,
-    ManifestViewSet,
-    OrderViewSet,
-    SandboxOrderViewSet,
-    SandboxWebhookViewSet,
-    ShippingViewSet,
-)
+from integration.api.viewsets import EventViewSet, LabelViewSet, OrderViewSet
+from integration.carriers.api import CarrierEventViewSet
+from integration.freight.api import ShippingViewSet
+from integration.invoices.api import InvoiceViewSet
+from integration.manifests.api import ManifestViewSet
+from integration.sandbox.api import SandboxOrderViewSet, SandboxWebhookViewSet
 
 router = ApiRouter()
 router.register("shipping", ShippingViewSet, basename="shipping")

@@ -270,12 +270,12 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "integration/actions/forgetting.py:_forget": (f"{_SELLER}TestForgetting::test_counts_an_order_once",),
     "integration/carriers/actions.py:assign": (f"{_CARRIERS}TestAssign::test_is_written_once_by_two_at_once",),
     "integration/carriers/actions.py:issue_key": (f"{_CARRIERS}TestKeys::test_are_no_more_than_allowed",),
-    "integration/actions/movements.py:_INSERT": (
-        "tests/integration/test_movements.py::TestTwoCallsAtOnce::test_give_an_id_to_one_order",
+    "integration/carriers/movements.py:_INSERT": (
+        "tests/integration/carriers/test_movements.py::TestTwoCallsAtOnce::test_give_an_id_to_one_order",
     ),
     "integration/invoices/actions.py:receive": (
         f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",
-        "tests/integration/api/test_invoices.py::TestUpload::test_of_two_notes_that_do_not_fit_together_takes_none",
+        "tests/integration/invoices/test_api.py::TestUpload::test_of_two_notes_that_do_not_fit_together_takes_none",
     ),
     "integration/invoices/actions.py:link_by_hand": (_LINKED_BY_HAND,),
     "integration/invoices/actions.py:mark_void": (
@@ -286,7 +286,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "integration/accounts/keys.py:issue": (_KEYS,),
     "integration/invoices/actions.py:link": (
-        "tests/integration/api/test_invoices.py::TestStanding::test_leaves_codes_that_are_the_orders_own_or_of_another_note",
+        "tests/integration/invoices/test_api.py::TestStanding::test_leaves_codes_that_are_the_orders_own_or_of_another_note",
     ),
     "integration/manifests/actions.py:close": (_ORDER_ONLY,),
     "integration/manifests/actions.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),

@@ -247,6 +247,7 @@ class TestBoards:
         monkeypatch.setattr(board, "get_language", lambda: "en")
         monkeypatch.setattr(board, "routes", routes)
         monkeypatch.setattr(board, "cards", lambda _environment, _ids: {})
+        monkeypatch.setattr(board, "goods_in_hand", lambda _environment: "")
         second.call = lambda: board.told("live", {key: "a1"})
 
         first = board.told("live", {key: "a1"})

@@ -30,13 +30,13 @@ from common.admin.base import (
     rendered_in,
 )
 from common.brazil.formats import document, money
-from integration import lifecycle, words
+from integration import lifecycle, refusals, words
 from integration.accounts.admin import SELLER
 from integration.actions import orders
 from integration.actions.orders import Details
-from integration.admin.movement_files import MovementFiles
 from integration.carriers import actions as carriers
 from integration.carriers.admin import AssignmentInline, CarrierForm
+from integration.carriers.movement_files import MovementFiles
 from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
 from integration.forms import DetailsForm
@@ -284,7 +284,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         try:
             moved = orders.move(order=order, to=target, by=actor(request), at=clock.now(), details=details)
         except InvalidStatusReport as error:
-            self.message_user(request, f"{order}: {words.refusal(error)}", messages.ERROR)
+            self.message_user(request, f"{order}: {refusals.refusal(error)}", messages.ERROR)
             return
         except MoveRefused:
             # Not the error's own message, which is the API's and always Portuguese.

@@ -26,6 +26,7 @@ _LARGEST_INTEGER = 2**63 - 1  # of PostgreSQL's bigint
 _MOST_DIGITS = 19  # that it has
 
 REQUIRED: dict[str, Any] = dict.fromkeys(("required", "null", "blank"), "Campo obrigatório.")
+OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _NUMBER: dict[str, Any] = {**REQUIRED, "too_large": "O número é grande demais."}
 
 

@@ -16,7 +16,7 @@ from common import refusals
 from common.api.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
 from common.errors import DomainError
 from common.webhooks.address_guard import InvalidWebhookUrl
-from integration.api.bodies import EventAnswer, Warned
+from integration.bodies import Warned
 from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
@@ -143,10 +143,9 @@ def _suggestion(nearest: str) -> str:
     return f" Você quis dizer '{nearest}'?" if nearest else ""
 
 
-def invalid_event(event_id: str | None, errors: Any) -> EventAnswer:
-    """The answer to one of several events whose serializer has these errors."""
-    message = _in_words(dict(_flattened(errors)))
-    return {"eventId": event_id, "success": False, "code": "invalid_payload", "message": message}
+def in_words(errors: Any) -> str:
+    """The errors of a serializer in one sentence."""
+    return _in_words(dict(_flattened(errors)))
 
 
 def refused(error: DomainError) -> Response:

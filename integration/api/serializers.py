@@ -1,43 +1,26 @@
-"""Validation of the bodies and queries of area B. Every error names its field; unknown keys are ignored."""
+"""Validation of bodies, and of queries but those of lists. Every error names its field; unknown keys are ignored."""
 
-import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import django_filters
 from django.conf import settings
-from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.accounts import Environment
 from common.api.openapi import example_body
-from common.api.pagination import (
-    CREATED_FROM,
-    CREATED_TO,
-    MOST_ROWS,
-    CursorFilter,
-    ListFilter,
-    MomentFilter,
-    QueryFilter,
-    QueryForm,
-    TextFilter,
-)
 from common.api.serializers import BodySerializer
 from common.api.views import PayloadWarning, nearest
-from common.fields import any_of
 from common.simulation import pace
-from integration import lifecycle, postcodes, words
+from integration import postcodes, words
 from integration import simulation_steps as steps
-from integration.actions.movements import MOST_EVENTS, Movement
 from integration.actions.orders import Address, Details, Item, NewOrder, Receiver
 from integration.api.fields import (
+    OPTIONAL,
     REQUIRED,
     AmountField,
     ChoiceField,
@@ -47,41 +30,28 @@ from integration.api.fields import (
     MomentField,
     OptionalIdentifierField,
     OptionalTextField,
-    PostcodeField,
-    SideField,
     TextField,
-    WeightField,
     WholeNumberField,
 )
 from integration.errors import NoCoverage
 from integration.freight import calculation as freight
-from integration.freight.calculation import Package
 from integration.invoices import nfe
-from integration.invoices.models import Invoice
-from integration.lifecycle import Reason, Status
-from integration.manifests.actions import MOST_ORDERS
-from integration.models import Manifest, Order, SearchCode, compact_document, is_document
-from integration.models.movement import LONGEST_EVENT_ID
+from integration.lifecycle import Reason
+from integration.models import compact_document, is_document
+from integration.models.manifest import MOST_ORDERS
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
 from integration.papers.label_pdf import PER_A4, Size
 
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
-_OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
 _LONGEST_NAMED = 100  # of an access key that is none, in a warning
-_STATUSES = [status.value for status in Status]
-_SIDES = ("width", "height", "length")
 _RECEIVER = ("receiver",)
 _ADDRESS = (*_RECEIVER, "address")
 # What looks like a CPF or CNPJ. Other documents, such as passports, have no check digits that are known here.
 _CPF_OR_CNPJ = re.compile(r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}")
 
-_FREIGHT: dict[str, Any] = {
-    "origin": "01310100", "destination": "40020000", "width": "20", "height": "10", "length": "30", "weight": 1.5,
-    "declared_amount": 15000,
-}  # fmt: skip  # a quote
 _ORDER: dict[str, Any] = {
     "company_document": "48.372.915/0001-54",
     "orderId": "A-1001",
@@ -97,32 +67,6 @@ _ORDER: dict[str, Any] = {
         },
     },
 }  # fmt: skip  # an order
-
-
-@example_body(_FREIGHT)
-class QuoteSerializer(BodySerializer):
-    """Body of a quote."""
-
-    origin = PostcodeField()
-    destination = PostcodeField()
-    width = SideField(**_OPTIONAL)
-    height = SideField(**_OPTIONAL)
-    length = SideField(**_OPTIONAL)
-    weight = WeightField(**_OPTIONAL)
-    declared_amount = WholeNumberField(smallest=0, **_OPTIONAL)
-
-    def warnings(self) -> list[PayloadWarning]:
-        """A warning where a side is missing, because the cubed weight needs all three."""
-        sides = [name for name in _SIDES if self.validated_data.get(name)]
-        return [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
-
-    @property
-    def shipment(self) -> dict[str, Any]:
-        """The arguments of `quotes.quote`."""
-        data = self.validated_data
-        sides = {f"{name}_cm": int(data[name]) for name in _SIDES if data.get(name)}
-        package = Package(weight_g=data.get("weight"), declared_centavos=data.get("declared_amount") or 0, **sides)
-        return {"origin": data["origin"], "destination": data["destination"], "package": package}
 
 
 class ItemSerializer(BodySerializer):
@@ -162,8 +106,8 @@ class InvoiceSerializer(BodySerializer):
 
     series = OptionalIdentifierField()
     number = OptionalIdentifierField()
-    issueDate = IssueDateField(**_OPTIONAL)
-    value = AmountField(**_OPTIONAL)
+    issueDate = IssueDateField(**OPTIONAL)
+    value = AmountField(**OPTIONAL)
     key = OptionalTextField()
 
 
@@ -204,9 +148,9 @@ class OrderSerializer(BodySerializer):
         },
     )
     receiver = ReceiverSerializer()
-    invoice = InvoiceSerializer(**_OPTIONAL)
+    invoice = InvoiceSerializer(**OPTIONAL)
     volumes = WholeNumberField(
-        smallest=1, largest=MOST_VOLUMES, help_text="In how many boxes the order leaves; 1 if absent.", **_OPTIONAL
+        smallest=1, largest=MOST_VOLUMES, help_text="In how many boxes the order leaves; 1 if absent.", **OPTIONAL
     )
 
     def warnings(self) -> list[PayloadWarning]:
@@ -301,96 +245,6 @@ class ReportSerializer(BodySerializer):
         )
 
 
-@example_body({"url": "http://127.0.0.1:9001/rota"})
-class WebhookSerializer(BodySerializer):
-    """Body of the sandbox's webhook. An empty text removes the URL."""
-
-    url = TextField(allow_blank=True, max_length=2000)
-
-
-class EventSerializer(ReportSerializer):
-    """An event of a parcel."""
-
-    eventId = IdentifierField(max_length=LONGEST_EVENT_ID, help_text="Of your own, new for each event.")
-    trackingCode = IdentifierField()
-    seller = OptionalTextField(
-        max_length=20, help_text="The reference of the order's seller, for a code that orders of several have."
-    )
-    status = ChoiceField(choices=[status.value for status in lifecycle.BY_CARRIER])
-
-
-@dataclass(frozen=True)
-class InvalidEvent:
-    """An event that is not valid. `event_id`: None if it has no valid one."""
-
-    event_id: str | None
-    errors: Any
-
-
-class _EachEvent(serializers.ListSerializer[Any]):
-    """Validates each event by itself: the others of a call are recorded beside an invalid one."""
-
-    def run_child_validation(self, data: Any) -> Movement | InvalidEvent:
-        try:
-            valid = self.child.run_validation(data)  # type: ignore[union-attr]  # it has a child
-        except serializers.ValidationError as error:
-            return InvalidEvent(_event_id(data), error.detail)
-        details = ReportSerializer.details_of(valid)
-        return Movement(
-            event_id=valid["eventId"],
-            tracking_code=valid["trackingCode"],
-            status=Status(valid["status"]),
-            seller=valid.get("seller") or "",
-            content=_digest(details),
-            **vars(details),
-        )
-
-
-def _digest(details: Details) -> bytes:
-    moment = details.happened_at and details.happened_at.timestamp()
-    said = (details.reason_code, details.reason, details.place, moment)
-    return hashlib.sha256(repr(said).encode()).digest()
-
-
-def _event_id(event: Any) -> str | None:
-    """That of an event that is not valid, if it can be told from others by it."""
-    try:
-        return _EVENT_ID.run_validation(event.get("eventId")) if isinstance(event, dict) else None
-    except serializers.ValidationError:
-        return None
-
-
-_EVENT_ID = IdentifierField(max_length=LONGEST_EVENT_ID)
-
-
-_EVENT: dict[str, Any] = {
-    "eventId": "ev-1", "trackingCode": "AA123456785BR", "status": "delivery_failed", "code": "ABSENT",
-    "place": "Salvador/BA", "occurredAt": "2026-11-20T10:00:00-03:00",
-}  # fmt: skip  # an event
-
-
-@example_body({"events": [_EVENT]})
-class EventsSerializer(BodySerializer):
-    """Body of a call with events. They take effect in their sequence, each by itself."""
-
-    events: serializers.ListSerializer[Any] = _EachEvent(
-        child=EventSerializer(),
-        min_length=1,
-        max_length=MOST_EVENTS,
-        error_messages={
-            **REQUIRED,
-            "not_a_list": "Deve ser uma lista.",
-            "min_length": "Pelo menos um evento.",
-            "max_length": "No máximo {max_length} eventos.",
-        },
-    )
-
-    @property
-    def read(self) -> list[Movement | InvalidEvent]:
-        found: list[Movement | InvalidEvent] = self.validated_data["events"]
-        return found
-
-
 @example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
@@ -398,22 +252,7 @@ class CancelSerializer(BodySerializer):
     orderId = IdentifierField()
 
 
-@example_body({"orderId": "A-1001"})
-class LinkSerializer(BodySerializer):
-    """Body of a call that links an order to an invoice."""
-
-    orderId = IdentifierField()
-
-
-@example_body({"orderId": "A-1001", "reason": "A nota é de outro pedido"})
-class UnlinkSerializer(BodySerializer):
-    """Body of a call that removes an order from an invoice."""
-
-    orderId = IdentifierField()
-    reason = OptionalTextField(help_text="In words, for the history of the invoice.")
-
-
-class _ManyOrders(BodySerializer):
+class ManyOrders(BodySerializer):
     """The orders of a call, by their codes."""
 
     orderIds = serializers.ListField(
@@ -431,21 +270,6 @@ class _ManyOrders(BodySerializer):
     @property
     def codes(self) -> list[str]:
         return [*dict.fromkeys(self.validated_data["orderIds"])]
-
-
-@example_body({"orderIds": ["A-1001"]})
-class ManifestSerializer(_ManyOrders):
-    """Body of a manifest create request."""
-
-
-@example_body({"orderIds": ["A-1001"]})
-class AdditionSerializer(_ManyOrders):
-    """Body of a call that adds orders to a manifest."""
-
-
-@example_body({"orderIds": ["A-1001"]})
-class RemovalSerializer(_ManyOrders):
-    """Body of a call that takes orders out of a manifest."""
 
 
 @extend_schema_field({"type": "integer", "minimum": 1, "maximum": PER_A4})
@@ -482,14 +306,8 @@ class LabelSerializer(BodySerializer):
 
 
 @example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
-class LabelsSerializer(LabelSerializer, _ManyOrders):
+class LabelsSerializer(LabelSerializer, ManyOrders):
     """Body of a request for the labels of several orders."""
-
-
-class ManifestFormatSerializer(BodySerializer):
-    """Query string of a manifest."""
-
-    format = ChoiceField(choices=["json", "pdf"], default="json", help_text="`pdf`: to print and to sign.")
 
 
 class TrackingSerializer(BodySerializer):
@@ -503,79 +321,3 @@ class TrackingSerializer(BodySerializer):
     document = TextField(
         required=False, allow_blank=True, max_length=None, help_text="The receiver's document, as a further filter."
     )
-
-
-class PortugueseForm(QueryForm):
-    messages = {
-        "blank": "Omita o parâmetro ou dê um valor a ele.",
-        "repeated": "Informe o parâmetro uma só vez.",
-        "invalid_limit": f"Deve ser um número inteiro de 1 a {MOST_ROWS}.",
-        "invalid_moment": (
-            "Deve ser uma data ou um instante em ISO 8601, como 2026-11-20 ou 2026-11-20T10:00:00-03:00. Codifique o "
-            "+ do fuso na URL."
-        ),
-        "max_length": "No máximo 255 caracteres.",
-        "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
-    }
-
-
-class ManifestFilter(ListFilter):
-    class Meta:
-        model = Manifest
-        fields: list[str] = []
-        form = PortugueseForm
-
-
-_ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
-
-
-class OrderFilter(ListFilter):
-    orderId = TextFilter(method="of_order", help_text=f"The orderId. {_ALIKE}")
-    trackingCode = TextFilter(method="of_tracking_code", help_text=f"The tracking code. {_ALIKE}")
-    status = django_filters.ChoiceFilter(
-        help_text="The status of the order.",
-        choices=[(status, status) for status in _STATUSES],
-        error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
-    )
-    createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
-    createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
-
-    class Meta:
-        model = Order
-        fields: list[str] = []
-        form = PortugueseForm
-
-    def of_order(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
-        return self._with_code(orders, SearchCode.Kind.ORDER, value)
-
-    def of_tracking_code(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
-        return self._with_code(orders, SearchCode.Kind.TRACKING_CODE, value)
-
-    def _with_code(self, orders: QuerySet[Order], kind: SearchCode.Kind, value: str) -> QuerySet[Order]:
-        key = self.request.auth
-        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment, kind=kind).named(value)
-        return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
-
-
-class FeedQuery(QueryFilter):
-    """Parameters of the feed of events, which selects them itself."""
-
-    after = CursorFilter(help_text="`nextCursor` of the answer before.")
-
-    class Meta:
-        form = PortugueseForm
-
-
-class InvoiceFilter(ListFilter):
-    linked = django_filters.TypedChoiceFilter(
-        field_name="is_linked",
-        help_text="Whether the invoice is linked to an order.",
-        choices=[("true", "true"), ("false", "false")],
-        coerce=lambda text: text == "true",
-        error_messages={"invalid_choice": "Deve ser true ou false."},
-    )
-
-    class Meta:
-        model = Invoice
-        fields: list[str] = []
-        form = PortugueseForm

@@ -1,124 +1,59 @@
-"""The endpoints of area B. Each validates its input, calls one action and returns a body."""
+"""The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Annotated, Any, TypeVar
-
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Model, OuterRef, QuerySet, prefetch_related_objects
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.db.models import prefetch_related_objects
+from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework.decorators import action
-from rest_framework.exceptions import UnsupportedMediaType, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ViewSet
 
 from common import clock
 from common.accounts import Environment
 from common.api import pagination
-from common.api.heavy import heavy, heavy_if_large, heavy_with
+from common.api.heavy import heavy
 from common.api.idempotency import KeyedEndpoint
-from common.api.json_body import Json
 from common.api.openapi import NOT_BLANK, Answer, raises
-from common.api.views import ApiView, PayloadWarning
+from common.api.views import PayloadWarning
 from common.simulation import speed_header
 from common.webhooks import endpoints, feed
-from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
-from integration.actions import movements, orders, tracking
-from integration.actions.movements import Movement
-from integration.api import bodies, problems
-from integration.api.authentication import CarrierKeyAuthentication, HasCarrierKey, HasKey, KeyAuthentication
-from integration.api.parsers import BoundedJSONParser, BoundedMultiPartParser
+from integration import bodies
+from integration.actions import orders, tracking
+from integration.api import problems
+from integration.api.filters import FeedQuery, OrderFilter
 from integration.api.serializers import (
-    AdditionSerializer,
     CancelSerializer,
-    EventsSerializer,
-    FeedQuery,
-    InvoiceFilter,
     LabelSerializer,
     LabelsSerializer,
-    LinkSerializer,
-    ManifestFilter,
-    ManifestFormatSerializer,
-    ManifestSerializer,
-    OrderFilter,
     OrderSerializer,
-    QuoteSerializer,
-    RemovalSerializer,
-    ReportSerializer,
     TrackingSerializer,
-    UnlinkSerializer,
-    WebhookSerializer,
 )
+from integration.api.views import FILE, SellerViewSet, warning_of
 from integration.bodies import utc
-from integration.carriers import actions as carriers
 from integration.errors import (
-    AccountSuspended,
     AlreadyCancelled,
     AlreadyDelivered,
-    AmbiguousTrackingCode,
     CallInProgress,
     CompanyNotFound,
     DuplicateOrder,
-    EventIdReused,
     ForeignCompany,
     IdempotencyKeyReused,
-    InOpenManifest,
     InvalidDocument,
     InvalidIdempotencyKey,
-    InvalidInvoice,
-    InvalidKey,
     InvalidSandboxSpeed,
-    InvalidStatusReport,
-    InvoiceMissing,
-    InvoiceNotFound,
-    InvoiceStorageFull,
-    InvoiceUnreferenced,
-    KeyMissing,
-    ManifestClosed,
-    ManifestEmpty,
-    ManifestFull,
-    ManifestNotFound,
-    MoveRefused,
     NoCoverage,
     OrderCancelled,
     OrderForgotten,
     OrderNotFound,
-    OrderNotPending,
-    RateLimited,
-    SandboxOnly,
     SearchValueMissing,
     TooHeavy,
-    TooManyInvoices,
     TooManyLabels,
     TooManySimulations,
-    UnknownTrackingCode,
-    VoidInvoice,
-    WrongKey,
 )
-from integration.freight import quotes
-from integration.invoices import actions as invoices
-from integration.invoices.models import Invoice, InvoiceLink, InvoiceQuerySet, with_details, with_labels
-from integration.lifecycle import Status
-from integration.manifests import actions as manifests
-from integration.models import (
-    ApiKey,
-    CarrierKey,
-    IdempotencyRecord,
-    Manifest,
-    ManifestEntry,
-    Order,
-    WebhookEndpoint,
-    WebhookEvent,
-)
-from integration.models.manifest import ManifestQuerySet
-from integration.models.order import OrderQuerySet
+from integration.invoices.models import with_labels
+from integration.models import IdempotencyRecord, Order, WebhookEndpoint, WebhookEvent
 from integration.papers import files
-from integration.sandbox import by_hand
 
-_TARGETS = [status.value for status in Status if status is not Status.PENDING]  # which no order returns to
-Row = TypeVar("Row", bound=Model)
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
     environment: KeyedEndpoint(
@@ -131,125 +66,10 @@ _ORDERS = {
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
 _INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
-_FILE = Annotated[str, Json(format="binary")]
 _LABELS = {
-    (200, "application/pdf"): Answer(_FILE, "The labels."),
+    (200, "application/pdf"): Answer(FILE, "The labels."),
     (200, "text/plain"): Answer(str, "The labels."),
 }
-# What an event can be answered with, beside `move_refused`. The call itself is answered with 200.
-_EVENT_ERRORS = (UnknownTrackingCode, AmbiguousTrackingCode, EventIdReused, InvalidStatusReport)
-_INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
-
-
-# The orderIds of the orders that an invoice is linked to.
-_ORDER_CODES = {
-    "order_codes": ArraySubquery(
-        InvoiceLink.objects.filter(invoice=OuterRef("pk")).order_by("order_id").values("order__code")
-    )
-}
-
-
-def _warning(doubt: invoices.Doubt, *path: str) -> PayloadWarning:
-    candidates = (("candidates", ", ".join(doubt.candidates)),) if doubt.candidates else ()
-    return PayloadWarning(path, doubt.code, values=(("about", doubt.about), *candidates))
-
-
-class _IntegrationViewSet(ApiView, ViewSet):
-    """JSON bodies, and errors in the shape of area B."""
-
-    parser_classes = [BoundedJSONParser]
-    invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
-    refusal, refusal_media_type, invalid_query = problems.Refusal, "application/json", "invalid_payload"
-
-    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return problems.exception_handler
-
-
-@extend_schema(tags=["Order integration"])
-class SellerViewSet(_IntegrationViewSet):
-    """Base of the endpoints of sellers, who authenticate by API key."""
-
-    authentication_classes = [KeyAuthentication]
-    permission_classes = [HasKey]
-
-    @property
-    def key(self) -> ApiKey:
-        assert isinstance(self.request.auth, ApiKey)  # noqa: S101  # nosec B101  # HasKey has checked it
-        return self.request.auth
-
-    @property
-    def orders(self) -> OrderQuerySet:
-        """The orders that the key may see: those of its seller and environment."""
-        return Order.objects.of(self.key.seller_id, self.key.environment)
-
-    def order(self, code: str) -> Order:
-        """The order with this `orderId`. Raises OrderNotFound."""
-        return Order.objects.by_code(self.key.seller, self.key.environment, code)
-
-    def shown(self, code: str) -> Response:
-        """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = with_details(Order.objects.all()).by_code(self.key.seller, self.key.environment, code)
-        return Response(bodies.order_shown(order, at=clock.now()))
-
-    @property
-    def actor(self) -> str:
-        """The caller's name for status logs."""
-        return f"key {self.key.hint}"
-
-    def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
-        """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
-        query = self.filterset_class(self.request.query_params, queryset=rows, request=self.request)
-        self.check_query(query.invalid, known=query.filters)
-        try:
-            return pagination.page_in_order(
-                query.qs,
-                limit=query.limit_of_page,
-                cursor=query.form.cleaned_data["cursor"],
-                scope=[scope, str(self.key.seller_id), self.key.environment, *query.sent],
-                **options,
-            )
-        except pagination.InvalidCursor as error:
-            raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
-
-    def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
-        """An answer with the warnings about the values that were sent, if there are any."""
-        if warnings := problems.warned(self._warnings):
-            body["warnings"] = warnings
-        return Response(body, status=status)
-
-
-class ShippingViewSet(SellerViewSet):
-    """Freight by postcode."""
-
-    errors = (NoCoverage, TooHeavy)
-
-    @extend_schema(
-        operation_id="shipping-quote",
-        request=QuoteSerializer,
-        responses={200: Answer(bodies.QuoteFound, "Price in centavos, deadline in business days.")},
-    )
-    @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
-    def quote(self, request: Request) -> Response:
-        """Quote freight.
-
-        Price and deadline of one shipment between two postcodes.
-        """
-        serializer = self.read_body(QuoteSerializer(data=request.data))
-        return self.answer(bodies.quote_found(quotes.quote(**serializer.shipment)))
-
-    @extend_schema(
-        operation_id="shipping-services",
-        request=QuoteSerializer,
-        responses={200: Answer(bodies.ServicesFound, "The services.")},
-    )
-    @action(methods=["post"], detail=False, invalid_status=400, changes_nothing=True)
-    def services(self, request: Request) -> Response:
-        """Quote freight by every service.
-
-        Price and deadline of each service that has a rate for the trip.
-        """
-        serializer = self.read_body(QuoteSerializer(data=request.data))
-        return self.answer(bodies.services_found(quotes.services(**serializer.shipment)))
 
 
 class OrderViewSet(SellerViewSet):
@@ -312,7 +132,7 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
-                on_doubts=lambda doubts: self.check_found([_warning(each, "invoice", "key") for each in doubts]),
+                on_doubts=lambda doubts: self.check_found([warning_of(each, "invoice", "key") for each in doubts]),
                 on_no_freight=warn,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
@@ -431,187 +251,6 @@ class OrderViewSet(SellerViewSet):
         return Response(bodies.orders_found(found))
 
 
-class SandboxOrderViewSet(SellerViewSet):
-    """With a live key the answer is 404. After a move the simulated carrier makes none by itself."""
-
-    lookup_field = "order_id"
-    lookup_value_converter = "path"  # as in the paths of orders
-    path_parameters = {
-        "order_id": {"description": "The orderId sent at creation."},
-        "status": {"description": "The status to move to.", "schema": {"type": "string", "enum": _TARGETS}},
-    }
-
-    @extend_schema(
-        operation_id="sandbox-move-order",
-        tags=["Sandbox"],
-        request=ReportSerializer,
-        responses={200: Answer(bodies.OrderShown, "The order after the move.")},
-    )
-    @raises(SandboxOnly, OrderNotFound, MoveRefused, AlreadyDelivered, AlreadyCancelled, InvalidStatusReport)
-    @action(methods=["post"], detail=True, url_path="<str:status>")
-    def move(self, request: Request, order_id: str, status: str) -> Response:
-        """Move a test order to a status.
-
-        `delivery_failed` and `returned` have a reason; without one in the body it is ABSENT.
-        """
-        if self.key.environment != Environment.SANDBOX:
-            raise SandboxOnly
-        order = self.order(order_id)
-        if status not in _TARGETS:
-            raise ValidationError({"status": [f"Deve ser um destes: {', '.join(_TARGETS)}."]})
-        details = self.read_body(ReportSerializer(data=request.data)).details
-        by_hand.perform(order=order, to=Status(status), details=details, by=self.actor, at=clock.now())
-        return self.shown(order_id)
-
-
-class SandboxWebhookViewSet(SellerViewSet):
-    """The webhook of test keys, so that it can be tried without a browser. With a live key the answer is 404."""
-
-    @extend_schema(
-        operation_id="sandbox-order-webhook",
-        tags=["Sandbox"],
-        request=WebhookSerializer,
-        responses={200: Answer(bodies.WebhookSet, "The URL, and the signing secret the first time.")},
-    )
-    @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
-    @action(methods=["put"], detail=False)
-    def webhook(self, request: Request) -> Response:
-        """Set the webhook URL of the sandbox's orders.
-
-        Of the first endpoint, with the rules of the panel: https on a public host, port 443 or 8443. An installation
-        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown.
-        """
-        key = self.key
-        if key.environment != Environment.SANDBOX:
-            raise SandboxOnly
-        url = self.read_body(WebhookSerializer(data=request.data)).validated_data["url"]
-        endpoint = endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment)
-        stored, secret = endpoints.set_up(endpoint=endpoint, url=url, by=self.actor, at=clock.now())
-        answer: bodies.WebhookSet = {"success": True, "data": {"url": stored.url, "signingSecret": secret}}
-        return Response(answer)
-
-
-class InvoiceViewSet(SellerViewSet):
-    """Invoices (NF-e) of orders."""
-
-    lookup_field = "access_key"
-    path_parameters = {"access_key": {"description": "The access key of the invoice."}}
-    filterset_class = InvoiceFilter
-
-    @extend_schema(operation_id="list-invoices", responses={200: Answer(bodies.InvoicesListed, "A page.")})
-    def list(self, request: Request) -> Response:
-        """Find invoices.
-
-        The invoices that the key's seller has sent, the newest first, in pages.
-        """
-        page = self.page(
-            self._invoices, scope="invoices", order="-received_at", without=["raw"], annotations=_ORDER_CODES
-        )
-        return Response(bodies.invoices_listed(page.rows, page.next_cursor))
-
-    @extend_schema(
-        operation_id="link-invoice",
-        request=LinkSerializer,
-        responses={200: Answer(bodies.InvoiceShown, "The invoice with its orders.")},
-    )
-    @raises(InvoiceNotFound, OrderNotFound, VoidInvoice)
-    @action(methods=["post"], detail=True)
-    def link(self, request: Request, access_key: str) -> Response:
-        """Link an order to an invoice.
-
-        One that the invoice does not name. Linking it again changes nothing.
-        """
-        serializer = self.read_body(LinkSerializer(data=request.data))
-        found = self._found(access_key)
-        order = self.order(serializer.validated_data["orderId"])
-        invoices.link_by_hand(invoice=found, order=order, by=self.actor, at=clock.now())
-        return self._answer(access_key)
-
-    @extend_schema(
-        operation_id="unlink-invoice",
-        request=UnlinkSerializer,
-        responses={200: Answer(bodies.InvoiceShown, "The invoice with its other orders.")},
-    )
-    @raises(InvoiceNotFound, OrderNotFound)
-    @action(methods=["post"], detail=True)
-    def unlink(self, request: Request, access_key: str) -> Response:
-        """Remove an order from an invoice.
-
-        The invoice stays, and uploading it again does not link the order again. Who removed it, when and why is kept.
-        """
-        serializer = self.read_body(UnlinkSerializer(data=request.data))
-        found = self._found(access_key)
-        order = self.order(serializer.validated_data["orderId"])
-        text = serializer.validated_data.get("reason") or ""
-        invoices.unlink_by_hand(invoice=found, order=order, text=text, by=self.actor, at=clock.now())
-        return self._answer(access_key)
-
-    @property
-    def _invoices(self) -> InvoiceQuerySet:
-        return Invoice.objects.of(self.key.seller_id, self.key.environment)
-
-    def _found(self, access_key: str) -> Invoice:
-        found = self._invoices.filter(access_key=invoices.compact_key(access_key)).defer("raw").first()
-        if found is None:
-            raise InvoiceNotFound
-        return found
-
-    def _answer(self, access_key: str) -> Response:
-        """The invoice as it is now."""
-        found = self._invoices.filter(access_key=invoices.compact_key(access_key)).defer("raw")
-        return Response(bodies.invoice_shown(found.annotate(**_ORDER_CODES).get()))
-
-    @heavy_if_large
-    @extend_schema(
-        operation_id="upload-invoice",
-        request={
-            "multipart/form-data": {
-                "type": "object",
-                "properties": {"nfe": {"type": "string", "format": "binary", "description": "The XML."}},
-                "required": ["nfe"],
-            }
-        },
-        responses={
-            200: Answer(
-                bodies.InvoiceStored,
-                "Stored.",
-                example={"success": True, "message": "Nota fiscal salva com sucesso"},
-            )
-        },
-    )
-    @raises(InvoiceMissing, InvalidInvoice, InvoiceUnreferenced, TooManyInvoices, InvoiceStorageFull)
-    @action(methods=["post"], detail=False, parser_classes=[BoundedMultiPartParser])
-    def marketplace(self, request: Request) -> Response:
-        """Upload an invoice (NF-e).
-
-        Stores the XML and links the orders that it names. Of a stored access key, what is new in the file counts: an
-        authorisation, a cancellation, a further order. The file of a cancellation makes its invoice void.
-
-        Send files over 200 KiB one after the other: while one of the key is worked on, another is 429
-        `heavy_call_running`. Smaller ones may be sent at the same time.
-        """
-        try:
-            files = request.FILES.getlist("nfe")
-        except UnsupportedMediaType as error:
-            raise InvoiceMissing from error
-        if len(files) != 1:
-            raise InvoiceMissing
-        raw = files[0].read()
-
-        def check(doubts: list[invoices.Doubt]) -> None:
-            self.check_body({}, [_warning(each, "nfe") for each in doubts])
-
-        invoices.receive(
-            seller=self.key.seller,
-            environment=self.key.environment,
-            raw=raw,
-            by=self.actor,
-            at=clock.now(),
-            on_doubts=check,
-        )
-        return self.answer(bodies.InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
-
-
 class LabelViewSet(SellerViewSet):
     """Labels of several orders."""
 
@@ -629,167 +268,6 @@ class LabelViewSet(SellerViewSet):
         options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
         found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, serializer.codes)
         return files.labels(found, **options)
-
-
-class ManifestViewSet(SellerViewSet):
-    """Manifests: what is handed over together."""
-
-    lookup_field = "manifest_id"
-    lookup_value_converter = "int"
-    path_parameters = {
-        "manifest_id": {
-            "description": "The id of the manifest.",
-            "schema": {"type": "integer", "format": "int64", "minimum": 1},
-        }
-    }
-    filterset_class = ManifestFilter
-
-    @extend_schema(operation_id="list-manifests", responses={200: Answer(bodies.ManifestsListed, "A page.")})
-    def list(self, request: Request) -> Response:
-        """Find manifests.
-
-        The manifests of the key's seller and environment, the newest first, in pages.
-        """
-        entries = ManifestEntry.objects.filter(manifest=OuterRef("pk")).order_by("pk")
-        codes = {"order_codes": ArraySubquery(entries.values("order__code"))}
-        page = self.page(self._manifests, scope="manifests", annotations=codes)
-        return Response(bodies.manifests_listed(page.rows, page.next_cursor))
-
-    @extend_schema(
-        operation_id="create-manifest",
-        request=ManifestSerializer,
-        responses={
-            201: Answer(
-                bodies.ManifestShown,
-                "The manifest was opened.",
-                links={
-                    name: {"operationId": name, "parameters": {"manifestId": "$response.body#/data/manifestId"}}
-                    for name in ("get-manifest", "close-manifest")
-                },
-            )
-        },
-    )
-    @raises(OrderNotFound, OrderCancelled, InOpenManifest, OrderNotPending)
-    def create(self, request: Request) -> Response:
-        """Open a manifest.
-
-        With orders that wait for collection, at most 100. An order stands in one open manifest only. One that is
-        cancelled leaves it.
-        """
-        serializer = self.read_body(ManifestSerializer(data=request.data))
-        chosen = Order.objects.by_codes(self.key.seller, self.key.environment, serializer.codes)
-        made = manifests.create(
-            seller=self.key.seller, environment=self.key.environment, orders=chosen, by=self.actor, at=clock.now()
-        )
-        return self._answer(made, status=201)
-
-    @heavy_with("format=pdf")
-    @extend_schema(
-        operation_id="get-manifest",
-        parameters=[ManifestFormatSerializer],
-        responses={
-            200: Answer(bodies.ManifestShown, "The manifest."),
-            (200, "application/pdf"): Answer(_FILE, "The manifest."),
-        },
-    )
-    @raises(ManifestNotFound)
-    def retrieve(self, request: Request, manifest_id: int) -> HttpResponse:
-        """Read a manifest.
-
-        Its orders and their totals, as JSON or as PDF with lines for signatures.
-        """
-        serializer = ManifestFormatSerializer(data=request.query_params)
-        serializer.is_valid()
-        self.check_query(serializer.errors, known=serializer.fields)
-        found = self._found(manifest_id)
-        if serializer.validated_data["format"] == "pdf":
-            return files.manifest(found)
-        return self._answer(found)
-
-    @extend_schema(
-        operation_id="close-manifest",
-        request=None,
-        responses={200: Answer(bodies.ManifestShown, "The manifest is closed.")},
-    )
-    @raises(ManifestNotFound, ManifestEmpty)
-    @action(methods=["post"], detail=True)
-    def close(self, request: Request, manifest_id: int) -> Response:
-        """Close a manifest.
-
-        Its orders that wait for collection become collected. Those that a carrier has moved meanwhile keep their
-        status. Closing a closed one changes nothing.
-        """
-        _body = request.data  # none is needed; one that is not an object is refused, as by the other calls
-        found = self._found(manifest_id)
-        manifests.close(manifest=found, by=self.actor, at=clock.now(), via_api=True)
-        return self._answer(found)
-
-    @extend_schema(
-        operation_id="add-to-manifest",
-        request=AdditionSerializer,
-        responses={200: Answer(bodies.ManifestShown, "The manifest with these orders.")},
-    )
-    @raises(
-        ManifestNotFound, OrderNotFound, ManifestClosed, ManifestFull, OrderCancelled, InOpenManifest, OrderNotPending
-    )
-    @action(methods=["post"], detail=True, url_path="orders")
-    def add(self, request: Request, manifest_id: int) -> Response:
-        """Add orders to an open manifest.
-
-        Orders that wait for collection; a manifest has at most 100.
-        """
-        serializer = self.read_body(AdditionSerializer(data=request.data))
-        found = self._found(manifest_id)
-        chosen = Order.objects.by_codes(self.key.seller, self.key.environment, serializer.codes)
-        manifests.add(manifest=found, orders=chosen, by=self.actor)
-        return self._answer(found)
-
-    @extend_schema(
-        operation_id="remove-from-manifest",
-        request=RemovalSerializer,
-        responses={200: Answer(bodies.ManifestShown, "The manifest without these orders.")},
-    )
-    @raises(ManifestNotFound, OrderNotFound, ManifestClosed)
-    @action(methods=["post"], detail=True)
-    def remove(self, request: Request, manifest_id: int) -> Response:
-        """Remove orders from an open manifest.
-
-        Orders that do not stand in it stay as they are.
-        """
-        serializer = self.read_body(RemovalSerializer(data=request.data))
-        found = self._found(manifest_id)
-        chosen = Order.objects.by_codes(self.key.seller, self.key.environment, serializer.codes)
-        manifests.remove(manifest=found, orders=chosen, by=self.actor)
-        return self._answer(found)
-
-    @extend_schema(
-        operation_id="delete-manifest",
-        responses={
-            200: Answer(bodies.Done, "Deleted.", example={"success": True, "message": "Romaneio excluído com sucesso"})
-        },
-    )
-    @raises(ManifestNotFound, ManifestClosed)
-    def destroy(self, request: Request, manifest_id: int) -> Response:
-        """Delete an open manifest.
-
-        Its orders can be put into another one.
-        """
-        manifests.delete(manifest=self._found(manifest_id), by=self.actor)
-        return Response(bodies.Done(success=True, message="Romaneio excluído com sucesso"))
-
-    @property
-    def _manifests(self) -> ManifestQuerySet:
-        return Manifest.objects.of(self.key.seller_id, self.key.environment)
-
-    def _found(self, key: int) -> Manifest:
-        found = self._manifests.with_orders().filter(pk=key).first()
-        if found is None:
-            raise ManifestNotFound
-        return found
-
-    def _answer(self, manifest: Manifest, *, status: int = 200) -> Response:
-        """The manifest as it is now."""
-        return Response(bodies.manifest_shown(self._found(manifest.pk)), status=status)
 
 
 class EventViewSet(SellerViewSet):
@@ -819,67 +297,3 @@ class EventViewSet(SellerViewSet):
         except pagination.InvalidCursor as error:
             raise ValidationError({"after": [_INVALID_AFTER]}) from error
         return HttpResponse(text, content_type="application/json")
-
-
-@extend_schema(tags=["Carriers"])
-class CarrierEventViewSet(_IntegrationViewSet):
-    """What carriers report of the orders that are assigned to them."""
-
-    authentication_classes = [CarrierKeyAuthentication]
-    permission_classes = [HasCarrierKey]
-
-    @extend_schema(
-        operation_id="report-events",
-        request=EventsSerializer,
-        responses={
-            200: Answer(
-                bodies.EventsAnswered,
-                "An answer to each event. " + " ".join(f"`{error.code}`: {error.meaning}" for error in _EVENT_ERRORS),
-                example={
-                    "success": True,
-                    "data": [
-                        {"eventId": "ev-1", "success": True, "code": "moved", "message": "Registrado: delivery_failed"}
-                    ],
-                },
-            )
-        },
-    )
-    def create(self, request: Request) -> Response:
-        """Report events of parcels.
-
-        At most 100, which take effect in their sequence, each by itself: one that is refused changes nothing of the
-        others. An event that was recorded changes nothing when it is sent again. Only live orders that are assigned
-        to the carrier are found.
-        """
-        assert isinstance(request.auth, CarrierKey)  # noqa: S101  # nosec B101  # HasCarrierKey has checked it
-        carrier = request.auth.carrier
-        events = self.read_body(EventsSerializer(data=request.data)).read
-        outcomes = iter(
-            movements.record(
-                [event for event in events if isinstance(event, Movement)],
-                orders=carriers.orders_of(carrier),
-                source=carrier.source,
-                by=carrier.actor,
-                at=clock.now(),
-            )
-        )
-        data = [
-            bodies.event_answer(next(outcomes))
-            if isinstance(event, Movement)
-            else problems.invalid_event(event.event_id, event.errors)
-            for event in events
-        ]
-        return Response(bodies.EventsAnswered(success=True, data=data))
-
-
-def unknown_path(request: HttpRequest) -> HttpResponse:
-    """404, with and without a key; 429 over the limit of a valid one. A call with a valid key can be recorded."""
-    call = Request(request, parsers=[BoundedJSONParser()], authenticators=[KeyAuthentication()])
-    try:
-        with suppress(KeyMissing, InvalidKey, WrongKey, AccountSuspended):
-            _authenticated = call.auth
-    except RateLimited as error:
-        return JsonResponse(
-            problems.refused(error).data, status=error.status, json_dumps_params={"ensure_ascii": False}
-        )
-    return problems.not_found(request)

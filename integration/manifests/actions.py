@@ -20,10 +20,10 @@ from integration.errors import (
 )
 from integration.lifecycle import Status
 from integration.models import Manifest, ManifestEntry, Order, Seller
+from integration.models.manifest import MOST_ORDERS
 from integration.webhooks import outbox
 
 _log = logging.getLogger(__name__)
-MOST_ORDERS = 100  # of one manifest, and of one file of labels
 
 
 @transaction.atomic

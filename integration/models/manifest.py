@@ -24,6 +24,7 @@ _SET_IS_OPEN = """
 """
 
 STATUSES = ("open", "closed")  # as the API names them
+MOST_ORDERS = 100  # of one manifest, and of one file of labels
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Assignment(models.Model):
 class MovementRecord(models.Model):
     """An event that was recorded, so that the same one sent again is answered and has no further effect.
 
-    Kept for `integration.actions.movements.KEPT`.
+    Kept for `integration.carriers.movements.KEPT`.
     """
 
     # A carrier or a person, see `Carrier.source`.

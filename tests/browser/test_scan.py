@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from playwright.sync_api import expect
 
 from common import clock
-from integration.actions import movements
-from integration.actions.movements import Movement
+from integration.carriers import movements
+from integration.carriers.movements import Movement
 from integration.lifecycle import Status
 from integration.models import Order, StatusLog
 from panel.sellers.views import scan

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.models import RefusedDeliveryCall
-from integration.api.serializers import OrderFilter
+from integration.api.filters import OrderFilter
 from integration.models import RefusedSellerCall
 from tests.delivery.api.calls import changed
 from tests.factories import payload

@@ -34,8 +34,9 @@ REVIEWED = {
         "amount * fee / price", "price * (self.percent or 0) / 100", "price * percent / 100",
     },
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
-    "integration/api/bodies.py": {
-        "float(order.cost)", "float(amount)", "float(order.weight)", "float(totals.cost)", "float(totals.weight)",
+    "integration/bodies.py": {"float(order.cost)", "float(amount)"},
+    "integration/manifests/api.py": {
+        "float(order.cost)", "float(order.weight)", "float(totals.cost)", "float(totals.weight)",
     },
     "integration/papers/manifest_pdf.py": {"_INNER / len(facts)"},  # millimetres
     "config/management/commands/bootstrap.py": {  # only compared with 0

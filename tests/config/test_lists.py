@@ -263,10 +263,10 @@ LISTS = {
         oldest_first=True, by_page=False,
     ),
     "API orders": Listing(
-        "integration/api/viewsets.py", an_order, of_api(Caller.of_key, "/api/integration/orders", "orderId")
+        "integration/api/views.py", an_order, of_api(Caller.of_key, "/api/integration/orders", "orderId")
     ),
     "API invoices": Listing(
-        "integration/api/viewsets.py", an_invoice,
+        "integration/api/views.py", an_invoice,
         of_api(Caller.of_key, "/api/integration/invoices", "key", linked="true"),
     ),
     "deliveries": Listing(DELIVERIES, key_of_delivery, of_page(of_account("deliveries"), pk, q="X"), PAGE),
@@ -308,7 +308,7 @@ LISTS = {
         ORDERS, an_order, of_file(of_seller("seller_orders_export"), q="X"), PORTION, by_page=False
     ),
     "API manifests": Listing(
-        "integration/api/viewsets.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
+        "integration/api/views.py", a_manifest, of_api(Caller.of_key, "/api/integration/manifests", "manifestId"),
     ),
     "manifests": Listing(
         "panel/sellers/views/manifests.py", a_manifest, of_page(of_seller("seller_manifests"), lambda row: row.pk), PAGE

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.brazil import formats
-from integration.api.bodies import _number, _summary
 from integration.api.fields import AmountField, WeightField
+from integration.bodies import _summary, number
 from integration.models import Company, Order
 from panel.sellers.views.simulators import FreightForm
 from tests.moments import NEW_YEAR
@@ -59,7 +59,7 @@ class TestAnsweredNumber:
     def test_is_the_amount_to_the_last_place(self, amount):
         order = Order(cost=amount, company=Company(document="1"), created_at=NEW_YEAR.start)
 
-        sent = [_number(amount), _summary(order)["orderCost"]]
+        sent = [number(amount), _summary(order)["orderCost"]]
 
         assert json.loads(json.dumps(sent), parse_float=Decimal) == [amount] * 2
 

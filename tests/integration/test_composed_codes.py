@@ -5,8 +5,8 @@ from unicodedata import normalize
 import pytest
 from django.utils import timezone
 
-from integration.actions import movements
-from integration.actions.movements import Movement
+from integration.carriers import movements
+from integration.carriers.movements import Movement
 from integration.errors import DuplicateOrder
 from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status

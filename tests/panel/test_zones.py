@@ -14,7 +14,7 @@ from delivery.errors import Closed
 from delivery.models import Delivery, PickupPoint, WebhookEvent
 from delivery.refusals import refusal
 from delivery.windows import Window
-from integration import words
+from integration import refusals
 from integration.errors import InvalidStatusReport
 from integration.manifests import actions as manifests
 from panel.dispatch import board
@@ -209,7 +209,7 @@ def test_a_refused_event_of_an_order_says_whose_time_it_tells():
     last = timezone.now().replace(microsecond=0)
     error = InvalidStatusReport("moment_before_the_last", "occurredAt", last=last.isoformat())
 
-    assert f"{timezone.localtime(last):%H:%M:%S} (Brasília time)." in words.refusal(error)
+    assert f"{timezone.localtime(last):%H:%M:%S} (Brasília time)." in refusals.refusal(error)
 
 
 def test_pages_of_the_admin_have_the_time_of_the_pickup(admin_client, delivery):

@@ -34,9 +34,9 @@ from delivery.models import AccountScope, AuditAction, GoodsInHand, ProofPhoto, 
 from delivery.pricing import Quote
 from delivery.receivers import actions as receivers
 from delivery.webhooks.outbox import OUTBOX
-from integration.actions.movements import Movement
 from integration.api.serializers import OrderSerializer
 from integration.carriers import actions as carriers
+from integration.carriers.movements import Movement
 from integration.invoices.models import LinkReason
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Authentication
@@ -338,7 +338,7 @@ class Party:
             "delivery.sandbox.simulated_driver.accept": lambda: offered,
             "integration.carriers.actions.authenticate": lambda: {"clear_text": [seller["carrier_text"]]},
             "integration.carriers.actions.revoke_key": lambda: {"key": [seller["carrier_key"]]},
-            **{f"integration.actions.movements.{name}": events for name in ("record", "foresee", "find")},
+            **{f"integration.carriers.movements.{name}": events for name in ("record", "foresee", "find")},
             "integration.invoices.actions.link": lambda: {
                 "found": [[(seller["invoice"], seller["orders"]["sent"], LinkReason.BY_HAND)]]
             },

@@ -57,9 +57,10 @@ from delivery.payload import DeliveryRequest, Options, Place
 from delivery.receivers import actions as receivers
 from delivery.windows import Window
 from integration.accounts import keys
-from integration.actions import movements, orders
-from integration.actions.movements import Movement
+from integration.actions import orders
 from integration.carriers import actions as carriers
+from integration.carriers import movements
+from integration.carriers.movements import Movement
 from integration.lifecycle import Status as OrderStatus
 from integration.manifests import actions as manifests
 from integration.models import EndpointAlerts as SellerAlerts

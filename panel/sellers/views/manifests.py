@@ -19,8 +19,8 @@ from integration.errors import IntegrationError
 from integration.invoices.models import with_labels
 from integration.lifecycle import Status
 from integration.manifests import actions as manifests
-from integration.manifests.actions import MOST_ORDERS
 from integration.models import Manifest, ManifestEntry, Order
+from integration.models.manifest import MOST_ORDERS
 from integration.models.order import LONGEST_CODE
 from integration.papers import files
 from panel.filters import ListFilter, find_orders, listed

@@ -20,7 +20,7 @@ from common.actors import actor
 from common.api.heavy import heavy
 from common.files import table_files
 from common.postgresql.replica import may_be_old
-from integration import words
+from integration import refusals, words
 from integration.actions import orders
 from integration.actions.orders import Details
 from integration.columns import ORDER
@@ -227,7 +227,7 @@ class MoveOrder(OrderPage):
             return self.show(found, self.move_form(found, request.POST), status=422)
         except InvalidStatusReport as error:
             with timezone.override(found.company.zone):
-                form.add_error("happened_at", words.refusal(error))
+                form.add_error("happened_at", refusals.refusal(error))
             return self.show(found, form, status=422)
         messages.success(request, _("The order is now: %(status)s.") % {"status": moved.get_status_display()})
         return redirect(self.url("seller_order", found.pk))

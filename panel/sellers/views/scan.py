@@ -39,8 +39,8 @@ from common.pages.device_data import (
 from common.pages.offline_pages import OfflinePage
 from delivery.refusals import refusal
 from integration import words
-from integration.actions import movements
-from integration.actions.movements import Movement, Outcome
+from integration.carriers import movements
+from integration.carriers.movements import Movement, Outcome
 from integration.errors import IntegrationError
 from integration.lifecycle import BY_CARRIER, TABLE, Status
 from integration.models import Order, StatusLog

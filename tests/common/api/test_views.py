@@ -14,7 +14,7 @@ from common.api.serializers import BodySerializer
 from common.api.views import Deprecation, PayloadWarning, header_value, is_strict, unknown_keys
 from config.management.commands import openapi
 from delivery.api.views import IntegratorView
-from integration.api.viewsets import SellerViewSet
+from integration.api.views import SellerViewSet
 
 
 class Inner(BodySerializer):

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from common.brazil.states import region_of
 from common.postgresql import prepared
-from integration import lifecycle, words
+from integration import lifecycle, refusals, words
 from integration.actions import orders as order_actions
 from integration.actions.orders import Details
 from integration.errors import (
@@ -91,7 +91,7 @@ class Outcome:
     @property
     def text(self) -> str:
         if self.refusal is not None:
-            return words.refusal(self.refusal)
+            return refusals.refusal(self.refusal)
         text = _("Already: %(status)s") if self.was_already else _("Now: %(status)s")
         return text % {"status": words.STATUSES[self.status]}
 

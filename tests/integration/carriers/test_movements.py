@@ -8,8 +8,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
-from integration.actions import movements
-from integration.actions.movements import Movement
+from integration.carriers import movements
+from integration.carriers.movements import Movement
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, Seller, StatusLog
 from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, send_invoice

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from common.files.csv_files import MOST_BYTES, MOST_IMPORTED
 from integration.actions import orders
-from integration.admin.movement_files import read
+from integration.carriers.movement_files import read
 from integration.lifecycle import Status
 from integration.models import StatusLog
 from tests.common.workbooks import workbook

@@ -35,8 +35,8 @@ from common.files.csv_files import UnreadableFile, comparable, in_every_language
 from common.http_requests import is_cut_short
 from common.measures import shown, with_value
 from integration import lifecycle, words
-from integration.actions import movements
-from integration.actions.movements import Movement, Outcome
+from integration.carriers import movements
+from integration.carriers.movements import Movement, Outcome
 from integration.errors import AmbiguousTrackingCode, InvalidStatusReport, MoveRefused
 from integration.lifecycle import Reason, Status
 from integration.models import Order
