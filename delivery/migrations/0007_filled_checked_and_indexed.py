@@ -110,7 +110,7 @@ _EXTERNAL_IDS = models.Index(
     name=_EXTERNAL_ID,
     condition=~models.Q(external_id=""),
 )
-_FORMER = [
+_FORMER: list[migrations.RemoveConstraint | migrations.RemoveIndex] = [
     migrations.RemoveConstraint("webhookqueueitem", "one_ordered_queue_item_per_delivery"),
     migrations.RemoveIndex("webhookevent", "event_without_position"),
     migrations.RemoveIndex("auditentry", "audit_of_integrator"),
