@@ -78,7 +78,7 @@ def changes(events: Sequence[Events]) -> list[Change]:
         row = _row(model, event.pgh_data)
         before = {column: old for column, (old, _new) in (event.pgh_diff or {}).items()}
         previous = _row(model, {**event.pgh_data, **before})
-        found.append(Change(row, event.pgh_label, differences(_columns(model), previous, row)))
+        found.append(Change(row, event.pgh_label, differences(previous, row)))
         rows.setdefault(model, []).append(row)
     for model, group in rows.items():
         names = [each.name for each in model._meta.concrete_fields if each.is_relation]
@@ -100,11 +100,11 @@ def _columns(model: type[models.Model]) -> list[Any]:
     return [each for each in model._meta.concrete_fields if not each.primary_key]
 
 
-def differences(columns: Sequence[Any], before: Any, after: Any) -> list[Difference]:
+def differences(before: models.Model, after: models.Model) -> list[Difference]:
     """The columns in which two states of a row differ."""
     found = []
-    for each in columns:
-        old, new = getattr(before, each.attname, None), getattr(after, each.attname)
+    for each in _columns(type(after)):
+        old, new = getattr(before, each.attname), getattr(after, each.attname)
         if old != new:
             percent = rise(old, new) if hasattr(each, "unit") and each.unit.is_money else None
             found.append(Difference(str(each.verbose_name), _shown(each, old), _shown(each, new), percent))

@@ -1,6 +1,7 @@
 """Tariffs of deliveries, and the rules of dispatch."""
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -14,13 +15,17 @@ from import_export.widgets import Widget
 
 from common.actors import actor
 from common.admin.base import OneRow, column
+from common.admin.previewed_form import PreviewedForm, price_example
 from common.admin.row_history import RecordedAdmin
 from common.admin.tabular_import import TableResource, TabularImportAdmin
 from common.brazil.formats import money
 from common.fields import composed
 from common.files.csv_files import neutralised
 from common.measures import KILOMETRES, shown
+from common.postgresql.row_history import Difference
+from delivery import pricing
 from delivery.actions import dispatch_rules
+from delivery.errors import PriceUnavailable
 from delivery.models import DispatchRules, Integrator, Tariff
 
 
@@ -79,8 +84,46 @@ class TariffResource(TableResource):
             field.widget.look_up(dataset[str(field.column_name)])
 
 
+_TRIPS = [
+    (_("3 km, one drop-off"), pricing.Trip(Decimal(3), Decimal(0), 1, Decimal(2))),
+    (_("8 km, two drop-offs"), pricing.Trip(Decimal(8), Decimal(0), 2, Decimal(2))),
+    (_("6 km and back to A"), pricing.Trip(Decimal(6), Decimal(6), 1, Decimal(2))),
+]
+_OF_FAILURES = [(_("second attempt"), "retry_percent"), (_("way back after a failure"), "return_percent")]
+
+
+class TariffForm(PreviewedForm):
+    """Compares what deliveries of the tariff's vehicle and account cost now and then."""
+
+    def examples(self, before: Tariff | None) -> Iterable[Difference]:
+        tariff: Tariff = self.instance
+        in_force = Tariff.objects.for_vehicle(tariff.vehicle_type, integrator=tariff.integrator)
+        old = before if before and before.active else in_force.first()
+        new = tariff if tariff.active else in_force.exclude(pk=tariff.pk).first()
+        for name, trip in _TRIPS:
+            yield price_example(name, _price(old, trip), _price(new, trip), write=money)
+        shortest, trip = _TRIPS[0]
+        for name, percent in _OF_FAILURES:
+            before_and_after = [_price(each, trip, percent=percent) for each in (old, new)]
+            if any(before_and_after):
+                yield price_example(f"{shortest}: {name}", *before_and_after, write=money)
+
+
+def _price(tariff: Tariff | None, trip: pricing.Trip, *, percent: str = "") -> Decimal | None:
+    """The price of the trip, or what the `percent` of the tariff adds to it. None: the tariff does not serve it."""
+    if tariff is None:
+        return None
+    try:
+        price = pricing.fare(tariff.terms, trip).value
+    except PriceUnavailable:
+        return None
+    return pricing.percent_of(price, getattr(tariff, percent)) if percent else price
+
+
 @admin.register(Tariff)
 class TariffAdmin(RecordedAdmin, TabularImportAdmin):
+    form = TariffForm
+    change_form_before_template = "admin/form_preview.html"
     resource = TariffResource
     list_display = [
         "vehicle_type", "account", "active", column("base_fare", _("base fare"), money),

@@ -1,5 +1,6 @@
 """Hours of service, with the next week as it is and as it would be."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
@@ -15,8 +16,10 @@ from django.utils.translation import gettext_lazy as _
 from common import clock
 from common.actors import actor
 from common.admin.base import pill
+from common.admin.previewed_form import PreviewedForm
 from common.admin.row_history import RecordedAdmin
 from common.brazil.formats import opening
+from common.postgresql.row_history import Difference
 from delivery.hours import actions as service_hours
 from delivery.hours.form_fields import DaysOffField, SpansField
 from delivery.hours.models import WEEKDAYS, ServiceHours
@@ -26,10 +29,22 @@ _DAYS = 7
 _DESCRIPTION = _("The account's own hours hold, else those of the installation; without any, it is open at every hour.")
 
 
-class ServiceHoursForm(forms.ModelForm[ServiceHours]):
+class ServiceHoursForm(PreviewedForm):
+    preview_title = _("Save these hours?")
+    preview_note = _("Nothing is saved yet. The hours hold for quotes and requests within five seconds.")
+    example_heading = _("Day")
+
     class Meta:
         model = ServiceHours
         fields: ClassVar[list[str]] = []  # the admin adds those of its fieldsets
+
+    def examples(self, before: ServiceHours | None) -> Iterable[Difference]:
+        at = clock.now()
+        new = week_of(self.instance.timetable, at=at, days=_DAYS)
+        old = before or ServiceHours.in_force().general
+        was = week_of(old.timetable, at=at, days=_DAYS) if old else [(name, gettext("always open")) for name, _t in new]
+        for (_name, before_text), (name, text) in zip(was, new, strict=True):
+            yield Difference(name, before_text, text)
 
     @property
     def week(self) -> list[tuple[str, str]]:

@@ -484,7 +484,7 @@ class TestAdmin:
 
         assert way.problems == []
 
-    def test_import_of_a_tariff_and_suspension(self, walk, people, shop, seller):
+    def test_import_and_preview_of_prices_and_suspension(self, walk, people, shop, seller):
         load_tariff()
         people("paula", group="Account staff")
         headings = "serviço;zona;origem;destino;até 1 kg (R$);kg adicional (R$);prazo (dias úteis)\r\n"
@@ -497,6 +497,11 @@ class TestAdmin:
             page.locator("form:has(#id_import_file) button").first.click()
             page.locator(f"#{name}").wait_for()
             way.look(f"admin-import-{name}")
+        page = way.go("/admin/integration/freightparameters/1/change/")
+        page.fill("#id_minimum_charge_centavos", "99,00")
+        page.press("#id_minimum_charge_centavos", "Enter")
+        page.locator("#preview-title").wait_for()
+        way.look("admin-preview")
         for area in ("delivery/integrator", "integration/seller"):
             page = way.go(f"/admin/{area}/")
             page.check("input.action-select")

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from delivery.models import Tariff
 from tests.factories import IntegratorFactory, TariffFactory
+from tests.previews import preview_of, save
 
 HEADER = "tipo de veículo;conta;tarifa base (R$);preço por km (R$);máximo de km;máximo de kg\n"
 
@@ -111,3 +112,52 @@ class TestTariffHistory:
         assert "Motorcycle, Padaria Sol" in page
         assert "Motorcycle, all accounts" in page
         assert "<del>R$ 2.00</del> → <ins>R$ 3.00</ins>" in " ".join(page.split())
+
+
+class TestPreview:
+    @pytest.fixture
+    def fields(self, general):
+        """What the form of the general tariff sends."""
+        figures = {each.name: getattr(general, each.name) for each in Tariff._meta.fields if hasattr(each, "unit")}
+        texts = {name: "" if value is None else str(value) for name, value in figures.items()}
+        return {**texts, "vehicle_type": general.vehicle_type, "active": "on"}
+
+    def test_is_shown_before_anything_is_saved(self, admin_client, general, fields):
+        edited = {**fields, "base_fare": "100", "maximum_km": "7"}
+
+        shown = preview_of(admin_client, reverse("admin:delivery_tariff_change", args=[general.pk]), edited)
+
+        near, far, _back = shown.examples
+        assert [each.name for each in shown.change.differences] == ["base fare", "maximum distance"]
+        assert near.rise > 100
+        assert far.new == "not served"
+        assert Tariff.objects.get().base_fare == general.base_fare
+
+    def test_has_what_failures_cost_of_the_first_example(self, admin_client, general, fields):
+        edited = {**fields, "retry_percent": "12.5"}
+
+        shown = preview_of(admin_client, reverse("admin:delivery_tariff_change", args=[general.pk]), edited)
+
+        retry = shown.examples[-1]
+        assert [each.name for each in shown.change.differences] == ["second attempt"]
+        assert (retry.name, retry.old, retry.new) == ("3 km, one drop-off: second attempt", "R$ 0.00", "R$ 1.50")
+
+    def test_is_what_is_saved(self, admin_client, general, fields):
+        page = reverse("admin:delivery_tariff_change", args=[general.pk])
+        of_another = preview_of(admin_client, page, {**fields, "base_fare": "50"}).digest
+
+        again = admin_client.post(page, {**fields, "base_fare": "60", "previewed": of_another})
+        before = Tariff.objects.get().base_fare
+        saved = save(admin_client, page, {**fields, "base_fare": "60"})
+
+        assert (again.status_code, before) == (200, general.base_fare)
+        assert (saved.status_code, Tariff.objects.get().base_fare) == (302, 60)
+
+    def test_of_an_accounts_first_tariff_compares_it_with_the_general_one(self, admin_client, general, fields):
+        shop = IntegratorFactory.create()
+        own = {**fields, "integrator": shop.pk, "base_fare": str(general.base_fare + 1)}
+
+        shown = preview_of(admin_client, url("add"), own)
+
+        assert shown.change.differences == []
+        assert all(each.old != each.new for each in shown.examples)

@@ -10,7 +10,9 @@ from lxml.html import document_fromstring
 
 from common import clock
 from delivery.hours.models import ServiceHours, ServiceHoursChange
+from tests.factories import IntegratorFactory
 from tests.overlapping import overlap
+from tests.previews import preview_of, save
 from tests.service_hours import WEEK, make
 
 ADD, LIST = reverse("admin:delivery_servicehours_add"), reverse("admin:delivery_servicehours_changelist")
@@ -47,21 +49,22 @@ def change(hours):
 
 
 class TestPage:
-    def test_saves_and_shows_the_next_week(self, admin_client):
+    def test_shows_the_next_week_before_it_saves(self, admin_client):
         inventory = {"days_off-1-date": "2026-11-24", "days_off-1-name": "Inventory", "days_off-1-hours": "closed"}
         typed = form(closed_on_holidays="on", saturday="22:00-02:00", sunday="", **inventory)
 
-        admin_client.post(ADD, typed)
-        page = admin_client.get(change(ServiceHours.objects.get())).context["adminform"].form
+        preview = preview_of(admin_client, ADD, typed)
+        assert not ServiceHours.objects.exists()
+        save(admin_client, ADD, typed)
 
-        assert page.week == [
-            ("Fri 20 Nov", "closed (national holiday)"),
-            ("Sat 21 Nov", "22:00–02:00 of the next day"),
-            ("Sun 22 Nov", "closed"),
-            ("Mon 23 Nov", "08:00–18:00"),
-            ("Tue 24 Nov", "closed (Inventory)"),
-            ("Wed 25 Nov", "08:00–18:00"),
-            ("Thu 26 Nov", "08:00–18:00"),
+        assert [(each.name, each.old, each.new) for each in preview.examples] == [
+            ("Fri 20 Nov", "always open", "closed (national holiday)"),
+            ("Sat 21 Nov", "always open", "22:00–02:00 of the next day"),
+            ("Sun 22 Nov", "always open", "closed"),
+            ("Mon 23 Nov", "always open", "08:00–18:00"),
+            ("Tue 24 Nov", "always open", "closed (Inventory)"),
+            ("Wed 25 Nov", "always open", "08:00–18:00"),
+            ("Thu 26 Nov", "always open", "08:00–18:00"),
         ]
         assert ServiceHours.objects.get().monday == "08:00-18:00"
         assert ServiceHoursChange.objects.get().pgh_context["by"] == "user admin"
@@ -114,7 +117,7 @@ class TestPage:
         page: Any = document_fromstring(admin_client.get(change(hours)).content.decode())
         typed = dict(page.get_element_by_id("servicehours_form").form_values())
 
-        admin_client.post(change(hours), {
+        save(admin_client, change(hours), {
             **typed, "days_off-1-date": "", "days_off-1-name": "", "days_off-1-hours": "closed"
         })  # fmt: skip  # the fields of a row
 
@@ -123,7 +126,7 @@ class TestPage:
 
     def test_shows_the_week_of_now_and_who_changed_it(self, admin_client):
         hours = make()
-        admin_client.post(change(hours), form(friday="10:00-12:00"))
+        save(admin_client, change(hours), form(friday="10:00-12:00"))
 
         page, history = (
             " ".join(admin_client.get(address, follow=True).content.decode().split())
@@ -132,6 +135,14 @@ class TestPage:
 
         assert "<td>10:00–12:00</td>" in page
         assert "<del>08:00-18:00</del> → <ins>10:00-12:00</ins>" in history
+
+    def test_of_an_account_is_shown_with_the_hours_that_held_before(self, admin_client):
+        make("06:00-07:00")
+        shop = IntegratorFactory.create()
+
+        preview = preview_of(admin_client, ADD, form(integrator=shop.pk))
+
+        assert (preview.examples[0].old, preview.examples[0].new) == ("06:00–07:00", "08:00–18:00")
 
     def test_refuses_a_second_one_of_the_installation(self, admin_client):
         make()
@@ -142,7 +153,9 @@ class TestPage:
 
     @pytest.mark.django_db(transaction=True)
     def test_refuses_the_second_of_two_that_are_added_at_once(self, admin_client):
-        _first, response = overlap(make, partial(admin_client.post, ADD, form()))
+        typed = {**form(), "previewed": preview_of(admin_client, ADD, form()).digest}
+
+        _first, response = overlap(make, partial(admin_client.post, ADD, typed))
 
         assert "There are hours of this account" in str(response.context["adminform"].form.errors)
         assert ServiceHours.objects.count() == 1

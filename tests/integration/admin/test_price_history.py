@@ -13,6 +13,7 @@ from pghistory.models import Events
 from common.postgresql.row_history import Difference, changes, made_by
 from integration.freight.models import FreightParameters, FreightParametersChange, FreightPriceChange, FreightRate
 from tests.integration.admin.rate_files import LOCAL, NEW, confirm, upload
+from tests.previews import save
 
 LIST = reverse("admin:pghistory_events_changelist")
 
@@ -38,7 +39,7 @@ class TestRecorded:
     def test_is_an_edit_in_the_admin(self, admin_client, rate):
         url = reverse("admin:integration_freightrate_change", args=[rate.pk])
 
-        admin_client.post(url, form_of(rate, base_centavos="44,90"))
+        save(admin_client, url, form_of(rate, base_centavos="44,90"))
         page = " ".join(admin_client.get(LIST).content.decode().split())
 
         assert recorded() == [("changed", "user admin", [Difference("up to 1 kg", "R$ 22.90", "R$ 44.90", 96)])]
@@ -57,7 +58,7 @@ class TestRecorded:
 
     def test_are_additions_and_deletions(self, admin_client, rate):
         admin_client.post(reverse("admin:integration_freightrate_delete", args=[rate.pk]), {"post": "yes"})
-        admin_client.post(reverse("admin:integration_freightrate_add"), form_of(rate))
+        save(admin_client, reverse("admin:integration_freightrate_add"), form_of(rate))
         chosen = {"action": "delete_selected", "_selected_action": [FreightRate.objects.latest("pk").pk], "post": "yes"}
         admin_client.post(reverse("admin:integration_freightrate_changelist"), chosen)
 

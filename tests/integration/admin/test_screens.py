@@ -23,6 +23,7 @@ from tests.integration.factories import (
     nfe_xml,
     send_invoice,
 )
+from tests.previews import save
 
 
 def url(name, *args):
@@ -291,14 +292,14 @@ class TestParameters:
     def test_are_changed_by_name(self, admin_client, tariff):
         fields = {**self.FORM, "remote_states": ["PA", "AC"], "handling_days": 2}
 
-        assert admin_client.post(url("freightparameters_change", 1), fields).status_code == 302
+        assert save(admin_client, url("freightparameters_change", 1), fields).status_code == 302
 
         parameters = FreightParameters.current()
         assert (parameters.handling_days, parameters.quote_service) == (2, "express")
         assert parameters.remote_states == {"AC", "PA"}
 
     def test_need_no_remote_state(self, admin_client, tariff):
-        admin_client.post(url("freightparameters_change", 1), self.FORM)
+        save(admin_client, url("freightparameters_change", 1), self.FORM)
 
         assert FreightParameters.current().remote_states == frozenset()
 
