@@ -302,9 +302,7 @@ def _collect_at(locked: Delivery, point: str, *, by: str, at: datetime, made_at:
 
 
 @transaction.atomic
-def deliver_point(
-    *, delivery: Delivery, point: str, by: str, at: datetime, made_at: datetime | None = None
-) -> Delivery:
+def deliver(*, delivery: Delivery, point: str, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the order at `point` (B, C or D) was delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
     locked = transitions.lock(delivery)
     stop = stop_at(locked, point)
@@ -313,7 +311,7 @@ def deliver_point(
 
 
 @transaction.atomic
-def fail_point(
+def fail(
     *,
     delivery: Delivery,
     point: str,

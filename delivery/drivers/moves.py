@@ -99,7 +99,7 @@ def _apply(driver: Driver, delivery: Delivery, sent: SentMove, move: DriverMove)
         case Trigger.DELIVER:
             proofs.deliver(delivery=delivery, point=sent.point, proof=sent.proof, by=by, at=at, made_at=made_at)
         case Trigger.FAIL:
-            deliveries.fail_point(
+            deliveries.fail(
                 delivery=delivery,
                 point=sent.point,
                 code=sent.code,

@@ -167,7 +167,7 @@ class TestDriverPosition:
         record(delivery.driver, DROPOFFS[0], end)
         record(delivery.driver, DROPOFFS[1], end + timedelta(microseconds=1))
 
-        closed = deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=end)
+        closed = deliveries.deliver(delivery=delivery, point="B", by=BY, at=end)
 
         assert closed.driver_position is not None
         assert closed.driver_position.point == DROPOFFS[0]

@@ -44,7 +44,7 @@ class TestRetry:
         delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), driver=ana.driver, collected=True)
         made_at = (timezone.now() - timedelta(minutes=1)).isoformat()
         made = move(delivery, "fail", point="B", code="ABSENT", madeAt=made_at, **known)
-        deliveries.fail_point(delivery=delivery, point="B", code="CLOSED", reason="", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", code="CLOSED", reason="", by=BY, at=timezone.now())
 
         answer = report(ana, made)
 
