@@ -1,4 +1,4 @@
-"""Collections of a route that was cancelled, or given to another driver, before they were reported."""
+"""Collections of a route that was cancelled, or given to another driver, before they were sent."""
 
 from datetime import timedelta
 from decimal import Decimal

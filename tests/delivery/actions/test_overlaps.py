@@ -369,9 +369,9 @@ class TestDuty:
         first, second = phone_of(driver), phone_of(driver)
         begin = partial(driver_devices.permit_positions, at=NOW)
 
-        _reports, refused = overlap(partial(begin, device=first), partial(begin, device=second))
+        _sent, refused = overlap(partial(begin, device=first), partial(begin, device=second))
 
-        assert name_of(refused) == "OtherPhoneReports"
+        assert name_of(refused) == "OtherPhoneSends"
         assert DriverDevice.objects.get(reports_positions=True) == first
 
     def test_does_not_end_for_a_driver_who_has_just_taken_a_route(self):
