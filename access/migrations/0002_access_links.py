@@ -8,8 +8,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('access', '0001_initial'),
-        ('delivery', '0032_amounts_change_by_moves'),
-        ('integration', '0027_scan_permission'),
+        ('delivery', '0008_one_endpoint_no_more'),
+        ('integration', '0009_read_stored_invoices'),
     ]
 
     operations = [

@@ -356,7 +356,7 @@ def linked(row: Model) -> SafeString:
 
 
 def _copy(value: UUID | str) -> SafeString:
-    # The symbol is drawn by ids.css: as text it would become part of what is copied with the cell.
+    # The symbol is drawn by admin.css: as text it would become part of what is copied with the cell.
     label = _("Copy %(value)s") % {"value": formats.short_id(value)}
     return format_html('<button type="button" class="rota-copy" data-copy="{}" aria-label="{}"></button>', value, label)
 

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
+from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.translation import gettext as _
+from xlsxwriter.utility import xl_col_to_name
 
 from common import columns
 from common.brazil import zones
@@ -32,9 +35,8 @@ MOST_BYTES = workbooks.MOST_BYTES  # of a file of either kind
 ACCEPTED = f".xlsx,.csv,text/csv,text/plain,{workbooks.CONTENT_TYPE}"
 _MOST_COLUMNS = 100
 _LONGEST_CELL = 5_000
-_LONGEST_DAY = 10
 _SHOWN = 40
-_DAYS = ("%d/%m/%Y", "%Y-%m-%d", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y")
+_DAY = forms.DateField(input_formats=["%d/%m/%Y", "%Y-%m-%d", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y"])
 # What has kept digits from a spreadsheet.
 _AS_FORMULA = re.compile(r'="([^"]*)"')
 
@@ -82,15 +84,10 @@ def read(raw: bytes, *, most: int = csv_files.MOST_BYTES) -> list[Row]:
 
 def date_alone(text: str) -> date | None:
     """The day that a text without a time names, as people and spreadsheets write it; else None."""
-    text = text.strip()
-    if len(text) > _LONGEST_DAY:
+    try:
+        return _DAY.to_python(text)
+    except ValidationError:
         return None
-    for form in _DAYS:
-        try:
-            return datetime.strptime(text, form).date()  # noqa: DTZ007  # has no time
-        except ValueError:
-            continue
-    return None
 
 
 def _plain(cell: str) -> str:
@@ -120,7 +117,7 @@ def _with_headings(rows: list[Row]) -> list[Row]:
                 raise UnreadableFile(_("Line %(line)s, %(column)s: more than %(most)s characters.") % detail)
     for number, heading in enumerate(headings.cells[:named]):
         if not heading and (line := _has(others, number)):
-            detail = {"line": line.number, "column": _letters(number), "text": line.cells[number][:_SHOWN]}
+            detail = {"line": line.number, "column": xl_col_to_name(number), "text": line.cells[number][:_SHOWN]}
             raise UnreadableFile(_("Line %(line)s: column %(column)s has '%(text)s' and no heading.") % detail)
     return kept
 
@@ -131,14 +128,4 @@ def _has(rows: list[Row], number: int) -> Row | None:
 
 
 def _heading(headings: Row, number: int) -> str:
-    return (headings.cells[number] if number < len(headings.cells) else "") or _letters(number)
-
-
-def _letters(number: int) -> str:
-    """What spreadsheets call a column, the first of which is 0: A, B, … Z, AA."""
-    letters = ""
-    number += 1
-    while number:
-        number, last = divmod(number - 1, 26)
-        letters = chr(ord("A") + last) + letters
-    return letters
+    return (headings.cells[number] if number < len(headings.cells) else "") or xl_col_to_name(number)

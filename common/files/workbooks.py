@@ -8,13 +8,13 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
-from django.http import StreamingHttpResponse
+from django.http import FileResponse, StreamingHttpResponse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
@@ -35,7 +35,6 @@ _END_OF_SHARED_TEXT = re.compile(rb"</[^>]{0,50}si\s{0,20}>")
 _MOST_LETTERS, _MOST_DIGITS = 3, 7  # of a reference; the last cell is XFD1048576
 _LONGEST_TEXT = 32_767  # of a cell, in every spreadsheet
 _MOST_SIGNIFICANT = 15  # digits of a number that spreadsheets keep
-_CHUNK = 64 * 1024
 _WIDTH = 18
 
 
@@ -43,21 +42,16 @@ def response(
     name: str, *, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], most: int | None = None
 ) -> StreamingHttpResponse:
     """A download of `<name>.xlsx`, see `csv_files.response`."""
-    language = translation.get_language() or "en"
-    return StreamingHttpResponse(
-        _chunks(language, header, bounded(rows, most)),
-        content_type=CONTENT_TYPE,
-        headers={"Content-Disposition": f'attachment; filename="{name}.xlsx"', "Cache-Control": "no-store"},
-    )
-
-
-def _chunks(language: str, header: Sequence[Cell], rows: Iterable[Sequence[Cell]]) -> Iterator[bytes]:
     file = io.BytesIO()
-    with translation.override(language):
-        _write(file, header, rows, is_portuguese=language.startswith("pt"))
+    _write(file, header, bounded(rows, most), is_portuguese=(translation.get_language() or "en").startswith("pt"))
     file.seek(0)
-    while chunk := file.read(_CHUNK):
-        yield chunk
+    return FileResponse(
+        file,
+        as_attachment=True,
+        filename=f"{name}.xlsx",
+        content_type=CONTENT_TYPE,
+        headers={"Cache-Control": "no-store"},
+    )
 
 
 def _write(file: io.BytesIO, header: Sequence[Cell], rows: Iterable[Sequence[Cell]], *, is_portuguese: bool) -> None:

@@ -18,7 +18,6 @@ from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo.distance import Point, metres
 
 _log = logging.getLogger(__name__)
-NAMES = ("osrm", "valhalla")
 _SECONDS = 2
 # The timeout of requests applies to connecting and to each read. This deadline applies to the whole call.
 _calls = BoundedCalls(most=8, seconds=_SECONDS)

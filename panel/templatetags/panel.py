@@ -90,12 +90,6 @@ def error_name(value: str) -> Any:
 
 
 @register.simple_tag
-def whose_time() -> str:
-    """Whose time a part of a page tells, where the frame that says so may be out of sight."""
-    return zones.called()
-
-
-@register.simple_tag
 def zone_note() -> SafeString | str:
     """Whose time a page or a card tells, where that is not the installation's."""
     name = zones.name(timezone.get_current_timezone(), at=clock.now())

@@ -24,7 +24,6 @@ REVIEWED = {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
     },
-    "common/files/table_files.py": {"datetime.strptime(text, form).date()"},  # typed as a date
     "integration/carriers/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "common/brazil/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place

@@ -1,4 +1,4 @@
-"""A next version of the service: a copy of what the image contains, with a further migration."""
+"""A next version of the service: a copy of what the image contains and of `dev`, with a further migration."""
 
 import shutil
 from pathlib import Path
@@ -29,7 +29,7 @@ def make() -> Path:
     folder = data_dir() / "next"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in _in_the_image():
+    for name in (*_in_the_image(), "dev"):  # the servers of these tests are the embedded ones
         source = BASE_DIR / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -71,11 +71,6 @@ class TestPages:
         assert re.search(r"from \d+ \w+ 11:00", card)
         assert "(Manaus time)" in card
 
-    def test_of_the_last_hour_on_the_board_name_the_zone_of_its_clock(self, admin_client):
-        assert "(horário de Brasília)" in text_of(
-            admin_client.get("/panel/board/", headers={"Accept-Language": "pt-br"})
-        )
-
     def test_of_an_event_have_the_time_of_its_delivery(self, member, url, delivery):
         found = delivery(MANAUS)
         event = WebhookEvent.objects.filter(delivery=found).latest("created_at")

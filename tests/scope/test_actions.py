@@ -67,6 +67,11 @@ NOT_CALLED = {
     "delivery.hours.actions.delete": "of the row it is given, by account staff",
     "delivery.hours.actions.save": "of the row it is given, by account staff",
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
+    "delivery.drivers.day.of_days": "of the driver it is given; tests/delivery/drivers/test_day.py",
+    "integration.sandbox.by_hand.perform": "of the order it is given; test_routes.py",
+    **dict.fromkeys(
+        ("delivery.reports.ending_name", "delivery.reports.kinds_of", "delivery.reports.table_of_deliveries"), _PURE
+    ),
     "delivery.reports.all_rows": "of the deliveries it is given; test_routes.py",
     "delivery.reports.charges": "of the deliveries it is given; test_routes.py",
     "delivery.reports.live": "staff sees every account; test_routes.py",

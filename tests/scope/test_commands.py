@@ -13,7 +13,7 @@ from tests.scope.runs import run
 from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
-_PACKAGES = ("access", "config", "delivery", "integration", "panel")
+_PACKAGES = ("access", "config", "delivery", "dev", "integration", "panel")
 _NO_OBJECTS = "takes no objects of an account"
 NOT_CALLED = {
     "bootstrap": "makes an account",

@@ -201,3 +201,18 @@ class TestBomb:
     def test_or_a_part_that_is_no_xml_is_refused_in_words(self, part, content):
         with pytest.raises(UnreadableFile):
             read(archived(parts(workbook([["a"], ["1"]])) | {part: content}))
+
+
+class TestDateAlone:
+    @pytest.mark.parametrize("text", ["28/11/2026", " 2026-11-28 ", "28.11.2026", "28-11-2026", "28/11/26"])
+    def test_is_a_day_as_people_and_spreadsheets_write_it(self, text):
+        assert table_files.date_alone(text) == date(2026, 11, 28)
+
+    @pytest.mark.parametrize("text", ["", "tomorrow", "28/11/2026 14:30", "31/02/2026", "28/11/2026" + "0" * 5000])
+    def test_is_none_for_another_text(self, text):
+        assert table_files.date_alone(text) is None
+
+
+def test_a_column_without_a_heading_is_named_as_spreadsheets_do():
+    with pytest.raises(UnreadableFile, match="Line 2: column AA has '1' and no heading"):
+        read((";" * 26 + ";b\n" + ";" * 26 + "1;2").encode())

@@ -158,22 +158,25 @@ class TestFirstAcceptance:
 
         assert moments == [delivery.transitions.filter(trigger="accept").earliest("id").at] * 4
 
-    def test_of_earlier_deliveries_is_filled_from_their_histories(self, monkeypatch):
-        migration = import_module("delivery.migrations.0018_first_acceptance_filled")
+    def test_and_failures_of_earlier_deliveries_are_filled_from_their_histories(self, monkeypatch):
+        migration = import_module("delivery.migrations.0007_filled_checked_and_indexed")
         monkeypatch.setattr(migration, "_BATCH", 1)
         offered, taken, ended = (DeliveryFactory.create(stops=1, accepted=accepted) for accepted in (False, True, True))
         do(deliveries.release, taken)
         do(deliveries.accept, taken, driver=DriverFactory.create())
         do(deliveries.cancel, ended, reason="")
+        failed = DeliveryFactory.create(stops=2, collected=True)
+        do(deliveries.fail_point, failed, point="B", reason="x")
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers
-            cursor.execute("UPDATE delivery_delivery SET accepted_at = NULL")
+            cursor.execute("UPDATE delivery_delivery SET accepted_at = NULL, has_failed_stop = FALSE")
             cursor.execute("SET LOCAL session_replication_role = origin")
 
         migration.fill(apps, SimpleNamespace(connection=connection))
 
         filled = dict(Delivery.objects.values_list("pk", "accepted_at"))
-        assert filled == {offered.pk: None, taken.pk: taken.accepted_at, ended.pk: ended.accepted_at}
+        assert filled == {offered.pk: None, **{each.pk: each.accepted_at for each in (taken, ended, failed)}}
+        assert Delivery.objects.get(has_failed_stop=True) == failed
 
 
 @pytest.mark.django_db

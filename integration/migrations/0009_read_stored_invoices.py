@@ -129,7 +129,7 @@ def find_reasons(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("integration", "0031_invoice_standing")]
+    dependencies = [("integration", "0008_environments_apart")]
 
     operations = [
         migrations.RunPython(find_reasons, migrations.RunPython.noop),

@@ -16,7 +16,7 @@ WHERE EXISTS (
 
 
 class Migration(migrations.Migration):
-    dependencies = [("delivery", "0008_webhook_endpoint_indexes")]
+    dependencies = [("delivery", "0007_filled_checked_and_indexed")]
 
     operations = [
         migrations.RemoveConstraint(model_name="webhookendpoint", name="one_endpoint_per_environment"),

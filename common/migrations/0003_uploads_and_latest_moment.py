@@ -1,4 +1,6 @@
-"""Uploaded files that wait to be confirmed, which were in the cache."""
+"""Uploaded files that wait to be confirmed, which were in the cache, and the latest moment that a worker has seen, by which
+it sees that the clocks were put back.
+"""
 
 import django.db.models.functions.text
 import django.db.models.lookups
@@ -28,6 +30,17 @@ class Migration(migrations.Migration):
                 'default_permissions': (),
                 'indexes': [models.Index(fields=['owner', 'created_at'], name='uploads_of_an_owner')],
                 'constraints': [models.CheckConstraint(condition=django.db.models.lookups.LessThanOrEqual(django.db.models.functions.text.Length('ciphertext'), 4000000), name='kept_upload_is_small'), models.UniqueConstraint(condition=models.Q(('busy_until__isnull', False)), fields=('owner',), name='one_busy_upload_of_an_owner')],
+            },
+        ),
+        migrations.CreateModel(
+            name='LatestMoment',
+            fields=[
+                ('id', models.PositiveSmallIntegerField(default=1, editable=False, primary_key=True, serialize=False)),
+                ('moment', models.DateTimeField()),
+            ],
+            options={
+                'default_permissions': (),
+                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='one_latest_moment')],
             },
         ),
     ]
