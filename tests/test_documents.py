@@ -82,7 +82,7 @@ class TestGlossary:
         found = rows("One word in three forms")
 
         assert {trigger: event for trigger, _action, event in found} == {
-            each: TRIGGERS[each] for each in lifecycle.Trigger
+            each.value: str(TRIGGERS[each]) for each in lifecycle.Trigger
         }
         assert all(callable(getattr(deliveries, action)) for _trigger, action, _event in found)
         of_another = {trigger for trigger, action, _event in found if action.rstrip("_") != trigger}

@@ -166,7 +166,7 @@ class TestFirstAcceptance:
         do(deliveries.accept, taken, driver=DriverFactory.create())
         do(deliveries.cancel, ended, reason="")
         failed = DeliveryFactory.create(stops=2, collected=True)
-        do(deliveries.fail_point, failed, point="B", reason="x")
+        do(deliveries.fail, failed, point="B", reason="x")
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers
             cursor.execute("UPDATE delivery_delivery SET accepted_at = NULL, has_failed_stop = FALSE")
