@@ -224,6 +224,12 @@ TABLE = {
     ("panel/guide/description.py", "( ?`(?:'|'.join(CODES))`: )"): Bound(
         "the project's own description", 10_000, "`'`: "
     ),
+    ("panel/guide/description.py", r"(?<=[.!?])(\s+)"): Bound("the project's own description", 10_000, ".  A"),
+    ("panel/guide/postman.py", r"\{(\w+)\}"): Bound("the project's own paths", 2000, "{deliveryId}"),
+    (
+        "panel/guide/postman.py",
+        r"\$(?P<source>request|response)\.body#/(?P<keys>(?:[A-Za-z]\w*/)*[A-Za-z]\w*)",
+    ): Bound("the project's own links", 2000, "$response.body#/data/deliveryId"),
     ("panel/guide/pages.py", r"^\| \[[^]]+\]\((\S+)\.md\)[^|]* \| (.+) \|$"): Bound(
         "the guide's own list of pages", 2000, "| [Quickstart](quickstart.md) | the first webhook |"
     ),

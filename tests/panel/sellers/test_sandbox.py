@@ -95,7 +95,7 @@ class TestPages:
         create_order(shop.seller, Environment.SANDBOX, orderId="further")
 
         counts = {
-            environment: member.get(address(shop.seller, environment, "seller_report")).context["total"].count
+            environment: member.get(address(shop.seller, environment, "seller_report")).context["report"].total.count
             for environment in ENVIRONMENTS
         }
 
