@@ -132,7 +132,7 @@ def _delivered(token: Token, driver: Driver | None = None) -> Delivery:
     steps: list[Callable[..., Delivery]] = [
         partial(deliveries.accept, driver=driver),
         deliveries.collect,
-        *(partial(deliveries.deliver_point, point=point) for point in "BCD"),
+        *(partial(deliveries.deliver, point=point) for point in "BCD"),
     ]
     for step in steps:
         step(delivery=delivery, by=BY, at=timezone.now())

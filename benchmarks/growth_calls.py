@@ -156,7 +156,7 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
         return spent
 
-    def report_position() -> float:
+    def send_position() -> float:
         at = timezone.now() + timedelta(hours=2)  # later than those in the database
         return cpu_milliseconds(lambda: drivers.set_position(driver=driver, point=PICKUP, by=BY, at=at))
 
@@ -175,7 +175,7 @@ def of_dispatch(token: Token) -> dict[str, Timed]:
         "the 20 nearest eligible drivers": lambda: cpu_milliseconds(
             lambda: drivers.nearest(offered, at=timezone.now(), count=20)
         ),
-        "a driver's position report": report_position,
+        "a driver's position": send_position,
     }
 
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.phones`: phones of drivers that report positions over HTTP, as the driver's app does.
+"""`python -m benchmarks.phones`: phones of drivers that send positions over HTTP, as the driver's app does.
 
 Reads one JSON object from standard input: `url`, `sessions` (one for each phone), `seconds`, `pause` (seconds between
 the batches of a phone), `size` (positions in a batch). Prints one: `kept` positions, `statuses`, `milliseconds` of each

@@ -1,4 +1,4 @@
-"""How many positions a second the phones of 500 drivers report through the web server, and the CPU time this takes."""
+"""How many positions a second the phones of 500 drivers send through the web server, and the CPU time this takes."""
 
 import json
 import os

@@ -40,7 +40,7 @@ def run() -> None:
     seed.empty()
     load_tariff()
     pattern = DeliveryFactory.create(stops=1, collected=True)
-    deliveries.deliver_point(delivery=pattern, point="B", by=BY, at=timezone.now())
+    deliveries.deliver(delivery=pattern, point="B", by=BY, at=timezone.now())
     fill.deliveries(_ROWS, token=pattern.token, pattern=pattern)
     seller = SellerFactory.create()
     fill.orders(_ROWS, pattern=create_order(seller))

@@ -216,7 +216,7 @@ app.conf.beat_schedule = {
     "prune-access-links": _every(3600, "access.prune_links"),
     # Deletes counters of failed log-ins whose window is over.
     "prune-login-attempts": _every(600, "access.prune_attempts"),
-    # Compares the state of each webhook endpoint with the one that was reported last; digests at 8:00.
+    # Compares the state of each webhook endpoint with the one that was told last; digests at 8:00.
     "send-alerts": _every(15, "delivery.send_alerts"),
     "send-alerts-of-sellers": _every(15, "integration.send_alerts"),
     # Deletes alerts to URLs older than 30 days.

@@ -472,18 +472,18 @@ class LogInLinkUnknown(LogInLinkUnusable):
 
 
 class NotOnDuty(DeliveryError):
-    """Reporting positions while off duty and without a route."""
+    """Sending positions while off duty and without a route."""
 
     code = "not_on_duty"
     title = "The driver is off duty"
     status = 409
 
 
-class OtherPhoneReports(DeliveryError):
-    """Reporting positions from a phone while another one of the driver does."""
+class OtherPhoneSends(DeliveryError):
+    """Sending positions from a phone while another one of the driver does."""
 
-    code = "other_phone_reports"
-    title = "Another phone reports the driver's positions"
+    code = "other_phone_sends"
+    title = "Another phone sends the driver's positions"
     status = 409
 
 
@@ -495,7 +495,7 @@ class NotYourRoute(DeliveryError):
 
 
 class GoodsInDriversHand(DeliveryError):
-    """Reporting a collection on a route that the driver does not hold any more: the goods have to come back."""
+    """Sending a collection on a route that the driver does not hold any more: the goods have to come back."""
 
     code = "goods_in_hand"
     title = "The goods have to come back"

@@ -167,7 +167,7 @@ _OF_HISTORIES = (
     ),
     Invariant(
         "reported_moves_were_made_once",
-        "moves that phones reported and that were done are in the history, once each",
+        "moves that phones sent and that were done are in the history, once each",
         """
         SELECT DISTINCT m.delivery_id AS id FROM (
             SELECT delivery_id, trigger, point, count(*) AS times FROM delivery_drivermove WHERE refusal = ''

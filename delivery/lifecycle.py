@@ -55,7 +55,7 @@ class Trigger(StrEnum):
     RECALL = "recall"  # the shop or a dispatcher wants no second attempt at a stop
     RETURN = "return"
     CANCEL = "cancel"
-    GOODS_OUT = "goods_out"  # a collection that was made before the cancellation is reported after it
+    GOODS_OUT = "goods_out"  # a collection that was made before the cancellation and is sent after it
     CHARGE = "charge"  # a dispatcher charges such a cancellation as one after pickup
     EXPIRE = "expire"
 
@@ -199,7 +199,7 @@ _REVERSE: _Rows = _OF_ALL_MODES | {
     (Trigger.RETURN, RouteStatus.RETURNING): All(Status.DELIVERED, RouteStatus.FINISHED, None),
 }
 TABLE: Mapping[Mode, _Rows] = {Mode.DEFAULT: _OUTWARD, Mode.RETURN: _OUTWARD, Mode.REVERSE: _REVERSE}
-# What nobody asks for as such: time, the policy or a late report leads to it.
+# What nobody asks for as such: time, the policy or a collection that is sent late leads to it.
 IMPLIED = (Trigger.EXPIRE, Trigger.ATTEMPT, Trigger.GOODS_OUT)
 # After which the driver has goods.
 COLLECTIONS = (Trigger.COLLECT, Trigger.GOODS_OUT)
@@ -244,7 +244,7 @@ def move(state: State, trigger: Trigger, *, index: int | None = None) -> State:
         after = replace(state, orders=orders, route=row.route)
         after = replace(after, delivery=row.delivery or _aggregate(after))
     if state.delivery is Status.FAILED:
-        return replace(after, delivery=Status.FAILED)  # reported to the integrator as final
+        return replace(after, delivery=Status.FAILED)  # told the integrator as final
     return after
 
 

@@ -105,7 +105,7 @@ def send_alerts() -> None:
 
 @shared_task(name="delivery.prune_alert_posts")
 def prune_alert_posts() -> None:
-    """Delete the posts of alerts, and what was reported of deliveries, that are older than 30 days."""
+    """Delete the posts of alerts, and what was told of deliveries, that are older than 30 days."""
     before = agreed_now() - _POSTS_KEPT
     batches.prune(AlertPost, "created_at", before=before)
     batches.prune(ReportedTrouble, "at", before=before)

@@ -136,7 +136,7 @@ class AuthenticationForm(forms.Form):
 
 
 class AlertTimesForm(forms.Form):
-    """After how many minutes a delivery is reported."""
+    """After how many minutes people are told about a delivery."""
 
     untaken_minutes = forms.IntegerField(
         label=_("Minutes without a driver"),

@@ -125,7 +125,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/deliveries.py:charge": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:collect": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:open_again": (_OF_A_DELIVERY,),
-    "delivery/actions/deliveries.py:deliver_point": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:deliver": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire": (_OF_A_DELIVERY,),
     "delivery/actions/deliveries.py:expire_early": (_OF_A_DELIVERY,),
     "delivery/actions/goods.py:record": (_UNDER_THE_DELIVERY,),
@@ -135,7 +135,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/receivers/actions.py:note": (
         "tests/delivery/receivers/test_page.py::TestNote::test_replaces_the_one_before",
     ),
-    "delivery/actions/deliveries.py:fail_point": (_OF_A_DELIVERY,),
+    "delivery/actions/deliveries.py:fail": (_OF_A_DELIVERY,),
     "delivery/drivers/devices.py:_lock": (_LAST_PHONE,),
     "delivery/accounts/pickup_points.py:_lock": (_PICKUP_POINT,),
     "delivery/accounts/pickup_points.py:activate": (_PICKUP_POINT,),

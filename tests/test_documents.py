@@ -7,8 +7,13 @@ from pathlib import PurePath
 
 import pytest
 from django.core.management import get_commands
+from django.utils import translation
+from django.utils.translation import gettext
 
 from config.env import BASE_DIR
+from delivery import lifecycle
+from delivery.actions import deliveries
+from delivery.words import TRIGGERS
 
 TRACKED = subprocess.run(["git", "ls-files"], cwd=BASE_DIR, capture_output=True, text=True, check=True).stdout.split()  # noqa: S607
 FOLDERS = {f"{parent}/" for name in TRACKED for parent in PurePath(name).parents}
@@ -62,3 +67,31 @@ def exists(name: str, words: set[str]) -> bool:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_name_in_backticks_exists(document, words):
     assert [name for name in named(document) if not exists(name, words)] == []
+
+
+def rows(title: str) -> list[list[str]]:
+    """The rows of the glossary's table below this heading."""
+    _before, _title, text = (BASE_DIR / "docs/glossary.md").read_text().partition(f"### {title}\n")
+    lines = [line for line in text.partition("\n#")[0].splitlines() if line.startswith("| ")]
+    assert lines, title
+    return [[cell.strip("` ") for cell in line.strip("|").split("|")] for line in lines[1:]]
+
+
+class TestGlossary:
+    def test_has_the_action_and_the_words_of_each_trigger(self):
+        found = rows("One word in three forms")
+
+        assert {trigger: event for trigger, _action, event in found} == {
+            each.value: str(TRIGGERS[each]) for each in lifecycle.Trigger
+        }
+        assert all(callable(getattr(deliveries, action)) for _trigger, action, _event in found)
+        of_another = {trigger for trigger, action, _event in found if action.rstrip("_") != trigger}
+        assert of_another < set(lifecycle.IMPLIED)
+
+    def test_has_the_words_of_pages_in_both_languages(self):
+        found = rows("Words on pages")
+
+        with translation.override("pt-br"):
+            assert {english: gettext(english) for english, _portuguese, _meaning in found} == {
+                english: portuguese for english, portuguese, _meaning in found
+            }

@@ -28,7 +28,7 @@ class MessageState(models.TextChoices):
 
 
 class Message(models.Model):
-    """An e-mail, written in the transaction of what it reports. Workers send it, see `common.mail.sending`.
+    """An e-mail, written in the transaction of what it tells. Workers send it, see `common.mail.sending`.
 
     The body can contain a link that lets its holder in, so it is encrypted, and erased when the message has ended.
     """

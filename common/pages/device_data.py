@@ -1,4 +1,4 @@
-"""Reads what pages of `common.pages.offline_pages` report: JSON, of which everything is checked before it is used."""
+"""Reads what pages of `common.pages.offline_pages` send: JSON, of which everything is checked before it is used."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,19 +25,22 @@ _YEARS = range(1969, 2200)
 T = TypeVar("T")
 # The name is that of docs/monitoring.md.
 _UNREADABLE = Counter(
-    "rota_unreadable_items", "Items and fields of devices' reports that could not be read", ["list"], registry=REGISTRY
+    "rota_unreadable_items",
+    "Items and fields that devices sent and that could not be read",
+    ["list"],
+    registry=REGISTRY,
 )
 
 
 class InvalidDeviceData(DomainError):
-    """A report whose form the service does not understand."""
+    """What a device has sent, whose form the service does not understand."""
 
     code = "invalid_report"
-    title = "The report is not valid"
+    title = "What was sent is not valid"
 
 
 def error(status: int, code: str, detail: str) -> JsonResponse:
-    """The answer to a report that is refused as a whole."""
+    """The answer to a request that is refused as a whole."""
     return JsonResponse({"code": code, "detail": detail}, status=status)
 
 
@@ -47,7 +50,7 @@ def read_body(request: HttpRequest) -> dict[str, Any]:
         return read_object(BytesIO(request.body), most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
     # A form with parts was read by the check against forgery.
     except (BodyTooDeep, InvalidJSON, NotAnObject, RawPostDataException) as fault:
-        raise InvalidDeviceData("The report is no JSON object.") from fault
+        raise InvalidDeviceData("What was sent is no JSON object.") from fault
 
 
 def clock_error(body: Mapping[str, Any], *, at: datetime) -> timedelta:
@@ -95,7 +98,7 @@ def _item(item: Any, name: str, read: Callable[[dict[str, Any]], T]) -> T | Unre
 def readable(item: Mapping[str, Any], name: str, read: Callable[[Mapping[str, Any], str], T]) -> T | None:
     """The field as `read` returns it; None where it cannot be read, which is counted.
 
-    For what a report can do without: its other fields are used.
+    For what a request can do without: its other fields are used.
     """
     try:
         return read(item, name)

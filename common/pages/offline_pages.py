@@ -1,7 +1,7 @@
 """Pages that open without a connection.
 
 Each has a shell, which holds nothing of a person, its files, and a service worker that keeps both on the device. Their
-common scripts and styles are in `common/static/offline/`; `common.pages.device_data` reads what they report.
+common scripts and styles are in `common/static/offline/`; `common.pages.device_data` reads what they send.
 """
 
 import json

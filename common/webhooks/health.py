@@ -1,7 +1,7 @@
-"""Reports that an endpoint fails, is switched off, or works again.
+"""Tells people that an endpoint fails, is switched off, or works again.
 
-The state of each endpoint is compared with the one that was reported last. So an endpoint that changes to and fro
-within the pause is reported once, a worker that is killed reports neither twice nor never, and sending webhooks costs
+The state of each endpoint is compared with the one that was told last. So an endpoint that changes to and fro
+within the pause is told once, a worker that is killed tells neither twice nor never, and sending webhooks costs
 nothing more.
 """
 
@@ -21,23 +21,23 @@ from common.webhooks.outbox import outbox_of
 
 R = TypeVar("R", bound=ToldHealth)
 _log = logging.getLogger(__name__)
-# Between two reports about one endpoint.
+# Between two alerts about one endpoint.
 PAUSE = timedelta(minutes=5)
 MOST_AT_ONCE = 50
 
 
 def tell_changes(model: type[R], tell: Callable[[R, Health, dict[str, Any], datetime], None], *, at: datetime) -> int:
-    """Call `tell` for each endpoint whose state is another than the one reported last. Returns for how many.
+    """Call `tell` for each endpoint whose state is another than the one told last. Returns for how many.
 
-    With what was reported about the endpoint, the state, the facts `attempt` (the last failure or None) and `waiting`
+    With what was told about the endpoint, the state, the facts `attempt` (the last failure or None) and `waiting`
     (the number of queue items), and the moment. Each is a transaction of its own.
     """
     ids = list(_changed(model, at=at).values_list("pk", flat=True)[:MOST_AT_ONCE])
-    return sum(each(ids, partial(_tell, model, tell, at=at), doing="report the state of the webhook endpoint"))
+    return sum(each(ids, partial(_tell, model, tell, at=at), doing="tell the state of the webhook endpoint"))
 
 
 def claim(model: type[R], pk: int) -> R | None:
-    """What was reported about this endpoint, locked, with its owner. None while another worker has it locked."""
+    """What was told about this endpoint, locked, with its owner. None while another worker has it locked."""
     endpoints = _endpoints(model)
     endpoint = endpoints._default_manager.select_related(endpoints.OWNER).get(pk=pk)
     rows: Any = model._default_manager
@@ -81,7 +81,7 @@ def _is(field: str, value: str) -> Q:
 def _tell(
     model: type[R], tell: Callable[[R, Health, dict[str, Any], datetime], None], pk: int, *, at: datetime
 ) -> bool:
-    """Report the state of one endpoint, unless another worker does it at the moment or it has been reported."""
+    """Tell the state of one endpoint, unless another worker does it at the moment or it has been told."""
     found = claim(model, pk)
     if found is None or (found.reported_at is not None and found.reported_at > at - PAUSE):
         return False
@@ -102,7 +102,7 @@ def _tell(
 
 
 def _state(endpoint: Endpoint, found: ToldHealth) -> Health:
-    """The state to be reported. An endpoint has recovered by a success, not by being switched on again."""
+    """The state to be told. An endpoint has recovered by a success, not by being switched on again."""
     reported = Health(found.reported)
     if not endpoint.url:
         return Health.RECOVERED

@@ -253,7 +253,7 @@ class Endpoint(models.Model):
 
 
 class Health(models.TextChoices):
-    """What is reported about an endpoint."""
+    """What is told about an endpoint."""
 
     FAILING = "failing", _("The endpoint fails")
     OFF = "off", _("The endpoint is switched off")
@@ -261,7 +261,7 @@ class Health(models.TextChoices):
 
 
 class ToldHealth(models.Model):
-    """Abstract model of what was reported about an endpoint last. A row is made when it is needed first.
+    """Abstract model of what was told about an endpoint last. A row is made when it is needed first.
 
     An area adds `endpoint` (related name `alerts`). Apart from the endpoint's row, which the sender locks with every
     failure.

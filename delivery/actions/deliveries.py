@@ -272,7 +272,7 @@ def collect(*, delivery: Delivery, point: str = "", by: str, at: datetime, made_
     """Record that the driver has the goods, and send receivers their links.
 
     In mode REVERSE those of the stop at `point`; other modes have no point, all goods are at A.
-    `made_at`: since when, if that is reported later. Raises MoveRefused, StopNotFound or StopNotOpen.
+    `made_at`: since when, if that is sent later. Raises MoveRefused, StopNotFound or StopNotOpen.
     """
     locked = transitions.lock(delivery)
     if locked.mode == Mode.REVERSE:
@@ -302,9 +302,7 @@ def _collect_at(locked: Delivery, point: str, *, by: str, at: datetime, made_at:
 
 
 @transaction.atomic
-def deliver_point(
-    *, delivery: Delivery, point: str, by: str, at: datetime, made_at: datetime | None = None
-) -> Delivery:
+def deliver(*, delivery: Delivery, point: str, by: str, at: datetime, made_at: datetime | None = None) -> Delivery:
     """Record that the order at `point` (B, C or D) was delivered. Raises StopNotFound, StopNotOpen or MoveRefused."""
     locked = transitions.lock(delivery)
     stop = stop_at(locked, point)
@@ -313,7 +311,7 @@ def deliver_point(
 
 
 @transaction.atomic
-def fail_point(
+def fail(
     *,
     delivery: Delivery,
     point: str,
@@ -348,7 +346,7 @@ def fail_point(
     after = lifecycle.move(locked.state, trigger, index=stop.index)
     stop.failure_code, stop.failure_reason = code, reason
     if trigger is Trigger.ATTEMPT:
-        # A phone reports several at the same time. The sequence of second attempts is that of these moments.
+        # A phone sends several at the same time. The sequence of second attempts is that of these moments.
         at = max([at, *(each.tried_at + _NEXT for each in locked.ordered_stops if each.tried_at)])
         stop.tried_at = at
         ArrivalEstimate.objects.filter(stop=stop).delete()  # that of the visit that has been made

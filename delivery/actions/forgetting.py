@@ -267,8 +267,8 @@ def _forget_in_deliveries(driver: Driver, keys: Sequence[UUID]) -> None:
         for number, change, holder in _holders(list(history), last[key])
         if holder == driver.pk
     ]
-    reported = Transition.objects.filter(pk__in=[change.pk for _number, change in held], by__startswith="driver ")
-    reported.update(by=FORGOTTEN_DRIVER)
+    by_drivers = Transition.objects.filter(pk__in=[change.pk for _number, change in held], by__startswith="driver ")
+    by_drivers.update(by=FORGOTTEN_DRIVER)
     # The nth change made the nth event.
     numbers = {(change.delivery_id, number) for number, change in held}
     events = WebhookEvent.objects.filter(delivery__in=keys).values_list("pk", "delivery", "sequence")

@@ -13,7 +13,7 @@ from delivery.models import Delivery, Driver, GoodsInHand
 
 
 def are_out(*, delivery: Delivery, driver: Driver, point: str) -> bool:
-    """Whether a collection that this driver reports is of a route which was cancelled or taken from the driver.
+    """Whether a collection that this driver sends is of a route which was cancelled or taken from the driver.
 
     False for a driver who never held the route, and where its goods were collected since: drivers have handed them
     over then. `point`: in mode REVERSE, where each stop has goods of its own.

@@ -92,7 +92,7 @@ MOVES: Mapping[str, Move] = {
         in_reverse={"done": _("Route %(route)s: point %(point)s collected.")},
     ),
     "deliver": Move(
-        deliveries.deliver_point,
+        deliveries.deliver,
         _("Deliver"),
         _("Route %(route)s: point %(point)s delivered."),
         {"point": True},
@@ -109,7 +109,7 @@ MOVES: Mapping[str, Move] = {
         },
     ),
     "fail": Move(
-        deliveries.fail_point,
+        deliveries.fail,
         _("Couldn't deliver"),
         _("Route %(route)s: point %(point)s not delivered."),
         {"point": True, "code": False, "reason": False, "untried": False},
@@ -196,7 +196,7 @@ def allowed(delivery: Delivery) -> list[str]:
 
 
 def untried(delivery: Delivery) -> str:
-    """Labels of the stops that have not failed yet. A form of `fail` sends them back, see `deliveries.fail_point`."""
+    """Labels of the stops that have not failed yet. A form of `fail` sends them back, see `deliveries.fail`."""
     return "".join(stop.label for stop in delivery.ordered_stops if stop.tried_at is None)
 
 

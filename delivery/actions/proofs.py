@@ -70,7 +70,7 @@ def deliver(
     """Record that the driver has delivered the order at `point`, with what proves it.
 
     Raises LeavingNotAllowed, PhotoRequired, PinRequired, WrongPin, PinLocked, and the errors of
-    `deliveries.deliver_point`. A wrong PIN is counted although it is refused: the caller must not roll back.
+    `deliveries.deliver`. A wrong PIN is counted although it is refused: the caller must not roll back.
     """
     wrong_pin = None
     with transaction.atomic():
@@ -78,7 +78,7 @@ def deliver(
         transitions.lock(delivery)
         try:
             with transaction.atomic():
-                moved = deliveries.deliver_point(delivery=delivery, point=point, by=by, at=at, made_at=made_at)
+                moved = deliveries.deliver(delivery=delivery, point=point, by=by, at=at, made_at=made_at)
                 _check(deliveries.stop_at(moved, point), proof, at=made_at or at)
         except WrongPin as error:
             _count_wrong_pin(deliveries.stop_at(delivery, point))

@@ -34,7 +34,7 @@ _FAILURES = (Trigger.FAIL, Trigger.ATTEMPT, Trigger.RECALL)
 class Details(TypedDict, total=False):
     """What the history says of some transitions.
 
-    `made_at`: when the driver did it, if that is reported later.
+    `made_at`: when the driver did it, if that is sent later.
     """
 
     point: str

@@ -78,7 +78,7 @@ LIFETIME = timedelta(days=1)
 _LEAST_AGE = timedelta(minutes=LEAST_MINUTES)
 _FAILED_LATELY = timedelta(hours=1)
 _LONGEST_DELIVERY = timedelta(days=2)
-_MOST_TROUBLED = 1000  # that one run reports
+_MOST_TROUBLED = 1000  # that one run tells of
 _MOST_NAMED = 20  # in one alert
 TESTS_PER_HOUR = 20
 # In the service's time zone. A digest that no worker could record in these hours is left out.
@@ -86,7 +86,7 @@ _DIGEST_HOURS = range(8, 12)
 
 
 def tell_changes(*, at: datetime) -> int:
-    """Record an alert for each endpoint whose state is another than the one reported last. Returns how many."""
+    """Record an alert for each endpoint whose state is another than the one told last. Returns how many."""
     return health.tell_changes(EndpointAlerts, _tell_of_health, at=at)
 
 
@@ -102,7 +102,7 @@ def tell_trouble(*, at: datetime) -> int:
     troubled = (first_failures(), *watched, failed_since(at - _FAILED_LATELY, at=at))
     for delivery in chain(*(_untold(rows)[:_MOST_TROUBLED] for rows in troubled)):
         accounts.setdefault((delivery.integrator_id, delivery.environment), []).append(delivery)
-    return sum(each(accounts.values(), partial(_tell_trouble, at=at), doing="report the troubled deliveries"))
+    return sum(each(accounts.values(), partial(_tell_trouble, at=at), doing="tell of the troubled deliveries"))
 
 
 def failing_or_off() -> QuerySet[WebhookEndpoint]:
@@ -181,15 +181,15 @@ def first_failures() -> QuerySet[Any]:
 
 def _untold(deliveries: QuerySet[Any]) -> QuerySet[Any]:
     """Those of which no alert has told the trouble, the oldest first."""
-    reported = ReportedTrouble.objects.filter(
+    told = ReportedTrouble.objects.filter(
         delivery=OuterRef("pk"), trouble=OuterRef("trouble"), point=OuterRef("troubled_point")
     )
-    return deliveries.filter(~Exists(reported)).order_by("created_at")
+    return deliveries.filter(~Exists(told)).order_by("created_at")
 
 
 @transaction.atomic
 def _tell_trouble(deliveries: list[Any], *, at: datetime) -> bool:
-    """Report these deliveries of one account and environment; a moment after such an alert only first failures."""
+    """Tell of these deliveries of one account and environment; a moment after such an alert only first failures."""
     account = {"integrator": deliveries[0].integrator_id, "environment": deliveries[0].environment}
     alerts = health.claim(EndpointAlerts, WebhookEndpoint.objects.first_ones().get(**account).pk)
     if alerts is None:
@@ -269,7 +269,7 @@ def _reasons(delivery: Any, stops: list[Stop]) -> list[tuple[str, StrPromise]]:
 
 @transaction.atomic
 def set_times(*, endpoint: WebhookEndpoint, untaken_minutes: int, late_minutes: int, by: str, at: datetime) -> None:
-    """After how many minutes a delivery of the account's environment is reported. Raises AccountSuspended.
+    """After how many minutes a delivery of the account's environment is told of. Raises AccountSuspended.
 
     `endpoint` is the first one. Both are LEAST_MINUTES to MOST_MINUTES.
     """

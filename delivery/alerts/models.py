@@ -12,7 +12,7 @@ from delivery.models.webhook import WebhookEndpoint
 
 
 class AlertKind(models.TextChoices):
-    """What people are told. The first three are of an endpoint, and also the states that were reported last."""
+    """What people are told. The first three are of an endpoint, and also the states that were told last."""
 
     FAILING = Health.FAILING.value, Health.FAILING.label
     OFF = Health.OFF.value, Health.OFF.label
@@ -38,9 +38,9 @@ LEAST_MINUTES, MOST_MINUTES = 1, 1440
 
 
 class EndpointAlerts(ToldHealth):
-    """What was reported about an endpoint, and the URL that is told. A row is made when it is needed first.
+    """What was told about an endpoint, and the URL that is told. A row is made when it is needed first.
 
-    That of the first endpoint also has what is reported about the deliveries of its account and environment, and when.
+    That of the first endpoint also has what is told about the deliveries of its account and environment, and when.
     """
 
     endpoint = models.OneToOneField(WebhookEndpoint, primary_key=True, on_delete=models.CASCADE, related_name="alerts")
@@ -49,7 +49,7 @@ class EndpointAlerts(ToldHealth):
     url_ciphertext = not_personal(CiphertextField(blank=True))
     url_host = not_personal(models.CharField(max_length=255, blank=True))
     language = not_personal(models.CharField(max_length=10, default="pt-br"))
-    # A delivery is reported that nobody has accepted for so long, and one whose next step is overdue for so long.
+    # A delivery is told of that nobody has accepted for so long, and one whose next step is overdue for so long.
     untaken_minutes = models.PositiveSmallIntegerField(default=UNTAKEN_MINUTES, db_default=UNTAKEN_MINUTES)
     late_minutes = models.PositiveSmallIntegerField(default=LATE_MINUTES, db_default=LATE_MINUTES)
     trouble_at = models.DateTimeField(null=True)
@@ -137,7 +137,7 @@ class PostState(models.TextChoices):
 
 
 class AlertPost(models.Model):
-    """A text for the URL of an endpoint's alerts, written in the transaction that reports. Kept 30 days."""
+    """A text for the URL of an endpoint's alerts, written in the transaction that tells. Kept 30 days."""
 
     alerts = models.ForeignKey(EndpointAlerts, on_delete=models.CASCADE, related_name="posts")
     kind = models.CharField(_("kind"), max_length=9, choices=AlertKind)

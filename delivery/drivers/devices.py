@@ -25,14 +25,14 @@ from delivery.errors import (
     LogInLinkUnknown,
     LogInLinkUnusable,
     NotOnDuty,
-    OtherPhoneReports,
+    OtherPhoneSends,
     RouteStillOpen,
 )
 from delivery.geo.position_filter import Limits, Reason, SentPosition, plausible
 from delivery.models import Delivery, Driver, DriverDevice, DriverLogInLink, LatestPosition, PushSubscription
 
 # The name is that of docs/monitoring.md.
-_POSITIONS = Metric("rota_positions", "Positions that drivers' phones reported", ["outcome"], registry=REGISTRY)
+_POSITIONS = Metric("rota_positions", "Positions that drivers' phones sent", ["outcome"], registry=REGISTRY)
 _LINK_PREFIX = "rota_in_"
 _SESSION_PREFIX = "rota_driver_"
 LINK_TTL = timedelta(minutes=15)
@@ -65,7 +65,7 @@ def log_in(
 ) -> tuple[DriverDevice, str]:
     """Use the link, once, and return the new phone with the text of its session. Raises LogInLinkUnusable.
 
-    `former`: the same phone with the session that it has had until now, which ends. The new session reports positions
+    `former`: the same phone with the session that it has had until now, which ends. The new session sends positions
     if the former one did and is of the same driver.
     """
     link = _link(token)
@@ -101,7 +101,7 @@ def find(session: str, *, at: datetime) -> DriverDevice | None:
 
 @transaction.atomic
 def end(*, device: DriverDevice, by: str, at: datetime) -> None:
-    """End the session of a phone. A driver whose positions it reported goes off duty, unless holding a route."""
+    """End the session of a phone. A driver whose positions it sent goes off duty, unless holding a route."""
     # Before the phone, as in `go_on_duty`; in the other order the two could deadlock.
     driver = _lock(device.driver_id)
     device.revoke(by=by, at=at)
@@ -114,7 +114,7 @@ def end(*, device: DriverDevice, by: str, at: datetime) -> None:
 
 @transaction.atomic
 def go_on_duty(*, device: DriverDevice) -> None:
-    """Let the driver take routes. From now on this phone reports the positions, and no other of the driver."""
+    """Let the driver take routes. From now on this phone sends the positions, and no other of the driver."""
     driver = _lock(device.driver_id)
     _permit(device)
     drivers.set_duty([driver], on_duty=True)
@@ -122,10 +122,10 @@ def go_on_duty(*, device: DriverDevice) -> None:
 
 @transaction.atomic
 def permit_positions(*, device: DriverDevice, at: datetime) -> None:
-    """Let this phone send the positions. Raises OtherPhoneReports while another one that is logged in does."""
+    """Let this phone send the positions. Raises OtherPhoneSends while another one that is logged in does."""
     _lock(device.driver_id)
     if not device.may_send(at=at):
-        raise OtherPhoneReports("Another phone of yours reports your position.")
+        raise OtherPhoneSends("Another phone of yours sends your position.")
     _permit(device)
 
 
@@ -212,14 +212,14 @@ def receive_positions(*, device: DriverDevice, sent: Sequence[SentPosition], at:
     """Record the positions that can be true. Returns the number of the others by reason, which is also counted.
 
     Raises NotOnDuty, so that nobody is followed in their free time, unless the driver holds a route; and
-    OtherPhoneReports.
+    OtherPhoneSends.
     """
     driver = device.driver
     if not driver.on_duty and not _holds_a_route(driver):
         raise NotOnDuty("You are off duty, so your position is not recorded.")
     if not device.reports_positions:
         permit_positions(device=device, at=at)
-    # Serialises reports of a driver, so that each is compared with the one before.
+    # Serialises the positions of a driver, so that each is compared with the one before.
     if LatestPosition.objects.select_for_update().filter(pk=device.driver_id).first() is None:
         # There is no row yet that could be locked.
         DriverDevice.objects.select_for_update(no_key=True).get(pk=device.pk)

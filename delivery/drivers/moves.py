@@ -15,7 +15,7 @@ from delivery.models.driver import Driver
 from delivery.refusals import refusal_to_driver
 
 _LONGEST_DETAIL = 500
-# A move that is reported after more than this has a moment of its own in the history.
+# A move that is sent after more than this has a moment of its own in the history.
 _LATER = timedelta(seconds=1)
 
 
@@ -99,7 +99,7 @@ def _apply(driver: Driver, delivery: Delivery, sent: SentMove, move: DriverMove)
         case Trigger.DELIVER:
             proofs.deliver(delivery=delivery, point=sent.point, proof=sent.proof, by=by, at=at, made_at=made_at)
         case Trigger.FAIL:
-            deliveries.fail_point(
+            deliveries.fail(
                 delivery=delivery,
                 point=sent.point,
                 code=sent.code,
@@ -112,7 +112,7 @@ def _apply(driver: Driver, delivery: Delivery, sent: SentMove, move: DriverMove)
         case Trigger.RETURN:
             deliveries.return_(delivery=delivery, by=by, at=at, made_at=made_at)
         case other:
-            raise ValueError(f"{other} is not reported by phones")
+            raise ValueError(f"{other} is not sent by phones")
 
 
 def _record_goods(driver: Driver, delivery: Delivery, sent: SentMove, move: DriverMove) -> None:
@@ -128,7 +128,7 @@ def _record_goods(driver: Driver, delivery: Delivery, sent: SentMove, move: Driv
 
 
 def _untried(delivery: Delivery, sent: SentMove) -> str:
-    """The point, if the phone had not heard of a failure there when the driver reported this one."""
+    """The point, if the phone had not heard of a failure there when the driver recorded this one."""
     if sent.was_tried is not None:
         return "" if sent.was_tried else sent.point
     # A page of the version before does not say so. What was done before the recorded attempt is that attempt.

@@ -1,4 +1,4 @@
-"""Reads what phones report. Lengths and numbers are checked before anything is done with them."""
+"""Reads what phones send. Lengths and numbers are checked before anything is done with them."""
 
 import math
 from collections.abc import Mapping

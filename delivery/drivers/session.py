@@ -56,7 +56,7 @@ class PhoneView(View):
         try:
             return super().dispatch(request, *args, **kwargs)
         except BodyTooLarge:
-            return error(413, "body_too_large", _("The report is too large."))
+            return error(413, "body_too_large", _("Too much was sent at once."))
         except DomainError as refused:
             return error(refused.status, refused.code, refusal_to_driver(refused))
 

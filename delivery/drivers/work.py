@@ -1,4 +1,4 @@
-"""What a phone asks for and reports while its driver works."""
+"""What a phone asks for and sends while its driver works."""
 
 from datetime import datetime, timedelta
 from typing import Any

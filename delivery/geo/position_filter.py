@@ -1,4 +1,4 @@
-"""Which of the positions that a phone reports can be true. Pure.
+"""Which of the positions that a phone sends can be true. Pure.
 
 Phones send wrong positions: from a network's or a proxy's location, from before they had a fix, at 0,0.
 """
@@ -15,7 +15,7 @@ from delivery.geo.distance import Point, metres
 # A clock may be ahead by so much, and by less than a second in the phone's own measurement.
 _AHEAD = timedelta(seconds=5)
 _OLDEST = timedelta(hours=24)
-# A report is taken to have been sent when it arrives. So its moments are late by the time that it took.
+# Positions are taken to have been sent when they arrive. So their moments are late by the time that this took.
 _LONGEST_WAY = timedelta(seconds=5)
 # Less exact ones say nothing about the way.
 _LEAST_ACCURATE_M = 1000.0
@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class SentPosition:
-    """A position as a phone reports it; `accuracy_m` is the radius in which it is probably.
+    """A position as a phone sends it; `accuracy_m` is the radius in which it is probably.
 
     `told_at`: its moment as the phone told it. When a phone sends a position again, `at` may differ by the time that
     the requests took; this one is the same.
@@ -72,7 +72,7 @@ def plausible(
     """The positions that are believed, oldest first, and the number of others by reason.
 
     `sent`: in the order in which the phone heard of them. `last`: the position before these that was believed.
-    `at`: now, by the clock that the reports' moments are from.
+    `at`: now, by the clock that the positions' moments are from.
 
     Of two positions that contradict each other the exact one is believed, and of two that are alike the earlier one,
     until three in a row agree that it was wrong.
@@ -138,7 +138,7 @@ def _after(last: SentPosition | None, position: SentPosition, limits: Limits) ->
 
 
 def _passed(last: SentPosition, position: SentPosition) -> timedelta:
-    """The time between them: by the phone's moments, if the way of the two reports explains the difference."""
+    """The time between them: by the phone's moments, if the way of the two requests explains the difference."""
     passed = position.at - last.at
     if position.told_at is None or last.told_at is None:
         return passed

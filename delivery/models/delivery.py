@@ -52,7 +52,7 @@ from delivery.models.token import Token
 from delivery.pricing import Charge, percent_of
 from delivery.windows import Window
 
-# An estimate of a driver who reports no position is computed again after this.
+# An estimate of a driver who sends no position is computed again after this.
 _ARRIVALS_KEPT = timedelta(minutes=1)
 
 # How a delivery has ended, and what its account owes for it in reais. Reports use these expressions only.
@@ -141,7 +141,7 @@ _KEPT = " AND ".join(
         "fee_before_pickup", "retry_fee", "return_fee", "missed_deadline", "driver_amount", "last_sequence",
     )
 )  # fmt: skip  # a list of names
-# A collection that was reported after the cancellation opens the route again, and changes nothing of the money.
+# A collection that was sent after the cancellation opens the route again, and changes nothing of the money.
 _IS_OPENED_AGAIN = (
     "OLD.route_status = 'CANCELLED' AND NEW.route_status = 'RETURNING' AND OLD.forgotten_at IS NULL"
     " AND NEW.last_sequence = OLD.last_sequence + 1 AND NEW.cancelled_at = OLD.cancelled_at"
@@ -245,7 +245,7 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def arrivals_due(self, *, at: datetime, moves_only: bool) -> Self:
         """Deliveries under way whose arrival times are missing or were computed before the latest move of the route.
 
-        Without `moves_only` also those whose driver has reported a position since, or that are older than a minute.
+        Without `moves_only` also those whose driver has sent a position since, or that are older than a minute.
         """
         outdated = Q(arrival=None) | ~Q(arrival__sequence=OuterRef("last_sequence"))
         if not moves_only:
@@ -404,7 +404,7 @@ class Delivery(Identified, Located):
     cancelled_at = models.DateTimeField(_("cancelled at"), null=True)
     cancel_reason = personal(models.CharField(_("cancellation reason"), max_length=255, blank=True))
     cancel_fee = models.DecimalField(_("cancellation fee"), null=True, **_MONEY)
-    # Whether the fee is that before pickup although the goods had been collected, which was reported after the
+    # Whether the fee is that before pickup although the goods had been collected, which was sent after the
     # cancellation.
     fee_before_pickup = models.BooleanField(default=False, db_default=False, editable=False)
     # Fixed when they are caused. None: there was none, or it is older than the column.
@@ -756,7 +756,7 @@ class Delivery(Identified, Located):
     def fee_after_pickup(self) -> Decimal | None:
         """What the cancellation costs in reais if a dispatcher charges it as one after pickup.
 
-        None where that is not open: only while the driver brings back goods whose collection was reported later.
+        None where that is not open: only while the driver brings back goods whose collection was sent later.
         """
         if not self.fee_before_pickup or self.route_status != RouteStatus.RETURNING:
             return None
@@ -811,7 +811,7 @@ class Transition(models.Model):
     route_status = not_personal(models.CharField(_("route status"), max_length=9))
     by = personal(models.CharField(_("by"), max_length=200))
     at = models.DateTimeField(_("at"))
-    # When the driver did it, if the phone reported it later.
+    # When the driver did it, if the phone sent it later.
     made_at = models.DateTimeField(_("made at"), null=True)
     # Who held the route until it was released or reassigned.
     former_driver = models.ForeignKey(

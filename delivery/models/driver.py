@@ -24,7 +24,7 @@ from delivery.models.bases import Identified, Located, cartesian, cartesian_colu
 from delivery.models.integrator import Integrator
 
 _X, _Y, _Z = cartesian_columns()
-# What a driver may report. An acceptance is no report: it needs the answer at once.
+# What a driver's phone may send later. An acceptance is none of these: it needs the answer at once.
 FROM_PHONES = (Trigger.COLLECT, Trigger.DELIVER, Trigger.FAIL, Trigger.RETURN)
 
 # Shares of the dispatch radius. Drivers are looked for within the smallest circle first. Each has about ten times the
@@ -314,7 +314,7 @@ class DriverPosition(Located):
 class LatestPosition(Located):
     """The newest `DriverPosition` of each driver, kept by its trigger, with an index for finding drivers nearby.
 
-    A row of its own and not columns of the driver: an update of the driver's row at every position report would wait
+    A row of its own and not columns of the driver: an update of the driver's row at every position would wait
     for the row lock of an acceptance, and an acceptance would skip a driver whose position is being recorded.
     """
 
@@ -354,8 +354,8 @@ class DriverLogInLink(models.Model):
 class DriverDevice(Identified, Credential):
     """A phone that a driver is logged in on. Its session ends at `expires_at`, or when it is revoked.
 
-    Of a driver's phones one reports positions: the one on which the driver went on duty last, or else the first that
-    reports. Two that report from two places would look like jumps.
+    Of a driver's phones one sends positions: the one on which the driver went on duty last, or else the first that
+    sends any. Two that send from two places would look like jumps.
     """
 
     driver = models.ForeignKey(Driver, verbose_name=_("driver"), on_delete=models.CASCADE, related_name="devices")
@@ -381,7 +381,7 @@ class DriverDevice(Identified, Credential):
         return self.name or self.hint
 
     def may_send(self, *, at: datetime) -> bool:
-        """Whether no other phone of the driver that is logged in reports positions."""
+        """Whether no other phone of the driver that is logged in sends positions."""
         others = DriverDevice.objects.filter(driver=self.driver_id, reports_positions=True).exclude(pk=self.pk)
         return self.reports_positions or not others.filter(revoked_at=None, expires_at__gt=at).exists()
 
@@ -432,9 +432,9 @@ class PushSubscription(models.Model):
 
 
 class DriverMove(Identified):
-    """A move that a driver's phone has reported, and its outcome. Append-only.
+    """A move that a driver's phone has sent, and its outcome. Append-only.
 
-    Phones report a move again until they have an answer. `report` is the phone's own id of the move, by which a
+    Phones send a move again until they have an answer. `report` is the phone's own id of the move, by which a
     repetition is found: it is given the outcome of the first. Written in the transaction of the move.
     """
 

@@ -37,7 +37,7 @@ def set_authentication(
 
 
 def tell_changes(*, at: datetime) -> int:
-    """Tell the members of each seller whose endpoint's state is another than the one reported last. Returns how many.
+    """Tell the members of each seller whose endpoint's state is another than the one told last. Returns how many.
 
     Of the sandbox nobody is told.
     """

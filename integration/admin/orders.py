@@ -229,7 +229,7 @@ class OrderAdmin(LargeTable, MovementFiles):
                     admin_base.Row(order.pk, f"{order.code}, {order.seller.name}", [name_of(order.carrier)])
                     for order in chosen
                 ],
-                notes=[_("The carrier sees nothing of them, and may report their events from this moment on.")],
+                notes=[_("The carrier sees nothing of them, and may send their events from this moment on.")],
                 form=form,
                 is_final=False,
             )

@@ -287,7 +287,7 @@ class WebhookAttempt(Attempt):
 
 
 class EndpointAlerts(ToldHealth):
-    """What was reported about a seller's endpoint, see ToldHealth."""
+    """What was told about a seller's endpoint, see ToldHealth."""
 
     endpoint = models.OneToOneField(WebhookEndpoint, primary_key=True, on_delete=models.CASCADE, related_name="alerts")
 

@@ -80,7 +80,7 @@ def tried(token: Token) -> Delivery:
     retry = replace(first, options=Options(on_failure=OnFailure.RETRY))
     asked = validated_payload(pickup=SHOP, dropoffs=[retry, second])
     delivery = DeliveryFactory.create(token=token, payload=asked, collected=True, at=now - timedelta(minutes=20))
-    return deliveries.fail_point(
+    return deliveries.fail(
         delivery=delivery, point="B", code="ABSENT", reason="Rang twice", by=BY, at=now - timedelta(minutes=6)
     )
 
@@ -127,7 +127,7 @@ def _moves(token: Token, now: datetime) -> Iterator[tuple[int, Delivery | None]]
     yield 91, None
     deliveries.collect(delivery=done, by=BY, at=ago(84))
     yield 84, None
-    deliveries.deliver_point(delivery=done, point="B", by=BY, at=ago(69))
+    deliveries.deliver(delivery=done, point="B", by=BY, at=ago(69))
     yield 69, None
     cancelled = request(token, 6, at=ago(66))
     yield 66, None
@@ -143,7 +143,7 @@ def _moves(token: Token, now: datetime) -> Iterator[tuple[int, Delivery | None]]
         driver=bruno, upload=uuid4(), delivery=three.pk, point="B", content=photo(size=(640, 480)),
         taken_at=ago(21), at=ago(21),
     )  # fmt: skip
-    deliveries.fail_point(delivery=three, point="B", reason="Ninguém no endereço", by=BY, at=ago(21))
+    deliveries.fail(delivery=three, point="B", reason="Ninguém no endereço", by=BY, at=ago(21))
     yield 21, three
     two = request(token, 3, 4, at=ago(17))
     yield 17, None

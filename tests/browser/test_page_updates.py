@@ -80,7 +80,7 @@ class TestDeliveryPage:
             arg=before["y"],
         )
         deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
         page.locator("#state .badge").get_by_text("Delivered").wait_for()
         assert page.locator("#history li:not(.day)").count() == 4
         assert browser.complaints == []

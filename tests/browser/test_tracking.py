@@ -67,18 +67,18 @@ class TestStates:
         for name in ("before", "to-you"):
             move("collect", made[name])
             expect_arrival(made[name])
-        move("deliver_point", made["to-you"], point="B")
+        move("deliver", made["to-you"], point="B")
         delivered, failed, ended = (
             delivery(collected=True),
             delivery(collected=True),
             delivery(collected=True, at=now - timedelta(hours=49)),
         )
         prove(delivered, "B", received_by="Dona Rita")
-        move("deliver_point", delivered, point="B")
-        move("fail_point", failed, point="B", reason="Ninguém no endereço")
+        move("deliver", delivered, point="B")
+        move("fail", failed, point="B", reason="Ninguém no endereço")
         paths = {name: path_of(found, 1) for name, found in made.items()}
         paths |= {"delivered": path_of(delivered), "failed": path_of(failed), "ended": path_of(ended)}
-        deliveries.deliver_point(delivery=ended, point="B", by=BY, at=now - timedelta(hours=48))
+        deliveries.deliver(delivery=ended, point="B", by=BY, at=now - timedelta(hours=48))
         way = walk()
         way.widths = (*way.widths, "360")
 
@@ -125,7 +125,7 @@ def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found):
     expect(page.locator(DRIVER)).to_be_visible()
     expect(page.locator(".arrival b")).to_be_visible()
 
-    move("deliver_point", found, point="B")
+    move("deliver", found, point="B")
     place = page.locator(DRIVER).bounding_box()
     on_the_way = Point((DROPOFFS[0][0] + DROPOFFS[1][0]) / 2, (DROPOFFS[0][1] + DROPOFFS[1][1]) / 2)
     drivers.set_position(driver=driver_of(found), point=on_the_way, by=BY, at=timezone.now())
@@ -138,7 +138,7 @@ def test_a_receiver_follows_the_order_from_the_shop_to_the_proof(tab, found):
         expect(page.locator(marker)).to_be_in_viewport()
 
     prove(found, "C", received_by="Dona Rita")
-    move("deliver_point", found, point="C")
+    move("deliver", found, point="C")
     ask(page)
     expect(title).to_have_text("Your order was delivered.")
     expect(mapped).to_be_hidden()
@@ -154,7 +154,7 @@ def test_goes_to_the_page_of_an_ended_link_by_itself(tab):
     found = delivery(collected=True, at=timezone.now() - timedelta(hours=50))
     browser = tab()
     page = browser.go(path_of(found))
-    deliveries.deliver_point(delivery=found, point="B", by=BY, at=timezone.now() - timedelta(hours=48))
+    deliveries.deliver(delivery=found, point="B", by=BY, at=timezone.now() - timedelta(hours=48))
 
     page.evaluate("window.dispatchEvent(new Event('online'))")
 

@@ -80,7 +80,7 @@ class TestSchedule:
         [
             ("send-due-webhooks", 2, "beat wakes workers every two seconds"),
             ("advance-simulations", 5, "task `delivery.advance_simulations` every five seconds"),
-            ("renew-arrivals", 15, "and every 15 s for routes whose driver has reported a position"),
+            ("renew-arrivals", 15, "and every 15 s for routes whose driver has sent a position"),
             ("send-alerts", 15, "task `delivery.send_alerts` every 15 s"),
             ("send-mail", 5, "task `mail.send_due` every five seconds"),
             ("offer-scheduled", 15, "task `delivery.offer_scheduled` every 15 s"),

@@ -33,7 +33,5 @@ def in_progress(route_status: RouteStatus, **values: Any) -> Delivery:
     delivery = DeliveryFactory.create(**_TRAITS[route_status], **values)
     if route_status is RouteStatus.RETURNING:
         for stop in delivery.ordered_stops:
-            delivery = deliveries.fail_point(
-                delivery=delivery, point=stop.label, reason="Closed", by=BY, at=timezone.now()
-            )
+            delivery = deliveries.fail(delivery=delivery, point=stop.label, reason="Closed", by=BY, at=timezone.now())
     return delivery

@@ -50,7 +50,7 @@ def closed(*phones, at=None, token=None):
     receivers.addresses(delivery.ordered_stops, at=at)
     for stop in delivery.stops.all():
         StopProof.objects.create(stop=stop, received_by="Recebido por Maria")
-        deliveries.fail_point(delivery=delivery, point=stop.label, reason="Maria ausente", by=BY, at=at)
+        deliveries.fail(delivery=delivery, point=stop.label, reason="Maria ausente", by=BY, at=at)
     deliveries.return_(delivery=delivery, by=BY, at=at)
     event = WebhookEvent.objects.get(delivery=delivery, sequence=1)
     WebhookEvent.objects.filter(pk=event.pk).update(attempts_made=1)

@@ -27,14 +27,14 @@ def half_failed(*, stops=2, mode=Mode.DEFAULT, moves=("deliver",)):
     delivery = DeliveryFactory.create(accepted=True, stops=stops, mode=mode)
     if not is_reverse:
         deliveries.collect(delivery=delivery, by=BY, at=NOW)
-    deliveries.fail_point(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=NOW)
+    deliveries.fail(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=NOW)
     for move in moves:
         if move == "return":
             deliveries.return_(delivery=delivery, by=BY, at=NOW)
         elif move == "cancel":
             deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
         else:
-            action = deliveries.collect if is_reverse else deliveries.deliver_point
+            action = deliveries.collect if is_reverse else deliveries.deliver
             action(delivery=delivery, point="B", by=BY, at=NOW)
     return Delivery.objects.get(pk=delivery.pk)
 
@@ -64,7 +64,7 @@ class TestStatusName:
     def test_of_one_with_all_stops_failed_is_that_of_its_status(self):
         delivery = DeliveryFactory.create(collected=True, stops=1)
 
-        failed = deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=NOW)
+        failed = deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=NOW)
         assert failed.status_name == "Returning to the shop, not delivered"
         assert deliveries.return_(delivery=delivery, by=BY, at=NOW).status_name == "Not delivered"
 

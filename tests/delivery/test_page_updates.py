@@ -103,7 +103,7 @@ class TestDelivery:
         for move in (
             lambda: deliveries.accept(delivery=delivery, driver=driver, by=BY, at=NOW),
             lambda: deliveries.collect(delivery=delivery, by=BY, at=NOW),
-            lambda: deliveries.fail_point(delivery=delivery, point="B", reason="Closed", by=BY, at=NOW),
+            lambda: deliveries.fail(delivery=delivery, point="B", reason="Closed", by=BY, at=NOW),
             lambda: deliveries.return_(delivery=delivery, by=BY, at=NOW),
         ):
             move()

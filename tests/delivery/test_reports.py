@@ -293,7 +293,7 @@ class TestOnTime:
         stops = [Window(None, self.BY_B), Window(None, self.BY_C)]
         delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOON, token=shop, moves=("accept", "collect"))
         for point, (moment, made_at) in at.items():
-            deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=moment, made_at=made_at)
+            deliveries.deliver(delivery=delivery, point=point, by=BY, at=moment, made_at=made_at)
         (served,) = reports.service_of_drivers(of(shop), NOVEMBER)
         (work,) = reports.work(of(shop).ended(NOVEMBER.start, NOVEMBER.end), by="driver").values()
         return served.on_time, work.on_time
@@ -359,7 +359,7 @@ class TestOnTime:
         delivery = scheduled(
             pickup=Window(), dropoffs=[Window(ready)], at=NOON, token=shop, moves=("accept", "collect")
         )
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ready)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=ready)
 
         (served,) = reports.service_of_drivers(of(shop), NOVEMBER)
         assert served.on_time == 1

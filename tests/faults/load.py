@@ -67,7 +67,7 @@ def reverse_changes(token: Token) -> Iterator[Delivery]:
     yield delivery
     yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
     yield deliveries.collect(delivery=delivery, point="B", by=BY, at=timezone.now())
-    yield deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
+    yield deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
     yield deliveries.return_(delivery=delivery, by=BY, at=timezone.now())
 
 
@@ -87,6 +87,6 @@ def changes(token: Token) -> Iterator[Delivery]:
     deliveries.offer(delivery=delivery, by=BY, at=timezone.now())
     yield deliveries.accept(delivery=delivery, driver=driver, by=BY, at=timezone.now())
     yield deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
-    yield deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
-    yield deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
-    yield deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+    yield deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
+    yield deliveries.deliver(delivery=delivery, point="C", by=BY, at=timezone.now())
+    yield deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())

@@ -160,7 +160,7 @@ class TestOfAllAccounts:
     def test_say_why_and_that_a_driver_comes_again(self, staff, page):
         retry = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)
         for point, code in (("B", "ABSENT"), ("C", "REFUSED")):
-            deliveries.fail_point(delivery=retry, point=point, code=code, reason="", by=BY, at=timezone.now())
+            deliveries.fail(delivery=retry, point=point, code=code, reason="", by=BY, at=timezone.now())
 
         assert page() == [("attempt", retry)]
         content = staff.get(reverse("panel:all_alerts")).content.decode()

@@ -175,7 +175,7 @@ class TestFailing:
     @pytest.fixture
     def failing(self, events, with_url):
         """The delivery's third event, which was answered 503 and is due in an hour; its fourth waits behind it."""
-        deliveries.deliver_point(delivery=events[0].delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=events[0].delivery, point="B", by=BY, at=timezone.now())
         event = events[2]
         WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=31, status_code=500)
         WebhookAttempt.objects.create(event=event, number=2, at=timezone.now(), milliseconds=47, status_code=503)

@@ -41,9 +41,9 @@ def _made(token, driver, *, requested, minutes, how):
     deliveries.accept(delivery=delivery, driver=driver, by=BY, at=accepted)
     deliveries.collect(delivery=delivery, by=BY, at=accepted)
     if how == "deliver":
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ended)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=ended)
     else:
-        deliveries.fail_point(delivery=delivery, point="B", reason="Nobody there", by=BY, at=ended)
+        deliveries.fail(delivery=delivery, point="B", reason="Nobody there", by=BY, at=ended)
         deliveries.return_(delivery=delivery, by=BY, at=ended)
 
 
@@ -88,8 +88,8 @@ class TestOfAnAccount:
         delivery = asking_for(retry, retry, token=shop.token, collected=True)
         at = timezone.now()
         for point, code in (("B", "ABSENT"), ("C", "ABSENT"), ("C", "CLOSED")):
-            deliveries.fail_point(delivery=delivery, point=point, code=code, reason="", by=BY, at=at)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+            deliveries.fail(delivery=delivery, point=point, code=code, reason="", by=BY, at=at)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=at)
         deliveries.return_(delivery=delivery, by=BY, at=at)
 
         rows = [list(row.values()) for row in table(member.get(url("report_reasons_export")))]

@@ -310,7 +310,7 @@ class Party:
             "delivery.actions.schedule.plan": lambda: {"at": [world.now + day]},
             "delivery.actions.deliveries.expire_early": lambda: offered,
             "delivery.actions.deliveries.expire_overdue": lambda: {"at": [world.now + day]},
-            "delivery.actions.deliveries.fail_point": lambda: {"code": ["ABSENT"]},
+            "delivery.actions.deliveries.fail": lambda: {"code": ["ABSENT"]},
             "delivery.actions.deliveries.return_": lambda: {"delivery": [of_sandbox["undelivered"]]},
             "delivery.drivers.devices.find": lambda: {"session": [free["session"]]},
             "delivery.drivers.devices.find_link": lambda: {"token": [free["link"]]},

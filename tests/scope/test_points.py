@@ -116,7 +116,7 @@ def test_the_receivers_page_is_about_one_stop(index: int, delivery: Delivery, wo
 
 
 @pytest.mark.parametrize("index", range(3))
-@pytest.mark.parametrize("name", ["deliver_point", "fail_point", "deliver", "add"])
+@pytest.mark.parametrize("name", ["deliver", "fail", "deliver with proof", "add"])
 def test_a_move_is_of_one_stop(name: str, index: int, world: World) -> None:
     delivery: Any = world.a.deliveries["collected"]
     stop = Stop.objects.get(delivery=delivery, index=index)
@@ -126,11 +126,11 @@ def test_a_move_is_of_one_stop(name: str, index: int, world: World) -> None:
     uploads = (ProofPhoto.objects.filter(stop=stop)[0].upload,)
     moment: dict[str, Any] = {"by": "tester", "at": world.now}
     calls: dict[str, Callable[[], Any]] = {
-        "deliver_point": lambda: deliveries.deliver_point(delivery=delivery, point=stop.label, **moment).status,
-        "fail_point": lambda: deliveries.fail_point(
+        "deliver": lambda: deliveries.deliver(delivery=delivery, point=stop.label, **moment).status,
+        "fail": lambda: deliveries.fail(
             delivery=delivery, point=stop.label, reason="Nobody", **moment
         ).status,
-        "deliver": lambda: proofs.deliver(
+        "deliver with proof": lambda: proofs.deliver(
             delivery=delivery, point=stop.label, proof=Proof("Ana", stop.options.pin, uploads), **moment
         ).status,
         "add": lambda: proofs.add(

@@ -315,13 +315,13 @@ class World:
             at_d = Stop.objects.get(delivery=delivery, index=2)
             DropoffOptions.objects.update_or_create(stop=at_d, defaults={"on_failure": "RETRY"})
             first: dict[str, Any] = {"point": "D", "reason": f"First of {account.owner}"}
-            delivery = deliveries.fail_point(delivery=delivery, **first, by=BY, at=at + timedelta(minutes=2))
+            delivery = deliveries.fail(delivery=delivery, **first, by=BY, at=at + timedelta(minutes=2))
         for number, label in enumerate("BCD" if {"deliver", "fail"} & set(moves) else "", 3):
             end: dict[str, Any] = {"delivery": delivery, "point": label, "by": BY, "at": at + timedelta(minutes=number)}
             if "fail" in moves:
-                deliveries.fail_point(**end, reason=f"Nobody at {label}")
+                deliveries.fail(**end, reason=f"Nobody at {label}")
             else:
-                deliveries.deliver_point(**end)
+                deliveries.deliver(**end)
         if "return" in moves:
             delivery = deliveries.return_(delivery=delivery, by=BY, at=at + timedelta(minutes=7))
         delivery.refresh_from_db()

@@ -13,7 +13,7 @@ const OLDEST = 600_000;
 const MOST_AT_ONCE = 100;
 const EARTH = 6_371_000;
 const MOST_DOUBTED = 2; // with the next position there are three, see delivery/geo/position_filter.py
-const MOST_UNUSABLE = 3; // reports in a row
+const MOST_UNUSABLE = 3; // requests in a row
 const MOST_FAULTS = 6; // in about five minutes
 const OPTIONS = { enableHighAccuracy: true, timeout: 30_000, maximumAge: 0 };
 
@@ -26,8 +26,8 @@ let unsent = [];
 let isSending = false;
 let faults = 0; // of the service at positions, in a row
 let rests = 0; // how often to look without sending, after a fault
-let doubted = []; // positions of the last report, sent again beside later ones, which may show that they are right
-let unusable = 0; // reports in a row of which the service could use nothing
+let doubted = []; // positions of the last request, sent again beside later ones, which may show that they are right
+let unusable = 0; // requests in a row of which the service could use nothing
 let isOurs = false; // whether this tab watches
 let isAsking = false; // whether it is about to
 
@@ -91,9 +91,9 @@ export function watchOnDuty() {
   if (!wanted && watch !== null) end();
 }
 
-/** Tell the driver when the service can use nothing of what the phone reports. */
-function judge({ kept, dropped }, reported) {
-  doubted = !kept && dropped.too_fast ? reported.slice(-MOST_DOUBTED) : [];
+/** Tell the driver when the service can use nothing of what the phone sends. */
+function judge({ kept, dropped }, sent) {
+  doubted = !kept && dropped.too_fast ? sent.slice(-MOST_DOUBTED) : [];
   faults = 0;
   unusable = kept ? 0 : unusable + 1;
   if (kept && store.location === "unusable") update({ location: "" });
@@ -134,7 +134,7 @@ async function send() {
 async function tick() {
   watchIfSeen({ ifAvailable: true }); // the tab that watched may have been closed
   if (watch === null || isSending) return;
-  // While a phone lies still some browsers report nothing.
+  // While a phone lies still some browsers tell nothing.
   if (performance.now() - heard > WHILE_STANDING) {
     heard = performance.now();
     navigator.geolocation.getCurrentPosition(take, fail, OPTIONS);

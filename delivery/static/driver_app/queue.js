@@ -115,12 +115,12 @@ async function refuse(move, { code, detail }) {
 }
 
 async function sendSome(moves) {
-  const answer = await post("moves/", { sentAt: now(), moves: moves.map(reported) });
+  const answer = await post("moves/", { sentAt: now(), moves: moves.map(sent) });
   await settle(answer.outcomes, moves);
   await accept(answer);
 }
 
-function reported({ id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt }) {
+function sent({ id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt }) {
   return { id, deliveryId, trigger, point, wasTried, code, reason, receivedBy, pin, left, photos, madeAt };
 }
 

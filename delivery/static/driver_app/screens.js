@@ -40,7 +40,7 @@ function notices() {
   if (isAway) found.push(part("unreachable", { since: clockTime(since), moves: !store.isStuck && moves }));
   if (moves && (!isAway || store.isStuck)) found.push(part("unsent", { moves, stuck: store.isStuck }, { again: sendAgain }));
   if (ofOthers().length) found.push(part("unsent-others"));
-  if ((state?.driver.onDuty || state?.route) && !state.driver.reportsHere) found.push(part("other-phone", {}, { report: actions.onDuty }));
+  if ((state?.driver.onDuty || state?.route) && !state.driver.reportsHere) found.push(part("other-phone", {}, { send: actions.onDuty }));
   if (location && !isLoggedOut) found.push(part(`location-${location}`, browser()));
   if (push === "ask" && state?.driver.onDuty) found.push(part("push-ask", {}, { allow: allowPush, later: refusePush }));
   return found;

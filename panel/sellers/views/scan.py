@@ -84,7 +84,7 @@ class _Call(ScanView):
         try:
             return super().dispatch(request, *args, **kwargs)
         except BodyTooLarge:
-            return error(413, "body_too_large", _("The report is too large."))
+            return error(413, "body_too_large", _("Too much was sent at once."))
         except InvalidDeviceData as refused:
             return error(refused.status, refused.code, refusal(refused))
 

@@ -194,7 +194,7 @@ export function sendAgain() {
 async function sendSome(scans) {
   const present = await marked(scans);
   if (present.length) {
-    const answer = await post("movements/", { sentAt: now(), person: present[0].person, movements: present.map(reported) });
+    const answer = await post("movements/", { sentAt: now(), person: present[0].person, movements: present.map(sent) });
     await settle(answer.outcomes, present);
   } else {
     await refresh();
@@ -221,7 +221,7 @@ async function marked(scans) {
   return present;
 }
 
-function reported({ id, code, status, reasonCode, reason, place, seller, madeAt }) {
+function sent({ id, code, status, reasonCode, reason, place, seller, madeAt }) {
   return { id, code, status, reasonCode, reason, place, seller, scannedAt: madeAt };
 }
 

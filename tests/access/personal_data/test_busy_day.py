@@ -150,7 +150,7 @@ def fail(api: APIClient, driver: Driver) -> None:
     deliveries.accept(delivery=delivery, driver=driver, by=f"driver {NEW_NAME}", at=at)
     deliveries.collect(delivery=delivery, by=f"driver {NEW_NAME}", at=at)
     for point, reason in (("B", "Zuleica viajou"), ("C", "Closed")):
-        deliveries.fail_point(delivery=delivery, point=point, reason=reason, by=f"driver {NEW_NAME}", at=at)
+        deliveries.fail(delivery=delivery, point=point, reason=reason, by=f"driver {NEW_NAME}", at=at)
     deliveries.return_(delivery=delivery, by=f"driver {NEW_NAME}", at=at)
 
 

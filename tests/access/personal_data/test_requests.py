@@ -76,7 +76,7 @@ class TestRequest:
         finish_person_requests()
         assert Stop.objects.get().contact_phone == MARIA
 
-        deliveries.deliver_point(delivery=open_, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=open_, point="B", by=BY, at=timezone.now())
         finish_person_requests()
 
         request.refresh_from_db()
@@ -137,7 +137,7 @@ class TestRequestOfADriver:
         driver = DriverFactory.create(phone=MARIA, name="Maria Lima")
         for _number in range(3):
             route = requested(JOAO, collected=True, driver=driver)
-            deliveries.deliver_point(delivery=route, point="B", by="driver Maria Lima", at=timezone.now())
+            deliveries.deliver(delivery=route, point="B", by="driver Maria Lima", at=timezone.now())
         Driver.objects.filter(pk=driver.pk).update(active=False)
         return driver
 
@@ -206,7 +206,7 @@ def test_a_request_and_the_end_of_the_delivery_at_once_leave_a_whole_delivery(at
     request = personal_data.record(person(phone=MARIA), kind=PersonRequestKind.FORGET, by=BY, at=at)
 
     results = at_once(
-        lambda: deliveries.deliver_point(delivery=open_, point="B", by=BY, at=at),
+        lambda: deliveries.deliver(delivery=open_, point="B", by=BY, at=at),
         *[lambda: personal_data.carry_out(request, at=at)] * 3,
     )
     finish_person_requests()

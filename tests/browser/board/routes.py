@@ -20,13 +20,13 @@ PHARMACY = replace(
 )
 # What has happened on each route: minutes since its request, moves, and how many stops it has. Repeated for more.
 ROUTES = [
-    (2, "", 3), (27, "accept", 2), (31, "accept collect", 3), (12, "", 1), (38, "accept collect fail_point", 2),
-    (9, "accept", 3), (6, "", 2), (44, "accept collect deliver_point", 3), (16, "accept", 1), (23, "accept collect", 2),
+    (2, "", 3), (27, "accept", 2), (31, "accept collect", 3), (12, "", 1), (38, "accept collect fail", 2),
+    (9, "accept", 3), (6, "", 2), (44, "accept collect deliver", 3), (16, "accept", 1), (23, "accept collect", 2),
     (1, "", 1), (35, "accept collect cancel", 2),
 ]  # fmt: skip  # a table
 ARGUMENTS = {
-    "deliver_point": {"point": "B"},
-    "fail_point": {"point": "B", "reason": "Ninguém no endereço"},
+    "deliver": {"point": "B"},
+    "fail": {"point": "B", "reason": "Ninguém no endereço"},
     "cancel": {"reason": "Pedido em duplicidade"},
 }
 

@@ -1,4 +1,4 @@
-"""The position that drivers' phones report, with Chromium's geolocation."""
+"""The position that drivers' phones send, with Chromium's geolocation."""
 
 import re
 from datetime import timedelta
@@ -74,7 +74,7 @@ def move_to(phone, point, **more):
 
 
 def tells_of(point, answer):
-    """Whether this is the service's answer to a report of a position at this latitude."""
+    """Whether this is the service's answer to a position at this latitude."""
     return answer.url.endswith("/driver/positions/") and str(point.latitude)[:12] in (answer.request.post_data or "")
 
 
@@ -212,7 +212,7 @@ class TestWithoutUse:
         notice = ana.page.get_by_text("Nobody sees where you are.")
 
         for metres in (20, 40, 60):
-            with ana.page.expect_response(partial(tells_of, north(metres))):  # a report for each
+            with ana.page.expect_response(partial(tells_of, north(metres))):  # one request for each
                 move_to(ana, north(metres), accuracy=5_000)
 
         notice.wait_for()
@@ -281,11 +281,11 @@ class TestTwoPhones:
         second = DriverPhone(chromium.new_context(permissions=["geolocation"]), site, first.driver)
         second.stand_at(north(40))
         second.enter()
-        second.page.get_by_text("Another phone of yours reports where you are.").wait_for()
+        second.page.get_by_text("Another phone of yours sends where you are.").wait_for()
 
-        second.press("Report from this phone")
+        second.press("Send from this phone")
 
-        first.page.get_by_text("Another phone of yours reports where you are.").wait_for()
+        first.page.get_by_text("Another phone of yours sends where you are.").wait_for()
         north_of = {"latitude__gt": north(39).latitude, "latitude__lt": north(41).latitude}
         until(second.page, lambda: first.driver.positions.filter(**north_of).exists())
         second.context.close()

@@ -132,7 +132,7 @@ class TestRetrying:
 class TestSeveralWorkers:
     def test_send_each_event_once_and_in_order(self, token, sink, at_once, send_due):
         for delivery in [DeliveryFactory.create(token=token, collected=True) for _number in range(8)]:
-            deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+            deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
 
         at_once(*[send_due] * 4)
 

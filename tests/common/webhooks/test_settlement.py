@@ -274,7 +274,7 @@ class TestConcurrentMove:
         interleaved(settlement, "write")
 
         outcomes = at_once(
-            lambda: deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now()),
+            lambda: deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now()),
             lambda: settle(OUTBOX, [(claimed, Result(status_code=500))], at=timezone.now()),
         )
 

@@ -51,7 +51,7 @@ def moves(delivery, at, *triggers):
             case "collect":
                 deliveries.collect(delivery=delivery, by=BY, at=at)
             case label:
-                deliveries.deliver_point(delivery=delivery, point=label, by=BY, at=at)
+                deliveries.deliver(delivery=delivery, point=label, by=BY, at=at)
 
 
 class TestRenew:

@@ -193,7 +193,7 @@ class TestForgettingOnePerson:
         assert self.forget(MARIA) == 0
         assert everything() == before
 
-        deliveries.deliver_point(delivery=open_, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=open_, point="B", by=BY, at=timezone.now())
         assert self.forget(MARIA) == 1
 
     def test_waits_until_the_webhooks_are_sent_for_some_days(self):
@@ -302,7 +302,7 @@ class TestForgettingADriver:
         driver, other = DriverFactory.create(phone=MARIA, name="Maria", at_point=PICKUP), DriverFactory.create()
         mine = requested(JOAO, accepted=True, driver=driver)
         deliveries.collect(delivery=mine, by="driver Maria", at=timezone.now())
-        deliveries.deliver_point(delivery=mine, point="B", by="driver Maria", at=timezone.now())
+        deliveries.deliver(delivery=mine, point="B", by="driver Maria", at=timezone.now())
         theirs = requested(JOAO, accepted=True, driver=other)
         Driver.objects.filter(pk=driver.pk).update(active=False)
         others = everything(without=[mine])["delivery_webhookevent"]
@@ -330,7 +330,7 @@ class TestForgettingADriver:
         Driver.objects.filter(pk=driver.pk).update(name="Maria Costa", phone="+55 11 94444-0004")
         deliveries.reassign(delivery=route, driver=other, by=BY, at=now)
         deliveries.collect(delivery=route, by="driver Rui Alves", at=now)
-        deliveries.deliver_point(delivery=route, point="B", by="driver Rui Alves", at=now)
+        deliveries.deliver(delivery=route, point="B", by="driver Rui Alves", at=now)
         Driver.objects.filter(pk=driver.pk).update(active=False)
         before = texts_of(route)
         assert all(text in before for text in ("Maria Lima", "97777-0001"))

@@ -1,4 +1,4 @@
-"""Collections of a route that was cancelled, or given to another driver, before they were reported."""
+"""Collections of a route that was cancelled, or given to another driver, before they were sent."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -130,7 +130,7 @@ class TestCollectionBeforeTheCancellation:
     def test_of_the_route_that_is_returning_in_reverse_without_a_cancellation_is_refused(self, driver):
         delivery = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2, mode=Mode.REVERSE)
         deliveries.collect(delivery=delivery, point="B", by=BY, at=COLLECTED)
-        deliveries.fail_point(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=COLLECTED)
+        deliveries.fail(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=COLLECTED)
 
         assert collected(delivery, driver, point="C").refusal == "move_refused"
         assert not GoodsInHand.objects.exists()
@@ -285,7 +285,7 @@ class TestGoodsInHand:
         deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=LOST)
         collected(delivery, driver, point="B")
 
-        deliveries.fail_point(delivery=delivery, point="B", reason="Nothing there", by=BY, at=NOW)
+        deliveries.fail(delivery=delivery, point="B", reason="Nothing there", by=BY, at=NOW)
         deliveries.collect(delivery=delivery, point="C", by=BY, at=NOW)
 
         assert GoodsInHand.objects.out().count() == 1

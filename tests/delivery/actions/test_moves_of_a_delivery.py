@@ -101,7 +101,7 @@ class TestOneDelivery:
     def test_stays_with_its_driver_when_a_point_fails(self):
         delivery = DeliveryFactory.create(collected=True)
 
-        failed = do(deliveries.fail_point, delivery, point="b", reason="Ninguém em casa")
+        failed = do(deliveries.fail, delivery, point="b", reason="Ninguém em casa")
 
         assert statuses(delivery) == ("COLLECTED", "COLLECTED", ["FAILED", "COLLECTED", "COLLECTED"])
         assert failed.driver == delivery.driver
@@ -114,8 +114,8 @@ class TestOneDelivery:
         delivery = DeliveryFactory.create(collected=True)
 
         with translation.override("pt-br"):
-            do(deliveries.fail_point, delivery, point="B", code="ABSENT", reason="tocou")
-        do(deliveries.fail_point, delivery, point="C", reason="Chovia")
+            do(deliveries.fail, delivery, point="B", code="ABSENT", reason="tocou")
+        do(deliveries.fail, delivery, point="C", reason="Chovia")
 
         stops = Stop.objects.filter(delivery=delivery)
         assert [(stop.failure_code, stop.failure) for stop in stops][:2] == [
@@ -127,12 +127,12 @@ class TestOneDelivery:
     @pytest.mark.parametrize(
         ("verb", "details", "error"),
         [
-            (deliveries.fail_point, {"point": "B", "code": "OTHER", "reason": ""}, ReasonMissing),
-            (deliveries.fail_point, {"point": "B", "code": "absent", "reason": "x"}, InvalidFailureCode),
-            (deliveries.deliver_point, {"point": "D"}, StopNotFound),
-            (deliveries.deliver_point, {"point": "A"}, StopNotFound),
-            (deliveries.deliver_point, {"point": ""}, StopNotFound),
-            (deliveries.fail_point, {"point": "B", "reason": " "}, ReasonMissing),
+            (deliveries.fail, {"point": "B", "code": "OTHER", "reason": ""}, ReasonMissing),
+            (deliveries.fail, {"point": "B", "code": "absent", "reason": "x"}, InvalidFailureCode),
+            (deliveries.deliver, {"point": "D"}, StopNotFound),
+            (deliveries.deliver, {"point": "A"}, StopNotFound),
+            (deliveries.deliver, {"point": ""}, StopNotFound),
+            (deliveries.fail, {"point": "B", "reason": " "}, ReasonMissing),
             (deliveries.collect, {}, MoveRefused),
             (deliveries.return_, {}, MoveRefused),
         ],
@@ -166,7 +166,7 @@ class TestFirstAcceptance:
         do(deliveries.accept, taken, driver=DriverFactory.create())
         do(deliveries.cancel, ended, reason="")
         failed = DeliveryFactory.create(stops=2, collected=True)
-        do(deliveries.fail_point, failed, point="B", reason="x")
+        do(deliveries.fail, failed, point="B", reason="x")
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")  # no triggers
             cursor.execute("UPDATE delivery_delivery SET accepted_at = NULL, has_failed_stop = FALSE")
@@ -239,7 +239,7 @@ class TestCancel:
 
     def test_after_pickup_makes_the_driver_return(self):
         delivery = DeliveryFactory.create(collected=True)
-        do(deliveries.deliver_point, delivery, point="B")
+        do(deliveries.deliver, delivery, point="B")
 
         cancelled = do(deliveries.cancel, delivery, reason="")
 
@@ -258,7 +258,7 @@ class TestCancel:
 
     def test_refuses_a_finished_delivery(self):
         delivery = DeliveryFactory.create(collected=True, stops=1)
-        do(deliveries.deliver_point, delivery, point="B")
+        do(deliveries.deliver, delivery, point="B")
 
         with pytest.raises(AlreadyFinished):
             do(deliveries.cancel, delivery, reason="")

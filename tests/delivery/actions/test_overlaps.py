@@ -127,7 +127,7 @@ class TestMoveOfADelivery:
         accepted = [DeliveryFactory.create(accepted=True) for _route in range(3)]
         collected = [DeliveryFactory.create(collected=True) for _route in range(3)]
         tried = asking_for(Options(on_failure=OnFailure.RETRY), collected=True)
-        deliveries.fail_point(delivery=tried, point="B", reason="closed", by=BY, at=NOW)
+        deliveries.fail(delivery=tried, point="B", reason="closed", by=BY, at=NOW)
         sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
         returning = DeliveryFactory.create(collected=True)
         deliveries.cancel(delivery=returning, reason="", by=BY, at=NOW)
@@ -154,13 +154,13 @@ class TestMoveOfADelivery:
             "release": (do(deliveries.release, accepted[0]), do(deliveries.release, accepted[0])),
             "reassign": (do(deliveries.release, accepted[1]), of_nobody(deliveries.reassign, accepted[1])),
             "collect": (do(deliveries.release, accepted[2]), do(deliveries.collect, accepted[2])),
-            "deliver_point": (
-                at_b(deliveries.deliver_point, collected[0]),
-                at_b(deliveries.deliver_point, collected[0]),
+            "deliver": (
+                at_b(deliveries.deliver, collected[0]),
+                at_b(deliveries.deliver, collected[0]),
             ),
-            "fail_point": (
-                at_b(deliveries.deliver_point, collected[1]),
-                at_b(deliveries.fail_point, collected[1], reason="closed"),
+            "fail": (
+                at_b(deliveries.deliver, collected[1]),
+                at_b(deliveries.fail, collected[1], reason="closed"),
             ),
             "open_again": (goods_out(opened[0]), goods_out(opened[0])),
             "charge": (do(deliveries.charge, opened[1]), do(deliveries.charge, opened[1])),
@@ -170,11 +170,11 @@ class TestMoveOfADelivery:
             ),
             "return_": (do(deliveries.return_, returning), do(deliveries.return_, returning)),
             "change of a stop": (
-                at_b(deliveries.deliver_point, collected[2]),
+                at_b(deliveries.deliver, collected[2]),
                 at_b(stops.change, collected[2], values={"contact_name": "Ana"}),
             ),
             "answer to a failure": (
-                at_b(deliveries.deliver_point, tried),
+                at_b(deliveries.deliver, tried),
                 at_b(stops.instruct, tried, answer=OnFailure.RETURN, instructions=None),
             ),
         }
@@ -197,8 +197,8 @@ class TestMoveOfADelivery:
             "release": "MoveRefused",
             "reassign": "MoveRefused",
             "collect": "MoveRefused",
-            "deliver_point": "StopNotOpen",
-            "fail_point": "StopNotOpen",
+            "deliver": "StopNotOpen",
+            "fail": "StopNotOpen",
             "open_again": "MoveRefused",
             "charge": "MoveRefused",
             "collection before the cancellation": "DriverMove",
@@ -369,9 +369,9 @@ class TestDuty:
         first, second = phone_of(driver), phone_of(driver)
         begin = partial(driver_devices.permit_positions, at=NOW)
 
-        _reports, refused = overlap(partial(begin, device=first), partial(begin, device=second))
+        _sent, refused = overlap(partial(begin, device=first), partial(begin, device=second))
 
-        assert name_of(refused) == "OtherPhoneReports"
+        assert name_of(refused) == "OtherPhoneSends"
         assert DriverDevice.objects.get(reports_positions=True) == first
 
     def test_does_not_end_for_a_driver_who_has_just_taken_a_route(self):

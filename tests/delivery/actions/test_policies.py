@@ -46,7 +46,7 @@ def do(verb, delivery, **details):
 
 
 def fail(delivery, point="B", code="ABSENT"):
-    return do(deliveries.fail_point, delivery, point=point, code=code, reason="")
+    return do(deliveries.fail, delivery, point=point, code=code, reason="")
 
 
 def told(delivery):
@@ -92,7 +92,7 @@ class TestRetry:
     def test_keeps_the_sequence_of_failures_that_a_phone_reports_at_the_same_time(self):
         delivery, at = asking_for(RETRY, RETRY, RETRY, collected=True), timezone.now()
         for point in "DCB":
-            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
+            deliveries.fail(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
 
         assert ahead(delivery) == ["D", "C", "B"]
         history, state = delivery.transitions.filter(trigger="attempt"), Delivery.objects.get(pk=delivery.pk).state
@@ -118,7 +118,7 @@ class TestRetry:
 
     def test_keeps_the_first_code_where_the_second_attempt_delivers(self, delivery):
         fail(delivery)
-        do(deliveries.deliver_point, delivery, point="B")
+        do(deliveries.deliver, delivery, point="B")
 
         stop = Stop.objects.get(delivery=delivery, index=0)
         assert (stop.status, stop.failure_code) == ("DELIVERED", "ABSENT")
@@ -371,7 +371,7 @@ class TestChange:
                 do(deliveries.collect, delivery, point="B")
             else:
                 do(deliveries.collect, delivery)
-                fail(delivery) if end == "failed" else do(deliveries.deliver_point, delivery, point="B")
+                fail(delivery) if end == "failed" else do(deliveries.deliver, delivery, point="B")
 
         with pytest.raises(StopHasEnded):
             self.change(delivery)

@@ -1,4 +1,4 @@
-"""Positions of drivers: how they are recorded, which reports of phones are, and which one a delivery shows."""
+"""Positions of drivers: how they are recorded, which of phones are, and which one a delivery shows."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries, drivers
 from delivery.drivers import devices as driver_devices
-from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneReports
+from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneSends
 from delivery.geo.distance import Point
 from delivery.geo.position_filter import Reason, SentPosition
 from delivery.models import Delivery, DriverDevice, DriverPosition, LatestPosition
@@ -18,7 +18,7 @@ NOW = timezone.now()
 FAR = Point(-23.461414, -46.655881)
 
 
-def reported(point=PICKUP, *, ago=0.0):
+def sent_position(point=PICKUP, *, ago=0.0):
     """A position of so many seconds ago."""
     return SentPosition(point, NOW - timedelta(seconds=ago), 8.0)
 
@@ -38,7 +38,7 @@ class TestRecordPositions:
         driver = DriverFactory.create()
 
         with django_assert_num_queries(2):
-            drivers.store_positions(driver=driver, sent=[reported(ago=ago) for ago in (2, 1)], by=BY)
+            drivers.store_positions(driver=driver, sent=[sent_position(ago=ago) for ago in (2, 1)], by=BY)
 
         written = DriverPosition.objects.order_by("recorded_at").values_list("recorded_at", "accuracy_m", "recorded_by")
         assert list(written) == [(NOW - timedelta(seconds=ago), 8.0, BY) for ago in (2, 1)]
@@ -46,7 +46,7 @@ class TestRecordPositions:
     @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
     def test_writes_the_latest_position_once_whatever_the_order(self, order):
         inserts, updates = writes_of_latest_positions()
-        positions = [reported(PICKUP if ago == 0 else FAR, ago=ago) for ago in order]
+        positions = [sent_position(PICKUP if ago == 0 else FAR, ago=ago) for ago in order]
 
         drivers.store_positions(driver=DriverFactory.create(), sent=positions, by=BY)
 
@@ -57,7 +57,7 @@ class TestRecordPositions:
     def test_refuses_all_of_them_for_one_that_does_not_exist(self):
         with pytest.raises(InvalidPosition):
             drivers.store_positions(
-                driver=DriverFactory.create(), sent=[reported(ago=1), reported(Point(91.0, 0.0))], by=BY
+                driver=DriverFactory.create(), sent=[sent_position(ago=1), sent_position(Point(91.0, 0.0))], by=BY
             )
 
         assert DriverPosition.objects.count() == LatestPosition.objects.count() == 0
@@ -76,9 +76,9 @@ class TestRecord:
     def test_records_what_can_be_true_and_counts_the_rest(self):
         device = phone(DriverFactory.create(name="Ana"))
 
-        outside = [reported(Point(0, 0), ago=8), reported(Point(0, 1), ago=7)]
+        outside = [sent_position(Point(0, 0), ago=8), sent_position(Point(0, 1), ago=7)]
         dropped = driver_devices.receive_positions(
-            device=device, sent=[reported(ago=10), reported(FAR, ago=5), *outside, reported()], at=NOW
+            device=device, sent=[sent_position(ago=10), sent_position(FAR, ago=5), *outside, sent_position()], at=NOW
         )
 
         assert dropped == {Reason.TOO_FAST: 1, Reason.OUTSIDE: 2}
@@ -94,7 +94,7 @@ class TestRecord:
             device=device, sent=[SentPosition(FAR, NOW - timedelta(seconds=10), 900.0)], at=NOW
         )
 
-        dropped = driver_devices.receive_positions(device=device, sent=[reported()], at=NOW)
+        dropped = driver_devices.receive_positions(device=device, sent=[sent_position()], at=NOW)
 
         assert not dropped
         assert device.driver.latest_position().point == device.driver.latest.point == PICKUP
@@ -104,7 +104,7 @@ class TestRecord:
         device = phone(driver, on_duty=False)
 
         with pytest.raises(NotOnDuty):
-            driver_devices.receive_positions(device=device, sent=[reported()], at=NOW)
+            driver_devices.receive_positions(device=device, sent=[sent_position()], at=NOW)
 
         assert not DriverPosition.objects.exists()
 
@@ -115,7 +115,7 @@ class TestRecord:
         drivers.set_duty([driver], on_duty=False)
         device.driver.refresh_from_db()
 
-        assert driver_devices.receive_positions(device=device, sent=[reported()], at=NOW) == {}
+        assert driver_devices.receive_positions(device=device, sent=[sent_position()], at=NOW) == {}
 
         assert DriverPosition.objects.get().point == PICKUP
 
@@ -123,9 +123,9 @@ class TestRecord:
         driver = DriverFactory.create(on_duty=True)
         first, second = phone(driver, on_duty=False), phone(driver, on_duty=False)
 
-        driver_devices.receive_positions(device=first, sent=[reported(ago=10)], at=NOW)
-        with pytest.raises(OtherPhoneReports):
-            driver_devices.receive_positions(device=second, sent=[reported()], at=NOW)
+        driver_devices.receive_positions(device=first, sent=[sent_position(ago=10)], at=NOW)
+        with pytest.raises(OtherPhoneSends):
+            driver_devices.receive_positions(device=second, sent=[sent_position()], at=NOW)
 
         assert DriverDevice.objects.get(reports_positions=True) == first
         assert DriverPosition.objects.count() == 1
@@ -138,7 +138,7 @@ class TestRecord:
         former, new = phone(driver), phone(driver, on_duty=False)
         DriverDevice.objects.filter(pk=former.pk).update(**ended)
 
-        driver_devices.receive_positions(device=new, sent=[reported()], at=NOW)
+        driver_devices.receive_positions(device=new, sent=[sent_position()], at=NOW)
 
         assert DriverDevice.objects.get(reports_positions=True) == new
 
@@ -148,8 +148,8 @@ class TestRecord:
         phone(driver)
         first.refresh_from_db()
 
-        with pytest.raises(OtherPhoneReports):
-            driver_devices.receive_positions(device=first, sent=[reported()], at=NOW)
+        with pytest.raises(OtherPhoneSends):
+            driver_devices.receive_positions(device=first, sent=[sent_position()], at=NOW)
 
         assert not DriverPosition.objects.exists()
 
@@ -167,7 +167,7 @@ class TestDriverPosition:
         record(delivery.driver, DROPOFFS[0], end)
         record(delivery.driver, DROPOFFS[1], end + timedelta(microseconds=1))
 
-        closed = deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=end)
+        closed = deliveries.deliver(delivery=delivery, point="B", by=BY, at=end)
 
         assert closed.driver_position is not None
         assert closed.driver_position.point == DROPOFFS[0]

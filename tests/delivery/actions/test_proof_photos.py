@@ -104,7 +104,7 @@ class TestAdd:
 
     def test_takes_photos_of_a_route_for_a_day_after_its_end(self, delivery, photo_folder):
         for point in "BC":
-            deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=NOW)
+            deliveries.deliver(delivery=delivery, point=point, by=BY, at=NOW)
 
         kept, _is_new = add(delivery, at=NOW + timedelta(hours=24))
         with pytest.raises(PhotoTooLate):
@@ -145,7 +145,7 @@ class TestAdd:
         monkeypatch.setattr(proofs, "MOST_PHOTOS", 2)
         for _number in range(2):
             add(delivery, at=NOW - timedelta(minutes=5))
-        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=NOW)
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=NOW)
 
         for _number in range(2):
             add(delivery, at=NOW + timedelta(minutes=5))

@@ -109,14 +109,14 @@ class TestDeliver:
         delivery = requested(BOTH)
         StopProof.objects.create(stop=first_stop(delivery), wrong_pins=5)
 
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOW)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=NOW)
 
         assert first_stop(delivery).status == "DELIVERED"
         assert StopProof.objects.get().pin_confirmed_at is None
 
     def test_counts_no_pin_of_a_stop_that_cannot_be_delivered(self):
         delivery, closed = requested(PIN, collected=False, accepted=True), requested(PIN)
-        deliveries.deliver_point(delivery=closed, point="B", by=BY, at=NOW)
+        deliveries.deliver(delivery=closed, point="B", by=BY, at=NOW)
 
         for refused, error in ((delivery, MoveRefused), (closed, (MoveRefused, StopNotOpen))):
             with pytest.raises(error):

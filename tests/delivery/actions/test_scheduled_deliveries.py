@@ -255,7 +255,7 @@ class TestLateness:
         found = []
         for point in "CDB":
             found.append(self.due(delivery))
-            deliveries.deliver_point(delivery=delivery, point=point, by=BY, at=NOW)
+            deliveries.deliver(delivery=delivery, point=point, by=BY, at=NOW)
 
         assert [(due - NOW) / MINUTE for due in found] == [60, 80, 100]
 
@@ -280,17 +280,17 @@ class TestLateness:
         assert (self.due(delivery), self.due(without)) == (NOW + 30 * MINUTE, NOW + 30 * MINUTE)
 
         for failed, point in ((without, "B"), (delivery, "B"), (delivery, "C")):
-            deliveries.fail_point(delivery=failed, point=point, code="ABSENT", reason="", by=BY, at=NOW)
+            deliveries.fail(delivery=failed, point=point, code="ABSENT", reason="", by=BY, at=NOW)
 
         assert (self.due(delivery), self.due(without)) == (NOW + 200 * MINUTE, NOW + 130 * MINUTE)
 
     def test_has_the_way_back_from_the_latest_deadline(self):
         stops = [Window(None, NOW + 100 * MINUTE)] * 2
         delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOW, moves=("accept", "collect"))
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=NOW)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=NOW)
         assert self.due(delivery) == NOW + 100 * MINUTE
 
-        deliveries.fail_point(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=NOW)
+        deliveries.fail(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=NOW)
 
         assert self.due(delivery) == NOW + 100 * MINUTE + 4 * MINUTE * float(delivery.distance_km)
 

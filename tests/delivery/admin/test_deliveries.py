@@ -94,7 +94,7 @@ class TestPage:
                     yield each.username
 
         assert [*who_sees_it()] == ["vera"]
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
         assert [*who_sees_it()] == []
 
     def test_names_the_endpoint_of_each_event(self, admin_client):
@@ -229,7 +229,7 @@ class TestReasons:
         url = reverse("admin:delivery_delivery_move", args=[delivery.pk, "fail"])
         fields = {"point": "B", "code": "ABSENT"}
         asked = dispatcher.post(url, fields).content.decode()
-        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
 
         for known in ({"untried": "BC"}, {f"agreed-{delivery.pk}": "BC"}):
             dispatcher.post(url, {**fields, **known, "confirmed": "yes"})
@@ -390,7 +390,7 @@ class TestParts:
 
     def test_are_a_summary_the_history_and_the_events(self, admin_client):
         delivery = DeliveryFactory.create(collected=True)
-        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="rang", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="rang", by=BY, at=timezone.now())
 
         shown = parts(admin_client, delivery)
 
@@ -420,7 +420,7 @@ def parts(client, delivery):
 class TestOnlyPoint:
     def test_is_not_asked_for(self, dispatcher):
         delivery = DeliveryFactory.create(collected=True, stops=2)
-        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=timezone.now())
 
         form = re.search(
             r'action="[^"]+/move/deliver/".*?</form>', dispatcher.get(page(delivery)).content.decode(), re.DOTALL

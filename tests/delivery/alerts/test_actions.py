@@ -456,7 +456,7 @@ class TestReportTrouble:
         now = NOW()
         failed = request_at(now, collected=True)
         text = "the neighbour says that Mara Pinto has moved"
-        deliveries.fail_point(delivery=failed, point="B", code="CLOSED", reason=text, by=BY, at=now)
+        deliveries.fail(delivery=failed, point="B", code="CLOSED", reason=text, by=BY, at=now)
 
         assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 1
         deliveries.return_(delivery=failed, by=BY, at=now + timedelta(minutes=20))
@@ -474,7 +474,7 @@ class TestReportTrouble:
         EndpointAlerts.objects.update(language="pt-br")
         now = NOW()
         failed = request_at(now, mode=mode, **{"accepted" if mode == Mode.REVERSE else "collected": True})
-        deliveries.fail_point(delivery=failed, point="B", code="ABSENT", reason="", by=BY, at=now)
+        deliveries.fail(delivery=failed, point="B", code="ABSENT", reason="", by=BY, at=now)
 
         alerts.tell_trouble(at=now + timedelta(seconds=1))
 
@@ -491,7 +491,7 @@ class TestReportTrouble:
     def test_has_nothing_that_a_driver_wrote(self, request_at, channel):
         now = NOW()
         failed = request_at(now, collected=True)
-        deliveries.fail_point(delivery=failed, point="B", code="OTHER", reason="Mara has moved", by=BY, at=now)
+        deliveries.fail(delivery=failed, point="B", code="OTHER", reason="Mara has moved", by=BY, at=now)
 
         alerts.tell_trouble(at=now + timedelta(seconds=1))
 
@@ -504,7 +504,7 @@ class TestReportTrouble:
         token = TokenFactory.create(integrator=endpoint.integrator)
         delivery = asking_for(retry, retry, collected=True, token=token)
         for point in "BC":
-            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
+            deliveries.fail(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
         assert alerts.tell_trouble(at=now) == 1
         request_at(now - timedelta(minutes=11))
 
@@ -521,7 +521,7 @@ class TestReportTrouble:
 
         for second, point in ((1, "B"), (2, "C")):
             at = now + timedelta(seconds=second)
-            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
+            deliveries.fail(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=at)
             assert [alerts.tell_trouble(at=at) for _again in range(2)] == [1, 0]
 
         texts = list(AlertPost.objects.order_by("pk").values_list("text", flat=True))[1:]
@@ -537,8 +537,8 @@ class TestReportTrouble:
         token = TokenFactory.create(integrator=endpoint.integrator)
         delivery = asking_for(retry, retry, collected=True, token=token)
         for point in "BC":
-            deliveries.fail_point(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=now)
+            deliveries.fail(delivery=delivery, point=point, code="ABSENT", reason="", by=BY, at=now)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=now)
         stops.instruct(delivery=delivery, point="C", answer=OnFailure.RETURN, instructions=None, by=BY, at=now)
 
         assert not alerts.first_failures().exists()

@@ -42,7 +42,7 @@ class TestCancelBeforePickup:
 class TestCancelAfterPickup:
     def test_sends_what_is_open_back_to_the_origin(self, api, token):
         delivery = DeliveryFactory.create(token=token, collected=True)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
 
         answer = cancel(api, delivery, reason="wrong goods").json()
 

@@ -110,9 +110,9 @@ class TestDeliveryDetail:
         driver = DriverFactory.create(name="Ana")
         move("accept", delivery, driver=driver)
         move("collect", delivery)
-        move("deliver_point", delivery, point="C")
-        move("fail_point", delivery, point="B", reason="nobody at home")
-        move("deliver_point", delivery, point="D")
+        move("deliver", delivery, point="C")
+        move("fail", delivery, point="B", reason="nobody at home")
+        move("deliver", delivery, point="D")
         move("return_", delivery)
 
         body = detail(api, delivery)
@@ -163,7 +163,7 @@ class TestDeliveryDetail:
 
     def test_of_one_cancelled_after_pickup_keeps_the_moments_of_the_orders(self, api, token, clock, local, move):
         delivery = DeliveryFactory.create(token=token, stops=2, collected=True, at=clock.now)
-        move("deliver_point", delivery, point="B")
+        move("deliver", delivery, point="B")
         move("cancel", delivery, reason="", by="user maria.silva")
 
         body = detail(api, delivery)

@@ -111,7 +111,7 @@ def told(api, body):
     deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at)
     texts += [api.get(INFO.format(delivery.pk)).content.decode(), _located(api, delivery)]
     deliveries.collect(delivery=delivery, by=BY, at=at)
-    deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+    deliveries.deliver(delivery=delivery, point="B", by=BY, at=at)
     texts += [api.post(CANCEL.format(delivery.pk)).content.decode()]
     deliveries.return_(delivery=delivery, by=BY, at=at)
     texts += [api.get(INFO.format(delivery.pk)).content.decode()]
@@ -169,7 +169,7 @@ class TestDetail:
         assert len(set(urls)) == 2
         assert all(url.startswith("https://rota.example.com/t/") for url in urls)
 
-    @pytest.mark.parametrize(("move", "shown"), [(None, True), ("deliver_point", False)])
+    @pytest.mark.parametrize(("move", "shown"), [(None, True), ("deliver", False)])
     def test_shows_the_arrival_while_the_stop_is_open(self, api, token, move, shown):
         delivery, at = DeliveryFactory.create(token=token, stops=1, collected=True), timezone.now()
         spread = {"earliest": at - timedelta(minutes=2), "latest": at + timedelta(minutes=4)}
@@ -177,7 +177,7 @@ class TestDetail:
             stop=delivery.stops.get(), arrives_at=at, computed_at=at, signal_at=at, engine="osrm", **spread
         )
         if move:
-            deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+            deliveries.deliver(delivery=delivery, point="B", by=BY, at=at)
 
         arrival = order(api, delivery.pk)["arrival"]
 
@@ -208,7 +208,7 @@ class TestDetail:
     def test_has_no_link_two_days_after_the_end(self, api, token):
         delivery = DeliveryFactory.create(token=token, stops=1, collected=True)
         ended = timezone.now() - receivers.WORKS_FOR
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=ended)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=ended)
 
         assert order(api, delivery.pk)["trackingUrl"] is None
         assert not ReceiverLink.objects.exists()

@@ -66,8 +66,8 @@ class TestInfoDelivery:
 
     def test_shows_each_order_with_its_own_status_in_the_order_sent(self, api, token):
         delivery = DeliveryFactory.create(token=token, collected=True)
-        deliveries.deliver_point(delivery=delivery, point="C", by=BY, at=timezone.now())
-        deliveries.fail_point(delivery=delivery, point="D", reason="closed", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="C", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="D", reason="closed", by=BY, at=timezone.now())
 
         orders = [(order["externalId"], order["status"]) for order in info(api, delivery)["orders"]]
 
@@ -102,6 +102,6 @@ class TestFeeOfACancellation:
 
     def test_is_told_no_more_once_it_has_ended(self, api, token):
         delivery = DeliveryFactory.create(token=token, collected=True, stops=1)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
 
         assert "Cancellation-Fee" not in api.get(INFO.format(delivery.pk))

@@ -114,7 +114,7 @@ class TestReason:
         place(delivery, HERE, clock.now)
         if status == "DELIVERED":
             deliveries.collect(delivery=delivery, by=BY, at=clock.now)
-            deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=clock.now)
+            deliveries.deliver(delivery=delivery, point="B", by=BY, at=clock.now)
         else:
             deliveries.cancel(delivery=delivery, reason="", by=BY, at=clock.now)
         clock.forward(60)

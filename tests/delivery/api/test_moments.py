@@ -22,7 +22,7 @@ class TestMoments:
         delivery = DeliveryFactory.create(token=token, collected=True, stops=1, at=clock.now)
         drivers.set_position(driver=delivery.driver, point=PICKUP, by=BY, at=clock.now)
         location = api.get(LOCATION.format(delivery.pk))
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=clock.now)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=clock.now)
 
         answers = [location, *(api.get(path.format(delivery.pk)) for path in (DETAIL, INFO, LIST, EVENTS))]
 

@@ -86,7 +86,7 @@ class TestARepeatedExternalId:
 
     def test_is_none_of_an_order_that_has_failed(self, api, token):
         delivery = DeliveryFactory.create(token=token, collected=True, stops=2)
-        deliveries.fail_point(delivery=delivery, point="B", reason="closed", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", reason="closed", by=BY, at=timezone.now())
         cancelled = made(api, "a")
         api.post(CANCEL.format(cancelled), {})
 

@@ -47,7 +47,7 @@ def phone(*, on_duty: bool = True, **driver: Any) -> Phone:
 
 
 def move(delivery: Delivery, trigger: str = "collect", **changes: Any) -> dict[str, Any]:
-    """A move as the page reports it."""
+    """A move as the page sends it."""
     return {"id": str(uuid4()), "deliveryId": str(delivery.pk), "trigger": trigger, "madeAt": now(), **changes}
 
 

@@ -29,7 +29,7 @@ def ana(rules):
 
 def finished(driver, at):
     delivery = DeliveryFactory.create(stops=1, collected=True, driver=driver, at=at - timedelta(minutes=20))
-    return deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=at)
+    return deliveries.deliver(delivery=delivery, point="B", by=BY, at=at)
 
 
 def of(driver, at=NOON):
@@ -88,7 +88,7 @@ class TestLatest:
     def test_counts_the_routes_that_ended_in_time(self, ana):
         finished(ana, NOON)
         late = DeliveryFactory.create(stops=1, collected=True, driver=ana, at=NOON - timedelta(hours=9))
-        deliveries.deliver_point(delivery=late, point="B", by=BY, at=NOON)
+        deliveries.deliver(delivery=late, point="B", by=BY, at=NOON)
 
         today, yesterday = of(ana)[:2]
 

@@ -1,4 +1,4 @@
-"""Moves and positions that phones report over HTTP."""
+"""Moves and positions that phones send over HTTP."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

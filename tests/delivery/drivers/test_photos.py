@@ -21,7 +21,7 @@ def delivery(ana):
     return asking_for(Options(needs_photo=True, has_pin=True), collected=True, driver=ana.driver)
 
 
-def report(phone, delivery, trigger="deliver", **proof):
+def send(phone, delivery, trigger="deliver", **proof):
     return phone.post("moves/", {"sentAt": now(), "moves": [move(delivery, trigger, point="B", **proof)]})
 
 
@@ -100,7 +100,7 @@ class TestMovesWithProof:
         upload = uuid4()
         ana.upload(photo(), delivery, upload=upload)
 
-        answer = report(ana, delivery, photos=[str(upload)], pin=pin_of(delivery), receivedBy=" Célia ").json()
+        answer = send(ana, delivery, photos=[str(upload)], pin=pin_of(delivery), receivedBy=" Célia ").json()
 
         assert answer["outcomes"][0]["done"] is True
         assert StopProof.objects.get().received_by == "Célia"
@@ -113,7 +113,7 @@ class TestMovesWithProof:
         before = unreadable_photos()
 
         alone, beside = (
-            report(ana, delivery, photos=photos, pin=pin_of(delivery)).json()["outcomes"][0]
+            send(ana, delivery, photos=photos, pin=pin_of(delivery)).json()["outcomes"][0]
             for photos in ([unreadable], [unreadable, str(upload)])
         )
 
@@ -125,7 +125,7 @@ class TestMovesWithProof:
         ana.upload(photo(), delivery, upload=upload)
         portuguese = Phone(ana.driver, language="pt-br")
 
-        outcome = report(portuguese, delivery, photos=[str(upload)], pin=wrong_pin_of(delivery)).json()["outcomes"][0]
+        outcome = send(portuguese, delivery, photos=[str(upload)], pin=wrong_pin_of(delivery)).json()["outcomes"][0]
 
         assert (outcome["code"], outcome["done"]) == ("wrong_pin", False)
         assert "4" in outcome["detail"]
@@ -136,7 +136,7 @@ class TestMovesWithProof:
         upload = uuid4()
         ana.upload(photo(), delivery, upload=upload)
 
-        answer = report(ana, delivery, "fail", reason="Nobody there", photos=[str(upload)]).json()
+        answer = send(ana, delivery, "fail", reason="Nobody there", photos=[str(upload)]).json()
 
         assert answer["outcomes"][0]["done"] is True
         assert first_stop(delivery).photos.count() == 1
@@ -151,7 +151,7 @@ class TestMovesWithProof:
     )
     def test_refuse_what_they_do_not_understand(self, ana, delivery, name, values):
         for value in values:
-            (outcome,) = report(ana, delivery, **{name: value}).json()["outcomes"]
+            (outcome,) = send(ana, delivery, **{name: value}).json()["outcomes"]
 
             assert (outcome["done"], outcome["code"]) == (False, "invalid_report")
         assert Stop.objects.get().status == "COLLECTED"

@@ -1,4 +1,4 @@
-"""What a phone is told of policies, first attempts, changes and reverse routes, and what it reports of them."""
+"""What a phone is told of policies, first attempts, changes and reverse routes, and what it sends of them."""
 
 from datetime import timedelta
 from uuid import uuid4
@@ -18,7 +18,7 @@ from tests.photos import photo
 pytestmark = pytest.mark.django_db
 
 
-def report(phone, *moves):
+def send_moves(phone, *moves):
     return phone.post("moves/", {"sentAt": now(), "moves": list(moves)}).json()
 
 
@@ -31,11 +31,11 @@ class TestRetry:
         retry = Options(on_failure=OnFailure.RETRY)
         delivery = asking_for(retry, Options(), driver=ana.driver, collected=True)
 
-        answer = report(ana, move(delivery, "fail", point="B", code="ABSENT"))
+        answer = send_moves(ana, move(delivery, "fail", point="B", code="ABSENT"))
 
         assert answer["route"]["ahead"] == ["C", "B"]
         assert [point(answer, label)["wasTried"] for label in "BC"] == [True, False]
-        again = report(ana, move(delivery, "fail", point="B", code="ABSENT", wasTried=True))
+        again = send_moves(ana, move(delivery, "fail", point="B", code="ABSENT", wasTried=True))
         assert [outcome["done"] for outcome in again["outcomes"]] == [True]
         assert (again["route"]["ahead"], point(again, "B")["status"]) == (["C"], "FAILED")
 
@@ -44,9 +44,9 @@ class TestRetry:
         delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), driver=ana.driver, collected=True)
         made_at = (timezone.now() - timedelta(minutes=1)).isoformat()
         made = move(delivery, "fail", point="B", code="ABSENT", madeAt=made_at, **known)
-        deliveries.fail_point(delivery=delivery, point="B", code="CLOSED", reason="", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", code="CLOSED", reason="", by=BY, at=timezone.now())
 
-        answer = report(ana, made)
+        answer = send_moves(ana, made)
 
         assert answer["outcomes"][0]["code"] == "attempt_recorded"
         assert (answer["route"]["ahead"], point(answer, "B")["status"]) == (["C", "B"], "COLLECTED")
@@ -57,9 +57,9 @@ class TestLeave:
         delivery = asking_for(Options(on_failure=OnFailure.LEAVE), Options(), driver=ana.driver, collected=True)
         upload = uuid4()
 
-        refused = report(ana, move(delivery, "deliver", point="B", left=True))
+        refused = send_moves(ana, move(delivery, "deliver", point="B", left=True))
         ana.upload(photo(), delivery, upload=upload)
-        done = report(ana, move(delivery, "deliver", point="B", left=True, photos=[str(upload)]))
+        done = send_moves(ana, move(delivery, "deliver", point="B", left=True, photos=[str(upload)]))
 
         assert [refused["outcomes"][0]["code"], done["outcomes"][0]["code"]] == ["photo_required", ""]
         assert point(done, "B")["onFailure"] == "LEAVE"
@@ -103,7 +103,7 @@ class TestReverse:
         return DeliveryFactory.create(stops=2, mode=Mode.REVERSE, accepted=True, driver=ana.driver)
 
     def test_is_collected_point_by_point_and_brought_to_a(self, ana, delivery):
-        answer = report(ana, move(delivery, "collect", point="C"), move(delivery, "fail", point="B", code="CLOSED"))
+        answer = send_moves(ana, move(delivery, "collect", point="C"), move(delivery, "fail", point="B", code="CLOSED"))
 
         route = answer["route"]
         assert (route["mode"], route["status"], route["ahead"], route["next"]) == (
@@ -113,7 +113,7 @@ class TestReverse:
             ["return"],
         )
         assert [outcome["done"] for outcome in answer["outcomes"]] == [True, True]
-        assert report(ana, move(delivery, "return"))["route"] is None
+        assert send_moves(ana, move(delivery, "return"))["route"] is None
 
     def test_is_offered_in_the_sequence_of_its_places(self, ana):
         DeliveryFactory.create(stops=2, mode=Mode.REVERSE)
@@ -123,7 +123,7 @@ class TestReverse:
         assert [place["label"] for place in offer["points"]] == ["B", "C", "A"]
 
     def test_refuses_a_page_of_the_version_before_which_collects_at_a(self, ana, delivery):
-        answer = report(ana, move(delivery, "collect"))
+        answer = send_moves(ana, move(delivery, "collect"))
 
         (outcome,) = answer["outcomes"]
         assert (outcome["done"], outcome["code"]) == (False, "stop_not_found")
@@ -131,12 +131,12 @@ class TestReverse:
         assert answer["route"]["status"] == "ACCEPTED"
 
     def test_says_where_the_goods_are_that_were_not_collected(self, ana, delivery):
-        (outcome,) = report(ana, move(delivery, "return"))["outcomes"]
+        (outcome,) = send_moves(ana, move(delivery, "return"))["outcomes"]
 
         assert outcome["detail"] == "Nothing is collected yet. The goods are at the points."
 
     def test_says_after_a_cancellation_what_was_collected(self, ana, delivery):
-        report(ana, move(delivery, "collect", point="B"))
+        send_moves(ana, move(delivery, "collect", point="B"))
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
 
         state = ana.state()

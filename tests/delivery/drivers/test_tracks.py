@@ -1,7 +1,7 @@
-"""Whole drives: from what phones are told of their place, by the page's reports, to where the shop sees the driver.
+"""Whole drives: from what phones are told of their place, by what the page sends, to where the shop sees the driver.
 
-The shop sees a driver who moves at 11 m/s at most 110 m behind: reports are sent every five seconds, and satellites are
-10 m wrong, seldom 30 m.
+The shop sees a driver who moves at 11 m/s at most 110 m behind: positions are sent every five seconds, and satellites
+are 10 m wrong, seldom 30 m.
 
 A real phone is not at hand, so the errors are taken from what was measured and documented:
 
@@ -88,7 +88,7 @@ def _scattered(point: Point, accuracy: float, random: Random) -> Point:
 
 @dataclass
 class Drive:
-    """A drive over which a page reports to the service, as positions.js does.
+    """A drive over which a page sends to the service, as positions.js does.
 
     `ahead`: seconds of the phone's clock at a second. `takes`: seconds that a request takes. `fails`: which requests
     get no answer, of which `reach` the service.

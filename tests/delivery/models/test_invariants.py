@@ -150,7 +150,7 @@ class TestStop:
         stop = Stop.objects.filter(delivery=delivery, index=0)
         assert stop.update(contact_phone="1") == DropoffOptions.objects.update(instructions="Knock") == 1
 
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
 
         with refused(ProgrammingError, "Cannot update"), transaction.atomic():
             stop.update(contact_phone="2")

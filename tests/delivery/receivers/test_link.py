@@ -66,7 +66,7 @@ class TestEnd:
         end = timezone.now() - ago
         found = delivery(collected=True, at=end - timedelta(minutes=30))
         path = path_of(found)
-        deliveries.deliver_point(delivery=found, point="B", by=BY, at=end)
+        deliveries.deliver(delivery=found, point="B", by=BY, at=end)
 
         page, file = get(client, path), get(client, f"{path}/map/v.pmtiles")
 
@@ -115,7 +115,7 @@ class TestVersion:
         etag = get(client, path)["ETag"]
 
         again = get(client, path, HTTP_IF_NONE_MATCH=etag)
-        deliveries.deliver_point(delivery=found, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=found, point="B", by=BY, at=timezone.now())
         after = get(client, path, HTTP_IF_NONE_MATCH=etag)
 
         assert (again.status_code, again.content) == (304, b"")

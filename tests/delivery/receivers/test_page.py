@@ -60,13 +60,13 @@ class TestSentence:
 
         assert "1 stop comes before yours" in read(found, 1)
         assert "2 stops come before yours" in read(found, 2)
-        move("fail_point", found, point="B", reason="Closed")
+        move("fail", found, point="B", reason="Closed")
         assert "Ana is on the way to you." in read(found, 1)
         assert "1 stop comes before yours" in read(found, 2)
 
     def test_says_that_it_was_delivered_and_when(self, read):
         found = delivery(collected=True)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
 
         closed_at = timezone.localtime(found.transitions.latest("id").at)
         assert "Your order was delivered." in read(found)
@@ -75,8 +75,8 @@ class TestSentence:
     def test_says_when_each_stop_was_closed(self, read):
         found = delivery(NONE, NONE, NONE, collected=True)
         made = [timezone.now() - timedelta(hours=hours) for hours in (3, 2)]
-        move("deliver_point", found, point="C", made_at=made[0])
-        move("fail_point", found, point="B", reason="Closed", made_at=made[1])
+        move("deliver", found, point="C", made_at=made[0])
+        move("fail", found, point="B", reason="Closed", made_at=made[1])
         times = [f"{timezone.localtime(moment):%H:%M}" for moment in made]
 
         assert [[text in read(found, index) for text in times] for index in range(3)] == [
@@ -85,7 +85,7 @@ class TestSentence:
 
     def test_says_why_it_was_not_delivered(self, read):
         found = delivery(NONE, NONE, collected=True)
-        move("fail_point", found, point="B", reason="Nobody opened the door")
+        move("fail", found, point="B", reason="Nobody opened the door")
 
         assert "Your order was not delivered. " in read(found)
         assert "Nobody opened the door" in read(found)
@@ -140,7 +140,7 @@ class TestProgress:
 
     def test_ends_with_what_became_of_it(self, client):
         found = delivery(collected=True)
-        move("fail_point", found, point="B", reason="Closed")
+        move("fail", found, point="B", reason="Closed")
 
         content = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
 
@@ -151,7 +151,7 @@ class TestMap:
     def test_is_there_while_the_driver_has_the_goods_and_the_stop_is_open(self, client):
         found = delivery(NONE, NONE)
         seen = [has_map(client, found)]
-        for name, values in (("accept", {"driver": None}), ("collect", {}), ("deliver_point", {"point": "B"})):
+        for name, values in (("accept", {"driver": None}), ("collect", {}), ("deliver", {"point": "B"})):
             move(name, found, **values)
             seen.append(has_map(client, found))
 
@@ -199,7 +199,7 @@ class TestArrival:
         begin, middle, end = (f"{at + timedelta(minutes=minutes):%H:%M}" for minutes in (15, 20, 30))
 
         assert f"Arrives at about {middle} between {begin} and {end}" in read(found)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
         assert "Arrives" not in read(found)
 
     def test_is_not_told_while_a_phone_is_silent(self, read):
@@ -234,7 +234,7 @@ class TestContacts:
 
     def test_are_without_the_driver_after_the_delivery(self, client):
         found = delivery(NONE, NONE, collected=True)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
 
         content = client.get(path_of(found)).content.decode()
 
@@ -249,7 +249,7 @@ class TestPin:
 
         assert f"Your PIN {pin} Tell it to the driver" in read(found)
         assert "PIN" not in read(found, 1)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
         assert pin not in read(found)
 
     def test_is_shown_no_longer_when_it_is_of_no_use(self, read):
@@ -278,7 +278,7 @@ class TestProof:
         stop = found.stops.get(index=0)
         StopProof.objects.create(stop=stop, received_by="Dona Rita")
         before = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
 
         content = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
 
@@ -291,7 +291,7 @@ class TestProof:
 
     def test_is_left_out_where_there_is_none(self, read):
         found = delivery(collected=True)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
 
         assert "Proof" not in read(found)
 
@@ -308,8 +308,8 @@ class TestOtherPeople:
             driver=DriverFactory.create(name="Ana Souza Lima", at_point=Point(-23.5, -46.6)),
         )
         if "deliver" in moves:
-            move("deliver_point", found, point="B")
-            move("fail_point", found, point="C", reason="Moved to Recife")
+            move("deliver", found, point="B")
+            move("fail", found, point="C", reason="Moved to Recife")
         found.refresh_from_db()
         first, *others = found.stops.all()
         secrets = [
@@ -345,7 +345,7 @@ class TestFailure:
     )
     def test_is_told_in_the_readers_language_with_what_follows(self, client, language, told):
         found = delivery(moves=("accept", "collect"))
-        move("fail_point", found, point="B", code="ABSENT", reason="rang twice")
+        move("fail", found, point="B", code="ABSENT", reason="rang twice")
 
         text = text_of(client.get(path_of(found), HTTP_ACCEPT_LANGUAGE=language))
 
@@ -369,7 +369,7 @@ class TestNote:
 
     def test_is_taken_as_long_as_the_stop_is_open(self, client):
         found = delivery(moves=("accept", "collect"))
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
 
         response = self.send(client, found, receives="Porter")
 
@@ -398,16 +398,16 @@ class TestNote:
 class TestFirstAttempt:
     def test_is_told_until_the_driver_has_come_again(self, read):
         found = delivery(Options(on_failure=OnFailure.RETRY), NONE, collected=True)
-        move("fail_point", found, point="B", code="ABSENT", reason="")
+        move("fail", found, point="B", code="ABSENT", reason="")
 
         assert "(Nobody there), and comes again after the other stops" in read(found)
         assert "1 stop comes before yours" in read(found)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
         assert "comes again" not in read(found)
 
     def test_of_an_order_left_at_the_door_shows_that(self, read):
         found = delivery(Options(on_failure=OnFailure.LEAVE), collected=True)
-        move("deliver_point", found, point="B")
+        move("deliver", found, point="B")
         StopProof.objects.create(stop=Stop.objects.get(delivery=found), left_at_door=True)
 
         assert "Left at the door" in read(found)
@@ -471,7 +471,7 @@ class TestReverse:
 
     def test_says_that_nothing_was_collected(self, read, found):
         move("accept", found, driver=DriverFactory.create(name="Ana Lima", at_point=PICKUP))
-        move("fail_point", found, point="B", code="CLOSED", reason="")
+        move("fail", found, point="B", code="CLOSED", reason="")
 
         assert "It was not collected." in read(found)
         assert "Place closed" in read(found)

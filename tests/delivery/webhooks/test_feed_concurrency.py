@@ -75,7 +75,7 @@ class TestWhatCommitsLate:
                     accept = partial(deliveries.accept, driver=drivers[number], by=BY, at=timezone.now())
                     step(partial(accept, delivery=delivery))
                     step(partial(collect, delivery))
-                    step(partial(deliveries.deliver_point, delivery=delivery, point="B", by=BY, at=timezone.now()))
+                    step(partial(deliveries.deliver, delivery=delivery, point="B", by=BY, at=timezone.now()))
             finally:
                 finished[number].set()
 

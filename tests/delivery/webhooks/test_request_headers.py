@@ -47,7 +47,7 @@ class TestRequestOfAnAttempt:
 
     def test_of_a_failure_names_its_code(self, token, endpoint, sink, send_due):
         delivery = DeliveryFactory.create(token=token, collected=True)
-        deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
         send_due()
 
         told = [headers.get("rota-failure") for headers, _body in sink.received]

@@ -16,7 +16,7 @@ def test_a_delivery_continues_to_its_end_and_every_event_is_sent(token, sink, se
     integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=timezone.now())
 
     deliveries.collect(delivery=delivery, by=BY, at=timezone.now())
-    deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+    deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
     send_due()
 
     assert Delivery.objects.get().status == "DELIVERED"

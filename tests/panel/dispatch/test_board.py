@@ -84,7 +84,7 @@ class TestRoutes:
         for stop in delivery.stops.filter(index__lt=2):
             moments = dict.fromkeys(("arrives_at", "earliest", "latest", "computed_at"), now + timedelta(minutes=9))
             ArrivalEstimate.objects.create(stop=stop, engine="distance", **moments)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=now)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=now)
 
         shown = route(dispatcher, delivery)["points"]
 
@@ -214,7 +214,7 @@ class TestCards:
     def test_offer_to_end_a_second_attempt_at_the_stop_that_failed(self, dispatcher):
         delivery = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)
         at = timezone.now()
-        deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=at)
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=at)
 
         content = card(dispatcher, delivery)
 
@@ -331,9 +331,7 @@ class TestCards:
         token = TokenFactory.create(integrator__name="</script><script>alert(1)</script>")
         delivery = DeliveryFactory.create(token=token, collected=True, stops=2)
         Driver.objects.filter(pk=delivery.driver_id).update(name="</script><script>alert(2)</script>")
-        deliveries.fail_point(
-            delivery=delivery, point="B", reason="<img src=x onerror=alert(3)>", by=BY, at=timezone.now()
-        )
+        deliveries.fail(delivery=delivery, point="B", reason="<img src=x onerror=alert(3)>", by=BY, at=timezone.now())
 
         content = card(dispatcher, Delivery.objects.get(pk=delivery.pk))
 

@@ -228,7 +228,7 @@ class TestOnDuty:
         busy, other = DriverFactory.create(name="Ana"), DriverFactory.create(name="Bia")
         DriverFactory.create(name="Off duty", on_duty=False)
         ended = DeliveryFactory.create(collected=True, stops=1, driver=busy)
-        deliveries.deliver_point(delivery=ended, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=ended, point="B", by=BY, at=timezone.now())
         for driver in (busy, other):
             DeliveryFactory.create(collected=True, stops=2, driver=driver)
 

@@ -61,7 +61,7 @@ class TestDrivers:
 
     def test_counts_the_routes_of_today(self, dispatcher, ana):
         route = DeliveryFactory.create(collected=True, driver=DriverFactory.create(name="Bia"), stops=1)
-        deliveries.deliver_point(delivery=route, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=route, point="B", by=BY, at=timezone.now())
 
         assert re.findall(r'data-label="Finished today">(\d+)<', page(dispatcher)) == ["1", "0"]
 
@@ -207,4 +207,4 @@ def finished(driver, at, *, minutes=5):
     end = at + timedelta(minutes=minutes)
     deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at)
     deliveries.collect(delivery=delivery, by=BY, at=end)
-    deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=end)
+    deliveries.deliver(delivery=delivery, point="B", by=BY, at=end)

@@ -23,7 +23,7 @@ OF_PEOPLE = {
         "secret_rotated_lately", "too_many_endpoints", "endpoint_stays", "invalid_failure_code", "fee_changed",
         "form_in_progress", "form_sent_already", "too_many_pickup_points", "point_changed", "attempt_recorded",
         # Of phones.
-        "log_in_link_unusable", "not_on_duty", "other_phone_reports", "not_your_route", "route_still_open",
+        "log_in_link_unusable", "not_on_duty", "other_phone_sends", "not_your_route", "route_still_open",
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
         "photo_required", "goods_in_hand",
     },

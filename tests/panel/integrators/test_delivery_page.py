@@ -112,7 +112,7 @@ class TestPage:
 
     def test_says_how_many_orders_were_not_delivered_of_one_on_its_way(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, collected=True)
-        deliveries.fail_point(delivery=delivery, point="B", reason="Closed", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="B", reason="Closed", by=BY, at=timezone.now())
 
         for page in ("deliveries", "delivery"):
             path = url(page, *([delivery.pk] if page == "delivery" else []))
@@ -146,7 +146,7 @@ class TestNow:
 
     def test_has_no_phone_of_a_driver_whose_route_has_ended(self, member, url, shop):
         delivery = DeliveryFactory.create(token=shop.token, collected=True, stops=1)
-        deliveries.deliver_point(delivery=delivery, point="B", by=BY, at=timezone.now())
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=timezone.now())
 
         shown = self.text(member.get(url("delivery", delivery.pk)).content.decode())
 

@@ -379,7 +379,7 @@ class TestReceipt:
         at = timezone.now()
         delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode.REVERSE, accepted=True, at=at)
         collected_at, arrived_at = at + timedelta(minutes=11), at + timedelta(minutes=47)
-        deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=at)
+        deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=at)
         deliveries.collect(delivery=delivery, point="B", by=BY, at=collected_at)
         deliveries.return_(delivery=delivery, by=BY, at=arrived_at)
 

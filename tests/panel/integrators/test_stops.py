@@ -31,7 +31,7 @@ CHANGE = {"step": "change", "contact_name": "Bia", "contact_phone": "+55 11 2222
 def try_at_b(shop):
     """A delivery with an open second attempt."""
     delivery = asking_for(Options(on_failure=OnFailure.RETRY), token=shop.token, collected=True)
-    return deliveries.fail_point(delivery=delivery, point="B", code="ABSENT", reason="Rang", by=BY, at=timezone.now())
+    return deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="Rang", by=BY, at=timezone.now())
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ class TestReverse:
     def test_says_what_is_collected_and_not_delivered(self, member, shop):
         delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode.REVERSE, accepted=True)
         deliveries.collect(delivery=delivery, point="B", by=BY, at=timezone.now())
-        deliveries.fail_point(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
+        deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
 
         shown = member.get(page_of(delivery).partition("stops")[0]).content.decode()
 
