@@ -16,7 +16,6 @@ from urllib.parse import unquote
 from common.workers.deadlines import BoundedCalls
 
 _log = logging.getLogger(__name__)
-logging.getLogger("apprise").disabled = True  # it logs addresses, which are secrets
 MOST = 40  # posts in one process, with those that have not returned after their deadline
 SECONDS = 15
 _calls = BoundedCalls(most=MOST, seconds=SECONDS)
