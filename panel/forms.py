@@ -156,7 +156,7 @@ class AlertUrlForm(forms.Form):
     """Where alerts are posted. What is allowed is judged by the action."""
 
     url = forms.CharField(
-        label=_("URL"),
+        label=_("Address of the chat, or URL"),
         max_length=2000,
         required=False,
         widget=forms.TextInput(

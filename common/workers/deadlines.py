@@ -1,5 +1,6 @@
 """A deadline on calls that cannot be interrupted, such as name resolution. Pure."""
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -42,9 +43,18 @@ class BoundedCalls:
         futures = [self._start(call, account) for call in calls]
         return [self._result(future, max(ends_at - time.monotonic(), 0)) for future in futures]
 
+    async def wait(self, call: Callable[[], T], *, account: Hashable = None) -> T:
+        """As `run`, without blocking the event loop."""
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await asyncio.wrap_future(self._start(call, account))
+        except TimeoutError as error:
+            raise DeadlinePassed(f"no result after {self.seconds} s") from error
+
     def _start(self, call: Callable[[], T], account: Hashable) -> "Future[T]":
         self._begin(account)
         future: Future[T] = Future()
+        future.set_running_or_notify_cancel()  # so that `wait` cannot cancel it, and its thread can always set it
         try:
             Thread(target=self._run, args=(call, account, future), daemon=True).start()
         except RuntimeError:  # no thread could be started

@@ -77,6 +77,8 @@ def configuration(*, level: str) -> dict[str, Any]:
             "django.security": {"level": "CRITICAL"},
             "django.security.csrf": {"level": "WARNING"},  # a line without a traceback, which says why
             "django.server": {"level": "ERROR"},
+            # At DEBUG it logs the path of each request, in which chats have their tokens.
+            "urllib3": {"level": "INFO"},
             # A line for each task, every two seconds.
             "celery": {"level": "WARNING"},
             # Celery's processes; its library gives the root logger none of its records.

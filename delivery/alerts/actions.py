@@ -41,9 +41,11 @@ from common.mail import outbox
 from common.mail.models import Kind
 from common.postgresql.batches import each
 from common.webhooks import breaker, endpoints, health
+from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.errors import EndpointCannotSend
 from common.webhooks.models import Health
 from delivery import words
+from delivery.alerts import chats
 from delivery.alerts.models import (
     LATE_MINUTES,
     LEAST_MINUTES,
@@ -293,19 +295,24 @@ def choose(*, membership: IntegratorMembership, environment: str, wanted: dict[s
 
 
 def set_url(*, endpoint: WebhookEndpoint, url: str, language: str, by: str, at: datetime) -> None:
-    """Post alerts to this URL from now on, as JSON that Slack takes; to none if it is empty.
+    """Post alerts to this address of a chat or URL from now on, to a URL as JSON; to none if it is empty.
 
     Raises InvalidWebhookUrl, AccountSuspended, and RuntimeError inside a transaction, because names are looked up.
     """
-    checked = endpoints.check_url(url, of=endpoint)
-    host = urlsplit(checked.text).netloc[:255]  # the rest can be a secret
+    if chat := chats.chat_of(url):
+        shown = chat.service
+    elif url.startswith(chats.SCHEMES):
+        raise InvalidWebhookUrl("An address of a chat has its parts as the examples show, and nothing else.")
+    else:
+        endpoints.check_url(url, of=endpoint)
+        shown = urlsplit(url).netloc[:255]  # the rest can be a secret
     with transaction.atomic(durable=True):
         endpoint.integrator.check_active()
         alerts = _lock(endpoint)
-        alerts.url_ciphertext = credentials.encrypt(checked.text) if checked.text else ""
-        alerts.url_host, alerts.language = host, language
+        alerts.url_ciphertext = credentials.encrypt(url) if url else ""
+        alerts.url_host, alerts.language = shown, language
         alerts.save()
-        endpoints.record_in_audit_trail(endpoint, AuditAction.ALERTS_SET, host, by=by, at=at)
+        endpoints.record_in_audit_trail(endpoint, AuditAction.ALERTS_SET, shown, by=by, at=at)
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -22,6 +23,7 @@ from common.fields import composed, folded
 from common.http_requests import browser_name
 from common.webhooks.models import STATE_COLOURS, STATE_NAMES
 from delivery import columns, words
+from delivery.alerts.chats import SERVICES
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
@@ -80,6 +82,8 @@ _ERRORS: dict[str, Any] = {
     "unread": _("The rest of the answer could not be read as HTTP, or did not arrive in time. Its status counts."),
     "address_refused": _("The host name resolves to an address that is not on the public internet."),
     "internal": _("An error occurred on our side and was logged."),
+    **{f"taken by {name}": format_lazy(_("taken by {service}"), service=name) for name in SERVICES},
+    **{f"not taken by {name}": format_lazy(_("not taken by {service}"), service=name) for name in SERVICES},
 }
 
 

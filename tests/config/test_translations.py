@@ -101,3 +101,14 @@ class TestCollecting:
         kept = self.collect(catalog, "Accept")
 
         assert (len(kept), len(kept.obsolete)) == (1, 0)
+
+    def test_finds_texts_in_a_checkout_of_any_name(self, tmp_path, monkeypatch, settings):
+        checkout = tmp_path / "migrations"
+        for name in ("access/views.py", "access/migrations/0001_initial.py"):
+            (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+            (checkout / name).write_text("")
+        settings.BASE_DIR = checkout
+        monkeypatch.setattr(messages, "PACKAGES", [checkout / "access"])
+        monkeypatch.setattr(messages, "_UNTRANSLATED_PACKAGES", ())
+
+        assert messages._sources() == [checkout / "access" / "views.py"]

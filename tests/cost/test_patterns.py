@@ -31,6 +31,7 @@ _CUT = "cut to _LONGEST; linear too: one quantifier over one class"
 _ADDRESS = "an address's text of at most 255 characters, a query of at most 400; linear but for the signs at both ends"
 _ROUTES = "linear; the expressions of our own URL map"
 _OWN = "linear; the texts of config/environment.py"
+_CHAT = "length checked by `chat_of`; every quantifier is counted"
 TABLE = {
     ("common/brazil/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
     ("common/brazil/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(
@@ -94,6 +95,62 @@ TABLE = {
     ("common/api/refused_calls.py", r"[A-Za-z_-]{0,40}"): Bound(COUNTED, LINEAR, "info-delivery"),
     ("common/api/refused_calls.py", r"[\w.+-]{1,40}/[\w.+-]{1,60}"): Bound(COUNTED, LINEAR, "application/json"),
     ("config/middleware.py", r"[A-Za-z0-9_.:-]{8,128}"): Bound(COUNTED, LINEAR, "0190b5a0-7c3e"),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"(?:discord://|https://(?:canary\.|ptb\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/)"
+            r"(?P<webhook_id>[0-9]{1,32})/(?P<webhook_token>[A-Za-z0-9_-]{1,128})/?"
+        ),
+    ): Bound(_CHAT, 2_000, "discord://12/s3c"),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"(?:slack://|https://hooks\.slack\.com/services/)"
+            r"(?P<token_a>[A-Z0-9]{1,40})/(?P<token_b>[A-Z0-9]{1,40})/(?P<token_c>[A-Za-z0-9]{1,80})/?"
+        ),
+    ): Bound(_CHAT, 2_000, "slack://T0A/B0B/s3c"),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"gchat://(?P<workspace>[A-Za-z0-9_-]{1,128})/"
+            r"(?P<webhook_key>[A-Za-z0-9_-]{1,128})/(?P<webhook_token>(?:[A-Za-z0-9_-]|%3D){1,256})/?"
+        ),
+    ): Bound(_CHAT, 2_000, "gchat://AAA/k3y/t%3D"),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"https://(?P<host>[a-z0-9.-]{1,200}\.(?:logic\.azure|(?P<power_automate>powerplatform))\.com)(?::443)?(?:/powerautomate/automations/direct(?:/cu/"
+            r"(?P<routing_id>[0-9]{1,10}))?)?/workflows/"
+            r"(?P<workflow>[A-Za-z0-9_-]{1,128})/triggers/manual/paths/invoke\?api-version=(?P<version>[0-9a-z-]{1,32})&sp=%2Ftriggers%2Fmanual%2Frun&sv=1\.0&sig="
+            r"(?P<signature>[A-Za-z0-9_-]{1,128})"
+        ),
+    ): Bound(
+        _CHAT,
+        2_000,
+        "https://p.powerplatform.com:443/powerautomate/automations/direct/cu/7/workflows/ab/triggers/manual/paths/invoke?api-version=1&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=s",
+    ),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"https://chat\.googleapis\.com/v1/spaces/(?P<workspace>[A-Za-z0-9_-]{1,128})/messages\?key="
+            r"(?P<webhook_key>[A-Za-z0-9_-]{1,128})&token=(?P<webhook_token>(?:[A-Za-z0-9_-]|%3D){1,256})"
+        ),
+    ): Bound(_CHAT, 2_000, "https://chat.googleapis.com/v1/spaces/A/messages?key=k&token=t%3D"),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"tgram://(?P<bot_token>[0-9]{1,20}:[A-Za-z0-9_-]{1,128})/"
+            r"(?P<targets>(?:-?[0-9]{1,32}|@?[A-Za-z][A-Za-z0-9_]{1,31})(?::[0-9]{1,10})?)/?"
+        ),
+    ): Bound(_CHAT, 2_000, "tgram://12:s3c/@ops:7"),
+    (
+        "delivery/alerts/chats.py",
+        (
+            r"workflows://(?P<host>[a-z0-9.-]{1,200}\.(?:logic\.azure|(?P<power_automate>powerplatform))\.com)(?::443)?/"
+            r"(?P<workflow>[A-Za-z0-9_-]{1,128})/"
+            r"(?P<signature>[A-Za-z0-9_-]{1,128})/?"
+        ),
+    ): Bound(_CHAT, 2_000, "workflows://p.powerplatform.com:443/ab/s3c"),
     ("delivery/places/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
     (
         "delivery/places/address_words.py",

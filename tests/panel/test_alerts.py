@@ -12,6 +12,7 @@ from common.mail.models import Message
 from common.webhooks import endpoints
 from delivery.actions import deliveries
 from delivery.alerts import actions as alerts
+from delivery.alerts.chats import SERVICES
 from delivery.alerts.models import AlertChoice, AlertPost, EndpointAlerts
 from delivery.lifecycle import OnFailure
 from delivery.payload import Options
@@ -71,7 +72,9 @@ class TestAlerts:
         assert EndpointAlerts.objects.get().url_host == "127.0.0.1:9"
         assert "alerts_set" in shop.integrator.audit.values_list("action", flat=True)
 
-    @pytest.mark.parametrize("bad", ["https://10.0.0.1/x", "http://example.com/", "x" * 2001, "https://a b/"])
+    @pytest.mark.parametrize(
+        "bad", ["https://10.0.0.1/x", "http://example.com/", "x" * 2001, "https://a b/", "slack://T0A/B0B/c?x=1"]
+    )
     def test_says_why_a_url_is_refused(self, member, url, bad):
         answer = member.post(url("alerts_url"), {"url": bad})
 
@@ -90,6 +93,28 @@ class TestAlerts:
         assert "Failed, no more retries" in text
         assert "The connection was refused or timed out." in text
         assert Message.objects.get().recipient == "ana@example.com"
+
+    def test_says_whether_a_chat_has_taken_a_post(self, member, url):
+        token = "b" * 24
+        member.post(url("alerts_url"), {"url": f"https://hooks.slack.com/services/T0A/B0B/{token}"})
+        member.post(url("alerts_test"))
+
+        for answer, texts in (
+            ("taken by Slack", ("taken by Slack", "aceito por Slack")),
+            ("not taken by Slack", ("not taken by Slack", "não aceito por Slack")),
+        ):
+            AlertPost.objects.update(answer=answer)
+            for language, text in zip(("en", "pt-br"), texts, strict=True):
+                member.post(reverse("set_language"), {"language": language, "next": "/"})
+                content = member.get(url("alerts")).content.decode()
+                assert f">{text}</td>" in content
+                assert "<code>Slack</code>" in content
+                assert token not in content
+
+    def test_shows_the_addresses_of_every_chat(self, member, url):
+        content = member.get(url("alerts")).content.decode()
+
+        assert [name for name in SERVICES if f">{name}</dt>" not in content] == []
 
     def test_says_that_a_test_has_nowhere_to_go(self, member, url, settings):
         settings.EMAIL_URL = ""

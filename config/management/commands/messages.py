@@ -149,11 +149,16 @@ def _django_catalogs() -> list[Catalog]:
     return [read_mo(BytesIO(path.read_bytes())) for path in paths]
 
 
+def _within(path: Path) -> Path:
+    """The path in the checkout, whose own folder may have any name."""
+    return path.relative_to(settings.BASE_DIR)
+
+
 def _sources() -> list[Path]:
     templates = settings.BASE_DIR / "templates"
     found = [*templates.rglob("*.html"), *templates.glob("mail/*.txt")]
     for package in PACKAGES:
-        found += [path for path in package.rglob("*.py") if not _NOT_THE_PRODUCT.intersection(path.parts)]
+        found += [path for path in package.rglob("*.py") if not _NOT_THE_PRODUCT.intersection(_within(path).parts)]
     for name in _UNTRANSLATED_PACKAGES:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:

@@ -25,6 +25,13 @@ from panel.forms import AlertTimesForm, AlertUrlForm
 from panel.views.base import AccountView, LoggedInView, page_language
 
 _MOST_POSTS = 20
+_CHAT_ADDRESSES = {
+    "Slack": ["https://hooks.slack.com/services/T…/B…/…", "slack://T…/B…/…"],
+    "Discord": ["https://discord.com/api/webhooks/…/…", "discord://…/…"],
+    "Telegram": ["tgram://123456:…/-100123", "tgram://123456:…/@channel"],
+    "Google Chat": ["https://chat.googleapis.com/v1/spaces/…/messages?key=…&token=…", "gchat://…/…/…"],
+    "Teams": ["https://….logic.azure.com/workflows/…", "https://….powerplatform.com/powerautomate/…"],
+}
 
 
 class AlertsView(AccountView):
@@ -52,6 +59,7 @@ class AlertsView(AccountView):
             choices=self._choices(),
             email=self.email,
             has_mail_server=outbox.is_configured(),
+            chat_addresses=_CHAT_ADDRESSES.items(),
             is_mailed=bool(self.email) and outbox.is_configured(),
             status=status,
         )

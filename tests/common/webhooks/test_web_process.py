@@ -13,7 +13,7 @@ import config.urls
 from common.workers import wake_up
 from delivery.webhooks.outbox import OUTBOX
 wake_up.send(OUTBOX.task)
-print(*sorted({"aiohttp", "common.webhooks.sender", "delivery.tasks"} & set(sys.modules)))
+print(*sorted({"aiohttp", "apprise", "common.webhooks.sender", "delivery.tasks"} & set(sys.modules)))
 """
 
 

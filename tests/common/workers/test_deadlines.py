@@ -1,3 +1,4 @@
+import asyncio
 import threading
 import time
 
@@ -84,6 +85,30 @@ class TestBoundedCalls:
             return 2
 
         assert calls.run_all([lambda: may_end.wait(5), second]) == [True, 2]
+
+    def test_waits_in_an_event_loop_for_the_result_and_no_longer_than_the_deadline(self, release):
+        calls = BoundedCalls(most=2, seconds=0.05)
+
+        assert asyncio.run(calls.wait(lambda: 42)) == 42
+        with pytest.raises(DeadlinePassed):
+            asyncio.run(calls.wait(release.wait))
+        with pytest.raises(ZeroDivisionError):
+            asyncio.run(calls.wait(lambda: 1 // 0))
+
+    @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+    def test_discards_the_result_that_comes_after_the_loop_has_ended(self, release):
+        calls, threads = BoundedCalls(most=1, seconds=0.05), []
+
+        def hang():
+            threads.append(threading.current_thread())
+            return release.wait()
+
+        with pytest.raises(DeadlinePassed):
+            asyncio.run(calls.wait(hang))
+        release.set()
+        threads[0].join(5)
+
+        assert asyncio.run(calls.wait(lambda: 42)) == 42
 
     def test_takes_calls_again_when_the_hung_ones_have_returned(self, release):
         calls = BoundedCalls(most=1, seconds=0.05)
