@@ -1,4 +1,4 @@
-"""What is known of stops beside the specification's fields: what was asked for, proof, arrival, the receiver's page."""
+"""Reads what pages show of stops beside the specification's fields: wishes, proof, arrival, the receiver's page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ _LONGEST_POINT = 100  # characters
 
 @dataclass(frozen=True)
 class Move:
-    """An action on a delivery, its label, and the message that it has been performed, with values of `forms.done`.
+    """An action on a delivery, its label, and the message that it has been performed, with values of `move_forms.done`.
 
     `fields` names the texts it takes, and whether each is required.
     Possible fields: `driver` (an id), `point` (B, C or D), `code` (of a failure), `reason`, `position` ("LAT,LNG"),

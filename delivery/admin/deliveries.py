@@ -40,12 +40,6 @@ from delivery.actions import drivers, goods, moves
 from delivery.admin.labels import CHANGE, change, contents, coordinates, in_one_line, state, stop_state
 from delivery.admin.moves import DriverSelect, MovesActionForm, driver_field, unless_agreed
 from delivery.errors import DeliveryError
-from delivery.forms import (
-    MoveForm,
-    done,
-    driver_label,
-    point_name,
-)
 from delivery.models import (
     AuditEntry,
     Delivery,
@@ -57,6 +51,12 @@ from delivery.models import (
     Transition,
     WebhookEvent,
     parse_id,
+)
+from delivery.move_forms import (
+    MoveForm,
+    done,
+    driver_label,
+    point_name,
 )
 from delivery.receivers import actions as receivers
 from delivery.refusals import refusal

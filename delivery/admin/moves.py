@@ -21,9 +21,9 @@ from common.brazil.formats import money, short_id
 from delivery import words
 from delivery.actions import moves
 from delivery.admin.labels import state
-from delivery.forms import MoveForm
 from delivery.models import Delivery, Driver, parse_id
 from delivery.models.stop import LABELS
+from delivery.move_forms import MoveForm
 
 
 class DriverSelect(AutocompleteSelect):

@@ -39,10 +39,10 @@ from integration.carriers.admin import AssignmentInline, CarrierForm
 from integration.carriers.movement_files import MovementFiles
 from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
-from integration.forms import DetailsForm
 from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status
 from integration.models import Carrier, Order, SearchCode, StatusLog, compact_document
+from integration.move_forms import DetailsForm
 
 # Texts of the buttons, which say what to do.
 MOVES: dict[Status, StrOrPromise] = {

@@ -25,10 +25,10 @@ from delivery import page_updates, ways
 from delivery.actions import drivers, moves
 from delivery.actions import goods as goods_actions
 from delivery.errors import DeliveryError
-from delivery.forms import MoveForm, done, whereabouts
 from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsInHand, parse_id
 from delivery.models.stop import LABELS
+from delivery.move_forms import MoveForm, done, whereabouts
 from delivery.refusals import refusal
 from delivery.words import text_of_simulator
 from panel import maps

@@ -25,10 +25,10 @@ from delivery import lifecycle, models, words
 from delivery.actions import moves
 from delivery.columns import DELIVERY
 from delivery.errors import DeliveryError
-from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Environment, Simulation
 from delivery.models.delivery import due_at
+from delivery.move_forms import MoveForm
 from delivery.receivers import actions as receivers
 from delivery.refusals import refusal
 from delivery.sandbox import by_hand

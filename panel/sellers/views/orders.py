@@ -25,10 +25,10 @@ from integration.actions import orders
 from integration.actions.orders import Details
 from integration.columns import ORDER
 from integration.errors import InvalidStatusReport, MoveRefused
-from integration.forms import MoveForm
 from integration.invoices.models import Invoice, InvoiceLink
 from integration.lifecycle import TABLE, Status
 from integration.models import Order, Simulation, WebhookEndpoint
+from integration.move_forms import MoveForm
 from integration.sandbox import by_hand
 from panel import attention
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed

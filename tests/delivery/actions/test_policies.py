@@ -19,7 +19,6 @@ from delivery.errors import (
     StopNotOpen,
     TooManyChanges,
 )
-from delivery.forms import MoveForm
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import (
     ArrivalEstimate,
@@ -33,6 +32,7 @@ from delivery.models import (
     StopProof,
 )
 from delivery.models.stop import LABELS
+from delivery.move_forms import MoveForm
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, TariffFactory, validated_payload

@@ -5,8 +5,8 @@ from django.utils import timezone, translation
 
 from common.brazil.formats import short_id
 from delivery.actions import moves
-from delivery.forms import done
 from delivery.lifecycle import Mode
+from delivery.move_forms import done
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 

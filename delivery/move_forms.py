@@ -1,4 +1,4 @@
-"""Forms and texts of the admin and the board: moves of a delivery and their results, drivers to choose, refusals."""
+"""The form of a move of a delivery, and what the admin and the board say of it: its result, drivers and points."""
 
 from datetime import datetime
 
