@@ -203,7 +203,7 @@ class OrderAdmin(LargeTable, MovementFiles):
         """The receiver's name and city."""
         address = order.receiver["address"]
         city = "/".join(str(address[name]) for name in ("city", "state") if address.get(name))
-        return format_html('{} <span class="rota-soft">{}</span>', order.receiver_name, city)
+        return format_html('{}<span class="block rota-soft">{}</span>', order.receiver_name, city)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
