@@ -339,7 +339,7 @@ LISTS = {
         oldest_first=True,
     ),
 }  # fmt: skip  # a table
-# Tested where it is: tests/delivery/drivers/test_admin_search.py.
+# Tested where it is: tests/delivery/admin/test_driver_search.py.
 ELSEWHERE = {"delivery/admin/deliveries.py"}
 
 

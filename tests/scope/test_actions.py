@@ -28,7 +28,7 @@ NOT_CALLED = {
     "common.webhooks.queue.oldest_due_seconds": "of the events of every account",
     "delivery.alerts.actions.failed_since": "of every account; tests/panel/test_alerts.py",
     "delivery.actions.drivers.nearest_of_each": "for dispatchers; tests/delivery/actions/test_eligible_drivers.py",
-    "delivery.actions.drivers.others": "for dispatchers; tests/delivery/drivers/test_admin_search.py",
+    "delivery.actions.drivers.others": "for dispatchers; tests/delivery/admin/test_driver_search.py",
     "delivery.actions.drivers.pull_back_positions": _INNER,
     "delivery.actions.transitions.count_on_commit": _INNER,
     "delivery.actions.transitions.follow_up_on_commit": _INNER,
