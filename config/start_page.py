@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from common import clock
+from delivery.alerts.models import Trouble
 from delivery.models import Delivery, Environment
 from panel import open_alerts
 
@@ -18,9 +19,16 @@ class Work:
     count: str
     url: str
 
+    @property
+    def look(self) -> str:
+        return "is-none" if self.count == "0" else ""
+
 
 def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Unfold's DASHBOARD_CALLBACK: the context with the `work` that this user can do."""
+    """Unfold's DASHBOARD_CALLBACK: the context with the `work` that this user can do, what there is none of last.
+
+    Who sees the board has its late routes and not the alerts of the same deliveries.
+    """
     now, found = clock.now(), []
     if request.user.has_perm("delivery.dispatch_delivery"):
         board = reverse("panel:board")
@@ -34,5 +42,6 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         found += [
             Work(str(kind.name), f"{kind.count}+" if kind.is_full else str(kind.count), f"{page}?kind={kind.value}")
             for kind in open_alerts.counted(alerts)
+            if not found or kind.value != Trouble.LATE
         ]
-    return {**context, "work": found}
+    return {**context, "work": sorted(found, key=lambda each: each.count == "0")}
