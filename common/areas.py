@@ -1,17 +1,15 @@
 """The Django apps of the areas: a core in layers, and leaves, which are folders of the same app."""
 
 from importlib import import_module
-from typing import ClassVar
+from pathlib import Path
 
 from django.apps import AppConfig
-from django.utils.module_loading import module_has_submodule
 
 
 class AreaConfig(AppConfig):
     """Imports models and admin screens of the leaves, which Django looks for in the folder of the app only."""
 
     default = False
-    leaves: ClassVar[tuple[str, ...]] = ()  # the folders
 
     def import_models(self) -> None:
         super().import_models()
@@ -23,6 +21,5 @@ class AreaConfig(AppConfig):
         self._import("admin")
 
     def _import(self, module: str) -> None:
-        for leaf in self.leaves:
-            if module_has_submodule(import_module(f"{self.name}.{leaf}"), module):
-                import_module(f"{self.name}.{leaf}.{module}")
+        for path in sorted(Path(self.path).glob(f"*/{module}.py")):
+            import_module(f"{self.name}.{path.parent.name}.{module}")

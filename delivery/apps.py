@@ -9,4 +9,3 @@ class DeliveryConfig(AreaConfig):
     default = True
     name = "delivery"
     verbose_name = _("Immediate delivery")
-    leaves = ("accounts", "alerts", "drivers", "hours", "places", "receivers", "sandbox")

@@ -9,4 +9,3 @@ class IntegrationConfig(AreaConfig):
     default = True
     name = "integration"
     verbose_name = _("Order integration")
-    leaves = ("accounts", "carriers", "freight", "invoices", "manifests", "receivers", "sandbox")

@@ -1,1 +1,1 @@
-"""The page with which drivers work on their phones: offers, the route, positions, photos. No models, no rules."""
+"""Drivers' phones: the page, its log-in and push messages; drivers in the admin. Models: `models/driver.py`."""

@@ -1,1 +1,1 @@
-"""Where things are: distances, routes on streets, travel times, addresses, positions of drivers."""
+"""Where things are: distances, the service area, routes on streets, travel times, positions of drivers."""

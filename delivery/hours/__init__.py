@@ -1,1 +1,1 @@
-"""Hours of service of the installation and of accounts, outside which nothing is delivered."""
+"""Hours of service of the installation and of accounts, outside which nothing is picked up."""

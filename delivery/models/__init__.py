@@ -1,4 +1,4 @@
-"""Models of the core of area A, by subject. Imported from here by all but each other; those of leaves from the leaf."""
+"""Models of area A, by subject. Imported from here by all but each other; those of leaves alone, from the leaf."""
 
 from common.accounts import Environment
 from common.fields import parse_id

@@ -1,4 +1,4 @@
-"""Models of the core of area B, one module per noun; those of leaves are imported from the leaf.
+"""Models of area B, one module per noun; those that leaves alone need are imported from the leaf.
 
 A foreign key with `db_index=False` is the first column of another index.
 """

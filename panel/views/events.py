@@ -1,4 +1,4 @@
-"""The event log with every attempt, also as CSV, and sending events again."""
+"""The event log with every attempt, also as a file, and sending events again."""
 
 import logging
 from collections.abc import Iterable, Iterator

@@ -52,11 +52,13 @@ _NO_ACTIONS = {
     "nfe", "offer_pushes", "order_state", "phone_data", "posts", "session", "shell", "timetable", "urls", "views",
     "web_push", "words", "work",
 }  # fmt: skip  # a list of names
+_NO_LEAVES = {"admin", "api", "geo", "management", "migrations", "models", "papers", "webhooks"}
 _PLACES = [
     f"{area.name}.{folder}"
     for area in apps.get_app_configs()
     if isinstance(area, AreaConfig)
-    for folder in ("actions", *area.leaves)
+    for _finder, folder, is_package in pkgutil.iter_modules([area.path])
+    if is_package and folder not in _NO_LEAVES
 ]
 _MODULES = (
     *(f"{place}.{each.name}" for place in _PLACES for each in pkgutil.iter_modules(import_module(place).__path__)

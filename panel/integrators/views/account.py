@@ -23,7 +23,6 @@ from delivery.models import AuditEntry, WebhookAttempt
 from delivery.webhooks.outbox import OUTBOX
 from panel import attention
 from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
-from panel.integrators import hours
 from panel.views.base import AccountView
 
 _HOURS = 24
@@ -48,7 +47,6 @@ class Overview(AccountView):
             notices=attention.notices(self.account, self.environment, self.endpoints, at=now),
             steps=attention.first_steps(self.account, self.environment, self.endpoints[0], at=now),
             pickup_points=points,
-            hours=hours.of_account(self.account, self.environment, at=now),
         )
 
 

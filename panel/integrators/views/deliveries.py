@@ -1,4 +1,4 @@
-"""The list of an account's deliveries, also as CSV, the page of one, and moves of a sandbox delivery by hand."""
+"""The list of an account's deliveries, also as a file, the page of one, and moves of a sandbox delivery by hand."""
 
 import logging
 from collections.abc import Iterator

@@ -23,7 +23,6 @@ from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
 from panel import maps
-from panel.integrators import hours
 from panel.integrators.delivery_forms import (
     DeliveryForm,
     like,
@@ -133,7 +132,6 @@ class Request(FormView):
             form=form,
             key=key,
             has_errors=form.has_errors(),
-            hours=hours.of_account(self.account, self.environment, at=clock.now()),
             pickups=pickups(newest, form.pickup.points.values()),
             receivers=receivers(newest),
             has_geocoder=bool(settings.GEOCODER_URL),

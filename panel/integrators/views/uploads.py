@@ -9,12 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from common import clock
 from common.api.heavy import heavy
 from common.files import csv_files, table_files
 from common.files.csv_files import UnreadableFile
 from common.http_requests import is_cut_short
-from panel.integrators import hours, uploads
+from panel.integrators import uploads
 from panel.integrators.delivery_forms import like_pickup
 from panel.integrators.uploads import COLUMNS, MOST_BYTES
 from panel.views.base import RequestingView
@@ -63,7 +62,6 @@ class Upload(RequestingView):
             columns=list(COLUMNS.values()),
             most_rows=csv_files.MOST_IMPORTED,
             accepted=table_files.ACCEPTED,
-            hours=hours.of_account(self.account, self.environment, at=clock.now()),
             status=status,
         )
 

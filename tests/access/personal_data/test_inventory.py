@@ -30,8 +30,8 @@ _THEIRS_WITHOUT = {
     "contenttypes.ContentType": ("app_label", "model"),
     "pghistory.Context": ("metadata",),
 }
-# Personal columns of rows that are anonymised, which `common.forgetting` is not needed for: other triggers let them be
-# emptied, or who did something is kept as proof.
+# Personal columns of rows that are anonymised, which `common.postgresql.forgetting` is not needed for: other triggers
+# let them be emptied, or who did something is kept as proof.
 _NOT_BY_FORGETTING = {
     "delivery.Stop.failure_reason", "delivery.Delivery.cancel_reason", "integration.Invoice.issuer_document",
     "integration.Invoice.received_by", "integration.Order.created_by", "integration.StatusLog.by",

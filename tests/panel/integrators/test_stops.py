@@ -193,5 +193,5 @@ class TestReverse:
 
         shown = member.get(page_of(delivery).partition("stops")[0]).content.decode()
 
-        for text in ("Collected at B", "Not collected at C", "1 of 2 not collected", "from the points to A"):
+        for text in ("Collected at B", "Not collected at C", "1 of 2 not collected", "From the points to A"):
             assert text in " ".join(shown.split()), text
