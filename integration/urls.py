@@ -2,10 +2,10 @@ from django.conf import settings
 from django.urls import path
 
 from common.api.views import ApiRouter
+from integration.api.carriers import CarrierEventViewSet
+from integration.api.freight import ShippingViewSet
+from integration.api.invoices import InvoiceViewSet
 from integration.api.viewsets import EventViewSet, LabelViewSet, OrderViewSet
-from integration.carriers.api import CarrierEventViewSet
-from integration.freight.api import ShippingViewSet
-from integration.invoices.api import InvoiceViewSet
 from integration.manifests.api import ManifestViewSet
 from integration.sandbox.api import SandboxOrderViewSet, SandboxWebhookViewSet
 

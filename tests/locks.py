@@ -275,7 +275,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "integration/invoices/actions.py:receive": (
         f"{_SELLER}TestOrdersAndInvoices::test_are_stored_once",
-        "tests/integration/invoices/test_api.py::TestUpload::test_of_two_notes_that_do_not_fit_together_takes_none",
+        "tests/integration/api/test_invoices.py::TestUpload::test_of_two_notes_that_do_not_fit_together_takes_none",
     ),
     "integration/invoices/actions.py:link_by_hand": (_LINKED_BY_HAND,),
     "integration/invoices/actions.py:mark_void": (
@@ -286,7 +286,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "integration/accounts/keys.py:issue": (_KEYS,),
     "integration/invoices/actions.py:link": (
-        "tests/integration/invoices/test_api.py::TestStanding::test_leaves_codes_that_are_the_orders_own_or_of_another_note",
+        "tests/integration/api/test_invoices.py::TestStanding::test_leaves_codes_that_are_the_orders_own_or_of_another_note",
     ),
     "integration/manifests/actions.py:close": (_ORDER_ONLY,),
     "integration/manifests/actions.py:_locked": (f"{_SELLER}TestManifest::test_takes_an_order_once",),

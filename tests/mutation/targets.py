@@ -49,12 +49,12 @@ TARGETS: dict[str, tuple[str, ...]] = {
     ),
     "integration/freight/calculation.py": (
         "tests/integration/freight/test_calculation.py",
-        "tests/integration/freight/test_api.py",
+        "tests/integration/api/test_freight.py",
     ),
     "common/brazil/states.py": ("tests/common/brazil/test_states.py", "tests/integration/test_postcodes.py"),
     "integration/invoices/nfe.py": (
         "tests/integration/invoices/test_nfe.py",
-        "tests/integration/invoices/test_api.py",
+        "tests/integration/api/test_invoices.py",
     ),
     "access/rights.py": ("tests/access/test_rights.py", "tests/access/test_admin.py"),
     "access/roles.py": ("tests/access/test_roles.py", "tests/access/test_rights_by_url.py"),
