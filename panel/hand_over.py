@@ -11,7 +11,7 @@ from access.rights import Account
 from access.teams import TeamRefusal
 from common import clock, credentials
 from common.accounts import Role
-from panel.views.base import page_language, user_of
+from panel.base import page_language, user_of
 
 
 def invite(request: HttpRequest, account: Account, email: str) -> None:

@@ -27,11 +27,11 @@ from common.fields import any_of, folded
 from delivery.models import Delivery, Driver, Environment, Integrator, PickupPoint, Stop, parse_id
 from integration.invoices.models import Invoice
 from integration.models import Order, SearchCode, Seller, compact_document
+from panel.base import user_of
 from panel.filters import has_receiver
 from panel.pages import pages_for
 from panel.templatetags.orders import order_status
 from panel.templatetags.panel import first_line, order_names, state_badge
-from panel.views.base import user_of
 
 LONGEST = 100  # characters
 _SHORTEST = 2

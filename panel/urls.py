@@ -1,4 +1,4 @@
-"""URLs of the panel. Account and environment are part of the path; `panel.views.base` checks who may open it."""
+"""URLs of the panel. Account and environment are part of the path; `panel.base` checks who may open it."""
 
 from typing import Any
 

@@ -14,10 +14,10 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import condition, require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from panel.base import origin
 from panel.guide import description as translations
 from panel.guide import examples, pages, postman
 from panel.guide.catalogue import CODES, A, B
-from panel.views.base import origin
 
 _APIS = {A: gettext_lazy("Immediate delivery"), B: gettext_lazy("Order integration")}
 _MEDIA_TYPES = {

@@ -15,7 +15,7 @@ from integration.invoices import nfe
 from integration.invoices.actions import Doubt, DoubtCode
 from integration.invoices.models import Invoice, InvoiceLink
 from integration.models import Order
-from panel.views.base import SellerView
+from panel.base import SellerView
 
 # What is said of an invoice that is kept. Pages show a different value themselves, see `Invoice.differs`.
 DOUBTS = {

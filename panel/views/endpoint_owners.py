@@ -13,9 +13,9 @@ from delivery.models import WebhookEndpoint as EndpointOfAccount
 from integration.models import Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.webhooks.outbox import OUTBOX
+from panel.base import AccountView, SellerView
 from panel.filters import EventFilter, OrderEventFilter
 from panel.forms import AuthenticationForm
-from panel.views.base import AccountView, SellerView
 
 
 class OfAccount(AccountView):

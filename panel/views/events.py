@@ -29,9 +29,9 @@ from common.webhooks.models import FAILING, Attempt, EventState
 from common.webhooks.replays import Replayed
 from delivery.models import parse_id
 from delivery.refusals import refusal
+from panel.base import EndpointView
 from panel.filters import PER_PAGE, all_rows, listed
 from panel.forms import RangeForm
-from panel.views.base import EndpointView
 
 _log = logging.getLogger(__name__)
 # More than any recovery sends.

@@ -19,8 +19,8 @@ from delivery.models import Delivery, Environment, WebhookEndpoint
 from delivery.models.delivery import NOT_DELIVERED
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Order
+from panel.base import LoggedInView, user_of
 from panel.filters import HomeFilter, shown
-from panel.views.base import LoggedInView, user_of
 
 # With more accounts and sellers than this the page has a search field.
 _SEARCHED_FROM = 10

@@ -11,7 +11,7 @@ from common.actors import actor
 from common.pages import map_file
 from delivery.actions import dispatch_rules
 from delivery.places import geocoding
-from panel.views.base import LoggedInView, RequestingView, page_language
+from panel.base import LoggedInView, RequestingView, page_language
 
 
 class MapFile(LoggedInView):

@@ -15,8 +15,8 @@ from delivery.models import RefusedDeliveryCall
 from delivery.models import call as with_token
 from integration.models import RefusedSellerCall
 from integration.models import call as with_key
+from panel.base import AccountView, SellerView
 from panel.filters import RefusedCallFilter, listed
-from panel.views.base import AccountView, SellerView
 
 
 class RefusedCalls(AccountView):

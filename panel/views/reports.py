@@ -28,8 +28,8 @@ from delivery import reports
 from delivery.models import Delivery, Environment
 from integration import reports as order_reports
 from integration.models import Order
+from panel.base import AccountView, LoggedInView, SellerView
 from panel.filters import PER_PAGE
-from panel.views.base import AccountView, LoggedInView, SellerView
 
 LONGEST = timedelta(days=366)
 _EARLIEST, _LATEST = date(2000, 1, 1), date(2100, 12, 31)

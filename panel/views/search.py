@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 
 from common.postgresql.replica import may_be_old
+from panel.base import LoggedInView
 from panel.search import LONGEST, Search
-from panel.views.base import LoggedInView
 
 
 class SearchPage(LoggedInView):

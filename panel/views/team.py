@@ -19,9 +19,9 @@ from common import clock
 from common.accounts import Role
 from common.mail import outbox
 from delivery.models import Integrator
+from panel.base import AccountView, LoggedInView, SellerView, page_language, user_of
 from panel.filters import PeopleFilter, numbered, or_long_ago
 from panel.forms import InvitationForm
-from panel.views.base import AccountView, LoggedInView, SellerView, page_language, user_of
 
 # The name that the list shows: as people wrote it, or that of the log-in.
 _CALLED = Coalesce(NullIf(Trim(Concat("user__first_name", Value(" "), "user__last_name")), Value("")), "user__username")

@@ -25,8 +25,8 @@ from common.webhooks.outbox import outbox_of
 from delivery.models import parse_id
 from delivery.refusals import refusal
 from integration.actions import webhooks
+from panel.base import EndpointView
 from panel.forms import AuthenticationForm, NewEndpointForm, StatusesForm, UrlForm, checked_url
-from panel.views.base import EndpointView
 
 _FRESH = "fresh_secret"
 

@@ -32,8 +32,8 @@ from delivery.move_forms import MoveForm, done, whereabouts
 from delivery.refusals import refusal
 from delivery.words import text_of_simulator
 from panel import maps
+from panel.base import DispatcherView
 from panel.dispatch import board, on_duty
-from panel.views.base import DispatcherView
 
 _LONGEST_SEARCH = 100  # characters
 # Tabs with the route status they show; those without one are computed by the script. Seven short words fit on a phone.

@@ -19,9 +19,9 @@ from common.actors import actor
 from delivery import lifecycle
 from delivery.drivers import devices as driver_devices
 from delivery.models import Delivery, Driver, DriverDevice
+from panel.base import DispatcherView
 from panel.dispatch.on_duty import AtWork, on_time, with_work
 from panel.filters import DriverFilter, numbered
-from panel.views.base import DispatcherView
 
 _SHOWN = 20
 

@@ -22,8 +22,8 @@ from delivery.lifecycle import Status
 from delivery.models import AuditEntry, WebhookAttempt
 from delivery.webhooks.outbox import OUTBOX
 from panel import attention
+from panel.base import AccountView
 from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
-from panel.views.base import AccountView
 
 _HOURS = 24
 _HOUR = timedelta(hours=1)

@@ -21,8 +21,8 @@ from delivery.alerts.models import CHOSEN, EndpointAlerts
 from delivery.models import IntegratorMembership
 from delivery.refusals import refusal
 from panel import open_alerts
+from panel.base import AccountView, LoggedInView, page_language
 from panel.forms import AlertTimesForm, AlertUrlForm
-from panel.views.base import AccountView, LoggedInView, page_language
 
 _MOST_POSTS = 20
 _CHAT_ADDRESSES = {

@@ -33,8 +33,8 @@ from delivery.receivers import actions as receivers
 from delivery.refusals import refusal
 from delivery.sandbox import by_hand
 from panel import maps
+from panel.base import AccountView, LoggedInView
 from panel.filters import DeliveryFilter, all_rows, listed
-from panel.views.base import AccountView, LoggedInView
 
 _log = logging.getLogger(__name__)
 _WITH_FIELDS = ("position",)

@@ -16,10 +16,10 @@ from delivery.errors import PointChanged, TooManyPickupPoints
 from delivery.geo.distance import Point
 from delivery.models import PickupPoint
 from delivery.refusals import refusal
+from panel.base import RequestingView, user_of
 from panel.filters import PickupPointFilter, numbered
 from panel.forms import PickupPointForm, PolicyForm
 from panel.integrators.delivery_forms import check_served
-from panel.views.base import RequestingView, user_of
 
 _CHANGES = ("approve", "activate", "deactivate", "remove")
 

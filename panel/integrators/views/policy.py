@@ -10,8 +10,8 @@ from access import teams
 from common import clock
 from delivery.accounts import integrators
 from delivery.lifecycle import OnFailure
+from panel.base import RequestingView, user_of
 from panel.forms import PolicyForm
-from panel.views.base import RequestingView, user_of
 
 
 class Policy(RequestingView):

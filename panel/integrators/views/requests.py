@@ -23,6 +23,7 @@ from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
 from delivery.refusals import refusal
 from panel import maps
+from panel.base import RequestingView
 from panel.integrators.delivery_forms import (
     DeliveryForm,
     like,
@@ -33,7 +34,6 @@ from panel.integrators.delivery_forms import (
     priced,
     receivers,
 )
-from panel.views.base import RequestingView
 
 
 class FormView(RequestingView):

@@ -22,8 +22,8 @@ from delivery.models import Delivery, DropoffOptions
 from delivery.models.stop import LONGEST_INSTRUCTIONS
 from delivery.pricing import percent_of
 from delivery.refusals import refusal
+from panel.base import RequestingView
 from panel.integrators.delivery_forms import check_phone
-from panel.views.base import RequestingView
 
 
 class InstructionsField(forms.CharField):

@@ -15,9 +15,9 @@ from delivery.accounts import tokens
 from delivery.errors import TokenEnded, TooManyTokens
 from delivery.models import parse_id
 from delivery.refusals import refusal
+from panel.base import AccountView
 from panel.filters import TokenFilter, numbered, or_long_ago
 from panel.forms import CredentialNameForm
-from panel.views.base import AccountView
 
 # Session key of the id of a new token, until the next page has shown its clear text.
 _ISSUED = "issued_token"

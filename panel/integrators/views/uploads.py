@@ -13,10 +13,10 @@ from common.api.heavy import heavy
 from common.files import csv_files, table_files
 from common.files.csv_files import UnreadableFile
 from common.http_requests import is_cut_short
+from panel.base import RequestingView
 from panel.integrators import uploads
 from panel.integrators.delivery_forms import like_pickup
 from panel.integrators.uploads import COLUMNS, MOST_BYTES
-from panel.views.base import RequestingView
 
 _EXAMPLE = {
     "b-external_id": "P-1001", "b-name": "Ana Souza", "b-phone": "+55 11 97777-0001", "b-street": "Rua Augusta",

@@ -12,7 +12,7 @@ from common.actors import actor
 from integration.carriers import actions as carriers
 from integration.errors import CarrierInactive
 from integration.models import Carrier
-from panel.views.base import SellerView
+from panel.base import SellerView
 
 
 class _CarrierForm(forms.Form):

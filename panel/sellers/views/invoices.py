@@ -22,9 +22,9 @@ from integration.invoices import nfe
 from integration.invoices.actions import DoubtCode
 from integration.invoices.models import Invoice
 from integration.models import Order
+from panel.base import SellerView
 from panel.filters import InvoiceFilter, all_rows, find_orders, listed
 from panel.sellers.invoice_uploads import DOUBTS, keep_uploaded
-from panel.views.base import SellerView
 
 _MAY_MARK_VOID = "integration.change_invoice"
 _LONGEST_KEY = 19  # a bigint has at most 19 digits

@@ -23,9 +23,9 @@ from integration.models import Manifest, ManifestEntry, Order
 from integration.models.manifest import MOST_ORDERS
 from integration.models.order import LONGEST_CODE
 from integration.papers import files
+from panel.base import SellerView
 from panel.filters import ListFilter, find_orders, listed
 from panel.forms import LabelForm
-from panel.views.base import SellerView
 
 _LONGEST_KEY = 18  # digits, with which every number is a bigint
 _MOST_OFFERED = 20  # orders that the page of a manifest offers to add

@@ -31,10 +31,10 @@ from integration.models import Order, Simulation, WebhookEndpoint
 from integration.move_forms import MoveForm
 from integration.sandbox import by_hand
 from panel import attention
+from panel.base import SellerView
 from panel.filters import NEWEST, InvoiceFilter, OrderFilter, all_rows, listed
 from panel.forms import LabelForm
 from panel.sellers.invoice_uploads import keep_uploaded
-from panel.views.base import SellerView
 
 # The statuses of an order without trouble, in their order.
 _WAY = (Status.PENDING, Status.COLLECTED, Status.IN_TRANSIT, Status.OUT_FOR_DELIVERY, Status.DELIVERED)

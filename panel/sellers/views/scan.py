@@ -45,7 +45,7 @@ from integration.errors import IntegrationError
 from integration.lifecycle import BY_CARRIER, TABLE, Status
 from integration.models import Order, StatusLog
 from integration.models.order import LONGEST_CODE, LONGEST_PLACE, LONGEST_REASON
-from panel.views.base import LoggedInView, user_of
+from panel.base import LoggedInView, user_of
 
 _LIBRARY = "npm/@zxing/library/umd/index.min.js"
 # Of scans: one that was made less than this before is dated when it arrives, because calls take different times to

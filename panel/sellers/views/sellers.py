@@ -18,9 +18,9 @@ from common.mail import outbox
 from integration.accounts import keys, sellers
 from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
+from panel.base import LoggedInView, SellerView, origin, user_of
 from panel.forms import CredentialNameForm, NewSellerForm
 from panel.hand_over import fresh_link, invite, shown_once
-from panel.views.base import LoggedInView, SellerView, origin, user_of
 
 
 class KeysView(SellerView):

@@ -11,8 +11,8 @@ from common.measures import NumberField
 from integration.errors import TooHeavy
 from integration.freight import quotes
 from integration.freight.calculation import Package
+from panel.base import SellerView
 from panel.forms import PostcodeField
-from panel.views.base import SellerView
 
 
 class FreightForm(forms.Form):

@@ -16,7 +16,7 @@ from access.personal_data import InvalidPerson, Person, person
 from common import clock
 from common.actors import actor
 from common.api.heavy import heavy
-from panel.views.base import LoggedInView
+from panel.base import LoggedInView
 
 _LONGEST = 40
 _SHOWN = 50  # requests

@@ -20,9 +20,9 @@ from delivery.accounts import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint
 from delivery.refusals import refusal
+from panel.base import AccountView, LoggedInView, origin
 from panel.forms import NewAccountForm, checked_url
 from panel.hand_over import fresh_link, invite
-from panel.views.base import AccountView, LoggedInView, origin
 
 
 class NewAccount(LoggedInView, PermissionRequiredMixin):
