@@ -29,12 +29,12 @@ from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop
 from delivery.models import delivery as deliveries
 from delivery.models.delivery import DeliveryQuerySet
 from delivery.models.driver import DriverQuerySet
+from delivery.words import ROUTE_STATUSES, STATUSES
 from integration import words
 from integration.invoices.actions import compact_key
 from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
 from integration.models import Order, SearchCode, compact_document
 from integration.models.order import compact_code, compact_value
-from panel.templatetags.panel import status_name
 
 _SEARCH = forms.TextInput({"type": "search"})
 PER_PAGE = 50
@@ -192,8 +192,8 @@ class DeliveryFilter(PeriodFilter):
     status = django_filters.ChoiceFilter(
         label=_("Status"),
         choices=[
-            (RouteStatus.SCHEDULED.value, status_name(RouteStatus.SCHEDULED)),
-            *((s.value, status_name(s)) for s in Status),
+            (RouteStatus.SCHEDULED.value, ROUTE_STATUSES[RouteStatus.SCHEDULED]),
+            *((s.value, STATUSES[s]) for s in Status),
             (CALLED_OFF, pgettext_lazy("delivery", "Cancelled or expired")),
             (UNDER_WAY, _("Under way")),
             (LATE, pgettext_lazy("deliveries", "Late")),
