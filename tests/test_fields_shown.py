@@ -116,7 +116,7 @@ _UNSEEN = {
     "delivery.WebhookAttempt.token_hint": _OF_REQUEST,
     "delivery.WebhookAttempt.webhook_timestamp": _OF_REQUEST,
     "delivery.WebhookEndpoint.retry_after_until": "the answer to a recovery says it",
-    "delivery.WebhookEndpoint.secret_shown": "decides whether the secret is shown once more",
+    "delivery.WebhookEndpoint.secret_shown": "decides whether it is shown once more",  # pragma: allowlist secret
     "delivery.WebhookEvent.dead_since": "finds the events that failed",
     "delivery.WebhookEvent.failure": "a header of the request that is shown",
     "delivery.WebhookEvent.feed_position": "the API's cursor",
@@ -133,7 +133,7 @@ _UNSEEN = {
     "integration.WebhookAttempt.token_hint": _OF_REQUEST,
     "integration.WebhookAttempt.webhook_timestamp": _OF_REQUEST,
     "integration.WebhookEndpoint.retry_after_until": "the answer to a recovery says it",
-    "integration.WebhookEndpoint.secret_shown": "decides whether the secret is shown once more",
+    "integration.WebhookEndpoint.secret_shown": "decides whether it is shown once more",  # pragma: allowlist secret
     "integration.WebhookEvent.dead_since": "finds the events that failed",
     "integration.WebhookEvent.feed_position": "the API's cursor",
     "integration.WebhookEvent.trace_context": "of the tracing",

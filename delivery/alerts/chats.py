@@ -22,7 +22,7 @@ _calls = BoundedCalls(most=MOST, seconds=SECONDS)
 
 _LONGEST = 2000
 _KEY = r"[A-Za-z0-9_-]{1,128}"
-_TOKEN = r"(?:[A-Za-z0-9_-]|%3D){1,256}"  # noqa: S105  # a pattern
+_TOKEN = r"(?:[A-Za-z0-9_-]|%3D){1,256}"  # noqa: S105  # nosec B105  # a pattern
 _MICROSOFT = r"(?P<host>[a-z0-9.-]{1,200}\.(?:logic\.azure|(?P<power_automate>powerplatform))\.com)(?::443)?"
 _ADDRESSES = (
     (

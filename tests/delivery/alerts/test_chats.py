@@ -21,7 +21,7 @@ from tests.factories import BY, TokenFactory
 
 __all__ = ["Sink", "sink"]
 NOW = timezone.now
-SECRET = "s3cr3tS3cr3t"
+SECRET = "s3cr3tS3cr3t"  # pragma: allowlist secret
 TEAMS = f"triggers/manual/paths/invoke?api-version=1&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig={SECRET}"
 # As people copy them, as Apprise writes them, and where they are posted.
 ADDRESSES = {
