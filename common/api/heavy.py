@@ -35,7 +35,7 @@ def heavy_with(query: str) -> Callable[[Endpoint], Endpoint]:
 def heavy_if_large(endpoint: Endpoint) -> Endpoint:
     """Declare that this method of a view is heavy if the body of the request is over LARGE_BODY_BYTES."""
     endpoint.heavy_query = ""  # type: ignore[attr-defined]  # functions have attributes
-    endpoint.heavy_if_large = True  # type: ignore[attr-defined]
+    endpoint.heavy_if_large = True  # type: ignore[attr-defined]  # as above
     return endpoint
 
 
