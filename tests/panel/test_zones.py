@@ -47,7 +47,7 @@ class TestPages:
         assert f"Times: {city.name} time" in text
         if page == "delivery":
             assert f"from {NOON.astimezone(found.zone):%-d %b} {city.time}" in text
-            assert f"{timezone.now().astimezone(found.zone):%H:%M}" in text  # requested
+            assert f"{found.created_at.astimezone(found.zone):%H:%M}" in text  # requested
 
     def test_of_a_place_with_the_installations_time_do_not_say_whose_it_is(self, member, url, shop):
         assert "Times:" not in text_of(member.get(url("delivery", Delivery.objects.get().pk)))
@@ -58,7 +58,7 @@ class TestPages:
 
         text = text_of(member.get(url("deliveries")))
 
-        assert f"{timezone.now().astimezone(found.zone):%H:%M} ({city.name} time)" in text
+        assert f"{found.created_at.astimezone(found.zone):%H:%M} ({city.name} time)" in text
         assert text.count(f"({city.name} time)") == 2  # when it was requested, and its window
 
     def test_of_the_board_have_each_card_in_its_own(self, delivery):
@@ -154,9 +154,6 @@ class TestSellersPages:
     def manifest(self, seller, order):
         return manifests.create(seller=seller, environment="live", orders=[order], by=BY, at=timezone.now())
 
-    def there(self):
-        return f"{timezone.now().astimezone(RIO_BRANCO.zone):%H:%M}"
-
     def test_have_the_time_of_its_company(self, member, seller, order, manifest):
         pages = [
             ("seller_orders",),
@@ -167,7 +164,9 @@ class TestSellersPages:
 
         texts = [text_of(member.get(seller_url(name, seller, *keys))) for name, *keys in pages]
 
-        assert ["Times: Rio Branco time" in text and self.there() in text for text in texts] == [True] * 4
+        made = [f"{row.created_at.astimezone(RIO_BRANCO.zone):%H:%M}" for row in (order, order, manifest, manifest)]
+        assert all("Times: Rio Branco time" in text for text in texts)
+        assert all(time in text for time, text in zip(made, texts, strict=True))
 
     def test_read_typed_moments_in_it(self, staff, seller, order):
         ago = timezone.now().replace(second=0, microsecond=0)
