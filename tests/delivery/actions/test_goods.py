@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from fractions import Fraction
 from uuid import uuid4
 
 import pytest
@@ -18,7 +19,8 @@ from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, DriverDevice, GoodsInHand, Transition, WebhookEvent
 from delivery.models.delivery import OWED
 from delivery.pricing import Charge
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory
+from tests.money import half_up, percent_of
 
 NOW = timezone.now()
 MINUTE = timedelta(minutes=1)
@@ -116,6 +118,8 @@ class TestCollectionBeforeTheCancellation:
         assert outcomes == ["", "", "move_refused"]
         assert statuses(delivery) == ("FAILED", "RETURNING", ["FAILED", "FAILED"])
         assert [point["wasCollected"] for point in on_phone(driver)["route"]["points"][1:]] == [True, True]
+        row = Delivery.objects.get()
+        assert (owed(Charge.CANCEL_ACCEPTED), row.fee_after_pickup) == (row.cancel_fee, row.shipping_value)
         assert broken() == []
 
     def test_of_a_further_pickup_of_mode_reverse_is_recorded(self, driver):
@@ -155,16 +159,20 @@ class TestFee:
         assert (row.cancel_fee, owed(Charge.CANCEL_ACCEPTED), owed(Charge.CANCEL_COLLECTED)) == (fee, fee, Decimal(0))
         assert row.was_cancelled_after_pickup
 
-    def test_is_that_after_pickup_when_a_dispatcher_says_so(self, accepted, driver):
-        cancel(accepted)
-        collected(accepted, driver)
+    def test_is_that_after_pickup_when_a_dispatcher_says_so(self, driver):
+        TariffFactory.create(cancel_percent_accepted=30, cancel_percent_collected=50, driver_percent=80)
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2)
+        price, whole = delivery.shipping_value, delivery.driver_amount
+        cancelled = cancel(delivery)
+        collected(delivery, driver)
         assert "charge" in moves.allowed(Delivery.objects.get())
 
-        charged = moves.perform("charge", delivery=accepted, fields={}, by=BY, at=NOW)
+        charged = moves.perform("charge", delivery=delivery, fields={}, by=BY, at=NOW)
 
-        assert charged.cancel_fee == charged.shipping_value
-        assert charged.driver_amount is not None
-        assert owed(Charge.CANCEL_COLLECTED) == charged.shipping_value
+        fee = percent_of(price, Decimal(50))
+        assert (charged.cancel_fee, charged.driver_amount) == (fee, half_up(Fraction(whole * fee) / Fraction(price)))
+        assert cancelled.driver_amount < charged.driver_amount < whole
+        assert (owed(Charge.CANCEL_ACCEPTED), owed(Charge.CANCEL_COLLECTED)) == (0, fee)
         assert "charge" not in moves.allowed(Delivery.objects.get())
         assert broken() == []
 
