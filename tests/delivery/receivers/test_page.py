@@ -106,8 +106,8 @@ class TestSentence:
                 moment, told["made_at"] = moment + hour / 2, moment
             getattr(deliveries, name)(delivery=found, by=BY, at=moment, **told)
 
-        stops = Stop.objects.filter(delivery=found).select_related("delivery__driver").order_by("index")
-        assert [stop_state.read(stop, at=NOW).closed_at for stop in stops] == [
+        shown = Stop.objects.filter(delivery=found).select_related("delivery__driver").order_by("index")
+        assert [stop_state.read(stop, at=NOW).closed_at for stop in shown] == [
             number and begin + number * hour for number in closed
         ]
 
