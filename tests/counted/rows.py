@@ -122,4 +122,3 @@ def delivery(like: Delivery, route: RouteStatus, *, stops: Iterable[Figures] = (
     for index, stop in enumerate(stops):
         copy(first, **{"delivery_id": new.pk, "index": index, "status": row["status"], **stop})
     return copy(like, pk=new.pk, **row)
-

@@ -10,31 +10,22 @@ from django.utils import timezone
 
 from common.mail.models import Message
 from common.webhooks import breaker, health
-from common.webhooks.models import FAILING, EventState, Health
+from common.webhooks.models import EventState, Health
 from delivery.alerts import actions as alerts
 from delivery.alerts.models import AlertChoice, AlertKind, AlertPost, EndpointAlerts, ReportedTrouble, Trouble
 from delivery.lifecycle import Mode, RouteStatus, Status
 from delivery.models import (
-    AuditAction,
-    AuditEntry,
-    Delivery,
     Environment,
-    GoodsInHand,
     OffBecause,
-    PickupPoint,
-    RefusedDeliveryCallCount,
-    Token,
     Transition,
     WebhookEndpoint,
-    WebhookEvent,
     WebhookQueueItem,
 )
-from panel import attention, open_alerts
-from panel.views import home
+from panel import open_alerts
 from tests import smtp
 from tests.counted.moments import DAY, HOUR, MINUTE, NOON, TICK
 from tests.counted.rows import check, copy, counts
-from tests.factories import BY, DriverFactory, IntegratorFactory
+from tests.factories import BY, IntegratorFactory
 
 DOWN = breaker.OPENS_AFTER
 FAILED = {"status": Status.FAILED, "has_failed_stop": True}
@@ -80,7 +71,7 @@ def of_event(endpoint, pattern):
 
 @pytest.fixture
 def times(rules):
-    """Late is a delivery 30 minutes after the request and 10 for each of 3 km: an hour, and an alert 15 minutes after."""
+    """A delivery of 3 km is late an hour after the request, by 30 minutes and 10 for each km."""
     rules(late_without_driver_minutes=10, late_pickup_minutes=30, late_minutes_per_km=10)
     return {"distance_km": 3, "created_at": NOON - 75 * MINUTE - TICK}
 
@@ -310,7 +301,9 @@ def test_endpoints_of_which_another_state_is_to_be_told(endpoint, of_endpoint, o
     )
 
 
-@counts("delivery/alerts/actions.py:tell", "delivery/alerts/actions.py:_of_first", "delivery/alerts/actions.py:choice_of")
+@counts(
+    "delivery/alerts/actions.py:tell", "delivery/alerts/actions.py:_of_first", "delivery/alerts/actions.py:choice_of"
+)
 def test_who_is_told(account, endpoint, of_endpoint, other, in_sandbox, settings):
     smtp.use(settings, "smtp://127.0.0.1:9")
     people = iter(range(99))
@@ -322,9 +315,7 @@ def test_who_is_told(account, endpoint, of_endpoint, other, in_sandbox, settings
         user = User.objects.create_user(f"user{next(people)}", email, is_active=is_active)
         membership = of.memberships.create(user=user)
         if environment:
-            AlertChoice.objects.create(
-                membership=membership, environment=environment, language="en", **chosen | wanted
-            )
+            AlertChoice.objects.create(membership=membership, environment=environment, language="en", **chosen | wanted)
         return membership
 
     def url(of=of_first):

@@ -28,7 +28,7 @@ NORTH = PICKUP.latitude + 0.1  # 11 km
 
 def routes(of, *names, **values):
     """By its status, a delivery whose route has it."""
-    return {name.lower(): partial(of, RouteStatus(name), **values) for name in names}
+    return {f"with a route {name}": partial(of, RouteStatus(name), **values) for name in names}
 
 
 @pytest.fixture
@@ -47,7 +47,8 @@ def later(of_delivery):
 def test_deliveries_under_way(of_delivery, other, in_sandbox, later):
     check(
         lambda: Delivery.objects.in_progress(Environment.LIVE),
-        fit=routes(of_delivery, *IN_PROGRESS) | {"of another account": partial(of_delivery, RouteStatus.ACCEPTED, integrator=other)},
+        fit=routes(of_delivery, *IN_PROGRESS)
+        | {"of another account": partial(of_delivery, RouteStatus.ACCEPTED, integrator=other)},
         not_={
             "scheduled": later,
             "of the sandbox": partial(of_delivery, RouteStatus.AVAILABLE, **in_sandbox),
@@ -96,6 +97,9 @@ def test_offers_for_a_driver(of_delivery, later, other, in_sandbox, driver, shop
     check(offers(driver), of=offered, fit=fit | {"far away": far}, not_=not_)
 
     DriverPosition.objects.create(
+        driver=DriverFactory.create(), latitude=NORTH, longitude=PICKUP.longitude, recorded_at=NOON, recorded_by=BY
+    )
+    DriverPosition.objects.create(
         driver=driver, latitude=PICKUP.latitude, longitude=PICKUP.longitude, recorded_at=NOON - HOUR, recorded_by=BY
     )
     far_pickup = {"stops": [{"latitude": NORTH}]}
@@ -112,7 +116,6 @@ def test_offers_for_a_driver(of_delivery, later, other, in_sandbox, driver, shop
         not_=not_ | {"far away": far, "from a far pickup to a near A": far_pickup | reverse},
     )
 
-    DriverPosition.objects.all().delete()
     driver.latest.recorded_at -= TICK
     driver.latest.save(update_fields=["recorded_at"])
     check(offers(driver), of=offered, fit=fit | {"far away": far}, not_=not_)
@@ -176,12 +179,14 @@ def test_late_deliveries(of_delivery, later, other, in_sandbox, times):
     passed, to_come = {"deadline_at": NOON - TICK}, {"deadline_at": NOON}
     delivered = {"status": Status.DELIVERED}
     on_way_to_a = passed | {"status": Status.COLLECTED}
-    late, progressing = {"late": 1, "late now": 1, "under_way": 1}, {"under_way": 1}
+    progressing = {"under_way": 1, "watched": 1}
+    late = progressing | {"late": 1, "late now": 1}
 
     def found():
         progress = Delivery.objects.progress(at=NOON)
-        return {"late": Delivery.objects.late(Environment.LIVE, at=NOON).count()} | {
-            "late now": progress["late"], "under_way": progress["under_way"],
+        return {
+            "late": Delivery.objects.late(Environment.LIVE, at=NOON).count(), "late now": progress["late"],
+            "under_way": progress["under_way"], "watched": Delivery.objects.to_watch(at=NOON).count(),
         }  # fmt: skip  # a table
 
     check(
@@ -189,7 +194,7 @@ def test_late_deliveries(of_delivery, later, other, in_sandbox, times):
         fit={
             "with the goods for too long": (collected, late),
             "of another account": (partial(collected, integrator=other), late),
-            "of the sandbox": (partial(collected, **in_sandbox), {"late now": 1, "under_way": 1}),
+            "of the sandbox": (partial(collected, **in_sandbox), late | {"late": 0}),
             "with the goods, just in time": (partial(collected, created_at=NOON - HOUR), progressing),
             "offered for too long": (partial(of, RouteStatus.AVAILABLE, offer_at=NOON - 10 * MINUTE - TICK), late),
             "offered just now": (partial(of, RouteStatus.AVAILABLE, offer_at=NOON - 10 * MINUTE), progressing),
@@ -223,11 +228,17 @@ def test_late_deliveries(of_delivery, later, other, in_sandbox, times):
                 partial(collected, **reverse, **to_come, stops=[on_way_to_a, to_come | {"status": Status.ACCEPT}]),
                 progressing,
             ),
-            "scheduled and ready": (partial(later, scheduled_for=NOON - TICK), {"late": 1}),
+            "scheduled and ready": (partial(later, scheduled_for=NOON - TICK), {"late": 1, "watched": 1}),
+            "at A in time, after the deadline of a stop": (
+                partial(accepted, created_at=NOON - 30 * MINUTE, **passed, stops=[passed]), progressing,
+            ),
+            "bringing, at the first stop too late": (
+                partial(collected, **reverse, **to_come, pickup_deadline_at=NOON - TICK, stops=[to_come]), progressing,
+            ),
         },
         not_={
             "scheduled, ready now": later,
-            **routes(of, "FINISHED", "CANCELLED", "EXPIRED"),
+            **routes(of, "FINISHED", "CANCELLED", "EXPIRED", scheduled_for=NOON - HOUR),
         },
     )  # fmt: skip  # a table
 
@@ -277,6 +288,7 @@ def test_requests_by_hour(of_delivery, later, driver):
 
 
 @counts("delivery/models/delivery.py:DeliveryQuerySet.arrivals_due", "delivery/models/stop.py:ahead")
+@counts("delivery/models/stop.py:ArrivalEstimateQuerySet.obsolete")
 def test_routes_whose_arrival_times_are_to_be_computed(of_delivery, later, driver):
     of = partial(of_delivery, RouteStatus.ACCEPTED, last_sequence=2)
 
@@ -298,6 +310,7 @@ def test_routes_whose_arrival_times_are_to_be_computed(of_delivery, later, drive
     }
     not_ = {
         "with times": computed,
+        "with what it brings collected": partial(of_delivery, RouteStatus.COLLECTED, mode=Mode.REVERSE),
         "with no stop ahead": partial(of_delivery, RouteStatus.COLLECTED, **delivered),
         "at its end": partial(of_delivery, RouteStatus.RETURNING, stops=[{}]),
         **routes(of_delivery, "AVAILABLE", "FINISHED", "CANCELLED"),
@@ -313,6 +326,19 @@ def test_routes_whose_arrival_times_are_to_be_computed(of_delivery, later, drive
     }
     check(lambda: Delivery.objects.arrivals_due(at=NOON, moves_only=True), fit=due, not_=not_ | fresh | by_time)
     check(lambda: Delivery.objects.arrivals_due(at=NOON, moves_only=False), fit=due | by_time, not_=not_ | fresh)
+    check(
+        ArrivalEstimate.objects.obsolete,
+        fit={
+            "of a stop that is done": partial(computed, RouteStatus.COLLECTED, **delivered),
+            "of a route that is offered again": partial(computed, RouteStatus.AVAILABLE),
+            "of what is brought to A": partial(computed, RouteStatus.COLLECTED, mode=Mode.REVERSE),
+        },
+        not_={
+            "with the goods": partial(computed, RouteStatus.COLLECTED),
+            "on the way to A": computed,
+            "of what is to be brought": partial(computed, mode=Mode.REVERSE),
+        },
+    )
 
 
 @counts(
@@ -372,7 +398,11 @@ def test_drivers_near_a_place(db):
         return Driver.objects.by_distance(PICKUP)
 
     near = {"at the place": seen, "1.1 km away": partial(seen, north=0.01)}
-    away = {"11 km to the north": partial(seen, north=0.1), "10 km to the east": partial(seen, east=0.1)}
+    away = {
+        "11 km to the north": partial(seen, north=0.1),
+        "10 km to the east": partial(seen, east=0.1),
+        "4 km to the north and to the east": partial(seen, north=0.04, east=0.04),
+    }
     unknown = {"who has told no position": DriverFactory.create}
     old = {"far away long ago": partial(seen, north=0.1, at=NOON - TICK)}
     check(lambda: drivers().may_reach(radius_m=5000, fresh_since=NOON), fit=near | old | unknown, not_=away)

@@ -134,7 +134,7 @@ def test_endings_and_what_they_owe(of_delivery, own, driver):
 @counts("delivery/reports.py:service", "delivery/models/delivery.py:ON_TIME")
 def test_how_deliveries_went(ended, finished, own, not_own, driver, rules):
     rules(late_pickup_minutes=30, late_minutes_per_km=10)
-    in_time = {"distance_km": 3, "created_at": NOON - HOUR, "closed_at": NOON}  # which is 30 minutes and 3 × 10
+    in_time = {"distance_km": 3, "created_at": NOON - HOUR, "closed_at": NOON}  # which is 30 minutes and 10 a km
     of = partial(finished, **in_time)
     late = {"created_at": NOON - HOUR - TICK}
 
@@ -246,5 +246,3 @@ def test_why_drop_offs_failed(ended, finished, own, not_own, driver):
             **not_own,
         },
     )
-
-
