@@ -20,9 +20,6 @@ from tests.factories import DriverFactory
 Row = TypeVar("Row", bound=Model)
 Test = TypeVar("Test", bound=Callable[..., None])
 Figures = Mapping[str, Any]
-# How a row is made: by a function, or by that of the entry with these values.
-Made = Mapping[str, Any] | Callable[[], Any]
-
 # Places in the code, `module:function`, with the entries about them.
 ENTRIES: dict[str, list[str]] = {}
 
@@ -42,13 +39,13 @@ def check(
     found: Callable[[], Any],
     *,
     of: Callable[..., Any] | None = None,
-    fit: Mapping[str, Made | tuple[Made, Any]],
-    not_: Mapping[str, Made],
+    fit: Figures,
+    not_: Figures,
 ) -> None:
     """Compare what each row changes in what is `found`, beside the first of those that `fit`, which stays.
 
     `found`: a number, rows, or figures by name. A row that fits is one more of them, unless it says of which figures
-    how many. Those of `not_` change nothing. `of` makes a row of the values that differ from those of one that fits.
+    how many. Those of `not_` change nothing. A row is made by a function, or by `of` with values that differ.
     """
     expected = {name: row if isinstance(row, tuple) else (row, 1) for name, row in fit.items()}
     assert not expected.keys() & not_.keys()

@@ -254,7 +254,7 @@ def test_requests_by_hour(of_delivery, later, driver):
     cancelled = failed | {"cancelled_at": NOON, "cancel_fee": 0}
 
     def found():
-        hours = Counter()
+        hours: Counter[str] = Counter()
         for row in Delivery.objects.by_hour(since=NOON - HOUR):
             hours.update({name: number for name, number in row.items() if name != "hour"})
         return hours

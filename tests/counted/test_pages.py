@@ -394,7 +394,7 @@ def test_drivers_on_duty(of_delivery):
         drivers = on_duty.on_duty(Environment.LIVE, search="ana", at=NOON)
         return {
             "drivers": len(drivers), "routes": sum(each.route is not None for each in drivers),
-            "today": sum(each.driver.today for each in drivers),
+            "today": sum(each.driver.__dict__["today"] for each in drivers),
         }  # fmt: skip  # a table
 
     finished, cancelled = RouteStatus.FINISHED, RouteStatus.CANCELLED

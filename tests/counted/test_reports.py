@@ -56,7 +56,7 @@ def test_rows_of_an_account(finished, own, not_own, shop, of_delivery):
     under_way = {"under way": partial(of_delivery, RouteStatus.RETURNING)}
     for deliveries in (own, lambda: Delivery.objects.of(shop)):
         check(
-            lambda found=deliveries: list(reports.all_rows(found(), NOVEMBER)),
+            lambda found=deliveries: list(reports.all_rows(found(), NOVEMBER)),  # type: ignore[misc]  # called at once
             of=finished,
             fit={"at noon": {}, "at the same moment": {}, **AT_THE_EDGES},
             not_=not_own | OUTSIDE | under_way,
@@ -174,7 +174,7 @@ def test_what_drivers_have_earned(ended, finished, other, in_sandbox, driver, ru
     )  # fmt: skip  # a table
 
     def found():
-        figures = Counter()
+        figures: Counter[str] = Counter()
         for work in reports.of_drivers(NOVEMBER):
             figures.update({name: getattr(work, name) for name in ("routes", "km", "earned", "on_time")})
         return figures
