@@ -358,8 +358,8 @@ def test_drivers_for_an_offer(of_delivery, account, other):
     def declining(what):
         DeclinedOffer.objects.create(driver=of(), delivery=what, declined_at=NOON)
 
-    with_route = {route: partial(driver_with, route) for route in lifecycle.HELD}
-    done = {route: partial(driver_with, route) for route in (RouteStatus.FINISHED, RouteStatus.CANCELLED)}
+    with_route = {f"with a route {route}": partial(driver_with, route) for route in lifecycle.HELD}
+    done = {f"after a route {route}": partial(driver_with, route) for route in ("FINISHED", "CANCELLED")}
     check(
         lambda: Driver.objects.free_for(
             vehicle_type=VehicleType.MOTORCYCLE, environment=Environment.LIVE
