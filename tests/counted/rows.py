@@ -15,6 +15,7 @@ from common.fields import UUIDField, new_id
 from delivery import lifecycle
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import Delivery
+from integration.models import Order, SearchCode
 from tests.factories import DriverFactory
 
 Row = TypeVar("Row", bound=Model)
@@ -119,3 +120,23 @@ def delivery(like: Delivery, route: RouteStatus, *, stops: Iterable[Figures] = (
     for index, stop in enumerate(stops):
         copy(first, **{"delivery_id": new.pk, "index": index, "status": row["status"], **stop})
     return copy(like, pk=new.pk, **row)
+
+
+def order(like: Order, *, log: Iterable[Figures] = (), codes: Iterable[str] = (), **values: Any) -> Order:
+    """An order like this one with codes of its own, with entries of its log and further codes that find it."""
+    row = {"code": new_id().hex, "tracking_code": new_id().hex, **values}
+    new = copy(like, **row)
+    copy(like.status_log.get(), order=new)
+    for entry in log:
+        copy(like.status_log.get(), **{"order": new, "status": new.status, **entry})
+    for value in codes:
+        SearchCode.objects.create(seller=new.seller, environment=new.environment, order=new, value=value)
+    return new
+
+
+def rolled_back(act: Callable[[], Any]) -> Any:
+    """What this returns, which writes."""
+    with transaction.atomic():
+        found = act()
+        transaction.set_rollback(True)
+    return found

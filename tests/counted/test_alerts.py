@@ -5,7 +5,6 @@ from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils import timezone
 
 from common.mail.models import Message
@@ -24,7 +23,7 @@ from delivery.models import (
 from panel import open_alerts
 from tests import smtp
 from tests.counted.moments import DAY, HOUR, MINUTE, NOON, TICK
-from tests.counted.rows import check, copy, counts
+from tests.counted.rows import check, copy, counts, rolled_back
 from tests.factories import BY, IntegratorFactory
 
 DOWN = breaker.OPENS_AFTER
@@ -74,14 +73,6 @@ def times(rules):
     """A delivery of 3 km is late an hour after the request, by 30 minutes and 10 for each km."""
     rules(late_without_driver_minutes=10, late_pickup_minutes=30, late_minutes_per_km=10)
     return {"distance_km": 3, "created_at": NOON - 75 * MINUTE - TICK}
-
-
-def rolled_back(act):
-    """What this returns that writes."""
-    with transaction.atomic():
-        found = act()
-        transaction.set_rollback(True)
-    return found
 
 
 @counts(
