@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -164,7 +165,7 @@ def test_tracking(of_order, seller, not_own):
         )
         return sum(len(row.status_log) for row in rows)
 
-    alike = {
+    alike: dict[str, Any] = {
         "with the code": {},
         "with one that is alike": {"codes": ["nf12-3"]},
         "with both": {"codes": ["NF-1 2.3", "nf123"]},
@@ -229,7 +230,10 @@ def test_mails_that_are_withdrawn_or_forgotten(like, of_order):
     failed = {"status": Status.RETURNED, "state": MessageState.FAILED, **ended}
     another = partial(mail, of=of_order())
     kept = {"mails": 1, "messages": 1}
-    waiting = {"waits": (mail, {}), "one more waits": (partial(mail, status=Status.DELIVERY_FAILED), {})}
+    waiting: dict[str, Any] = {
+        "waits": (mail, {}),
+        "one more waits": (partial(mail, status=Status.DELIVERY_FAILED), {}),
+    }
     check(
         lambda: rolled_back(lambda: left(lambda: mails.withdraw(like.receiver_mails.all()))),
         fit=waiting
@@ -310,7 +314,7 @@ def test_orders_that_are_forgotten(of_order, not_own, settings):
         "created later": {"created_at": NOON + TICK},
         "forgotten before": {"forgotten_at": NOON},
     }
-    ends = {"until": NOON, "at": NOON + 90 * DAY}
+    ends: dict[str, Any] = {"until": NOON, "at": NOON + 90 * DAY}
     check(
         forget(lambda: forgetting.forget_orders_of(document="529.982.247-25", **ends)),
         of=of,
