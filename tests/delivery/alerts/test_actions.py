@@ -272,7 +272,8 @@ class TestPostDue:
         assert "<" not in text
 
     @pytest.mark.parametrize(
-        ("status", "state"), [(404, "failed"), (410, "failed"), (429, "waiting"), (500, "waiting"), (302, "waiting")]
+        ("status", "state"),
+        [(404, "failed"), (410, "failed"), (408, "waiting"), (429, "waiting"), (500, "waiting"), (302, "waiting")],
     )
     def test_repeats_what_may_help(self, endpoint, channel, status, state):
         channel.answers = [(status, {"Location": "http://127.0.0.1:1/"}, b"")]
@@ -498,8 +499,9 @@ class TestReportTrouble:
         assert "B: Another reason, requested" in AlertPost.objects.get().text
 
     def test_counts_a_delivery_with_two_first_failures_once_and_delays_nothing_by_them(
-        self, told, endpoint, request_at
+        self, told, endpoint, request_at, channel, monkeypatch
     ):
+        monkeypatch.setattr(alerts, "_MOST_NAMED", 1)
         now, retry = NOW(), Options(on_failure=OnFailure.RETRY)
         token = TokenFactory.create(integrator=endpoint.integrator)
         delivery = asking_for(retry, retry, collected=True, token=token)
@@ -511,6 +513,7 @@ class TestReportTrouble:
         assert alerts.tell_trouble(at=now + timedelta(minutes=1)) == 1
 
         assert subjects() == ["1 delivery of Loja needs attention (Live)"] * 2
+        assert not any("more" in text for text in AlertPost.objects.values_list("text", flat=True))
 
     def test_tells_each_first_failure_at_once_and_where_to_answer_it(self, told, endpoint, request_at, channel):
         now = NOW()
