@@ -25,7 +25,7 @@ from delivery.payload import Options
 from tests import smtp
 from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.proofs import asking_for
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory, add_endpoint
 
 __all__ = ["Sink", "sink"]
 NOW = timezone.now
@@ -133,6 +133,19 @@ class TestReportChanges:
         assert "Deliveries with events waiting: 1" in text
         assert f"{settings.SITE_URL}/panel/accounts/{endpoint.integrator_id}/live/webhook/" in text
         assert f"/panel/accounts/{endpoint.integrator_id}/live/alerts/" in text
+
+    def test_of_a_further_endpoint_are_posted_to_the_url_of_all_and_name_its_own_page(
+        self, endpoint, ana, mailbox, channel
+    ):
+        further = add_endpoint(endpoint.integrator.tokens.get())
+        fail(further)
+
+        assert alerts.tell_changes(at=NOW()) == 1
+        alert_posts.post_due()
+
+        ((_headers, body),) = channel.received
+        assert subjects() == ["Webhooks of Loja fail (Live, endpoint 2 (127.0.0.1:9))"]
+        assert f"/panel/accounts/{endpoint.integrator_id}/live/endpoints/2/webhook/" in json.loads(body)["text"]
 
     def test_waits_between_two_alerts(self, endpoint, ana, mailbox):
         now = NOW()
