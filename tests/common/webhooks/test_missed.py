@@ -30,9 +30,13 @@ def set_url(endpoint, since):
 
 @pytest.fixture
 def started(monkeypatch):
-    """The tasks that were sent, with their arguments."""
+    """The tasks that were sent to be run a minute later, with their arguments."""
     found = {}
-    monkeypatch.setattr(wake_up, "start", lambda task, *, after, **arguments: found.update({task: arguments}))
+
+    def send_task(task, *, kwargs=None, countdown=None):
+        found.update({task: kwargs} if countdown == 60 else {})
+
+    monkeypatch.setattr(wake_up.current_app, "send_task", send_task)
     return found
 
 
