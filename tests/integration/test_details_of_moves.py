@@ -75,9 +75,9 @@ class TestReport:
     def test_has_no_moment_in_the_future_of_a_clock_that_is_ahead(self, order):
         at = timezone.now()
 
-        moved(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
+        delivered = moved(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
 
-        assert at <= StatusLog.objects.latest("pk").occurred_at <= timezone.now()
+        assert at <= delivered.delivered_at == StatusLog.objects.latest("pk").occurred_at <= timezone.now()
 
     def test_dates_the_promise_by_the_moment_of_the_collection(self, seller):
         load_tariff()

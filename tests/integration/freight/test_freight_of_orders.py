@@ -169,7 +169,10 @@ def order_date(order):
 
 
 class TestPromisedDay:
-    def test_counts_from_the_first_sign_of_a_collection(self, seller, origin):
+    @pytest.mark.parametrize("days", [0, 3])
+    def test_counts_from_the_first_sign_of_a_collection(self, seller, origin, days):
+        FreightRate.objects.update(deadline_days=days)
+
         order = move(create_order(seller), Status.OUT_FOR_DELIVERY)
 
         assert order.promised_on.isoformat() == order_date(order)
