@@ -80,14 +80,14 @@ class TestFreightOfAnOrder:
         assert (order.package.weight_g, order.package.declared_centavos) == (429, 2143)
 
     def test_insures_the_value_of_the_invoice_instead_of_the_cost(self, seller, origin):
-        without, with_invoice = (
-            create_order(seller, orderId=str(value), invoice=value and {"value": value}).freight
-            for value in (None, 1000)
-        )
+        made = [
+            create_order(seller, orderId=str(value), invoice=None if value is None else {"value": value})
+            for value in (None, 0, 1000)
+        ]
 
-        assert with_invoice
-        assert without
-        assert with_invoice.amount - without.amount == (100_000 - 15_000) // 100  # ad valorem of 1 %
+        without, of_nothing, of_more = (order.freight.amount for order in made if order.freight)
+        assert (without - of_nothing, of_more - without) == (100, 850)  # ad valorem of 1 %, 50 reais are free
+        assert [order.package.declared_centavos for order in made] == [15_000, 0, 100_000]
 
     @pytest.mark.parametrize(
         ("changes", "field", "reason", "text"),
@@ -97,8 +97,11 @@ class TestFreightOfAnOrder:
             ({"receiver.address.zipCode": "none"}, "service", "no_coverage", "CEP none sem cobertura"),
             ({"items.0.dimensions": "1x1x1,16"}, "volumes", "too_heavy", "Peso acima do limite de 30 kg"),
             ({"items.0.dimensions": "999999x999999x999999,1"}, "service", "no_coverage", "grandes demais"),
+            (
+                {"items.0.dimensions": "5000x5000x5000,1", "volumes": 99}, "service", "no_coverage", "grandes demais",
+            ),  # by all volumes
         ],
-    )
+    )  # fmt: skip  # a table
     def test_is_none_with_the_reason_where_the_tariff_has_no_price(
         self, api, seller, origin, changes, field, reason, text
     ):
