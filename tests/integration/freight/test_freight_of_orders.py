@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
+from django.utils import timezone
 
 from common.brazil import business_days
 from integration.actions import orders
 from integration.freight import quotes
 from integration.freight.calculation import Package, Price
 from integration.freight.models import FreightRate
-from integration.lifecycle import Status
+from integration.lifecycle import WITH_REASON, Status
 from integration.models import Company, Order
 from tests.integration.factories import BY, create_order, order_body
 
@@ -193,5 +194,20 @@ class TestPromisedDay:
         day = datetime.combine(order.promised_on, time(), UTC)
 
         order = move(order, Status.DELIVERED, at=day + timedelta(hours=hours))  # midnight of the zone is 27:00 UTC
+
+        assert order.is_late is is_late
+
+    @pytest.mark.parametrize(
+        ("status", "is_late"),
+        [
+            (Status.IN_TRANSIT, True), (Status.DELIVERY_FAILED, True), (Status.RETURNED, False),
+            (Status.CANCELLED, False),
+        ],
+    )  # fmt: skip  # a table
+    def test_is_missed_by_what_is_still_to_come(self, seller, origin, status, is_late):
+        order = move(create_order(seller), Status.COLLECTED, at=timezone.now() - timedelta(days=40))
+        details = orders.Details(reason_code="ABSENT" if status in WITH_REASON else "")
+
+        order = orders.move(order=order, to=status, by=BY, at=timezone.now(), details=details)
 
         assert order.is_late is is_late
