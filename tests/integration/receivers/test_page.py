@@ -198,7 +198,10 @@ class TestText:
             (["cancelled"], ["Preparing", "Cancelled"]),
             (["out_for_delivery", "returned"], ["Preparing", "Out for delivery", "Returned"]),
             (["collected", "delivery_failed"], ["Preparing", "On the way", "Delivery failed", "Delivered"]),
-            (["collected", "delivery_failed", "in_transit"], ["Preparing", "On the way", "Out for delivery", "Delivered"]),
+            (
+                ["collected", "delivery_failed", "in_transit"],
+                ["Preparing", "On the way", "Out for delivery", "Delivered"],
+            ),
         ],
     )
     def test_has_no_steps_that_an_order_that_failed_did_not_have(self, client, order, way, steps):
