@@ -101,7 +101,7 @@ def create_order(
     environment: Any = Environment.LIVE,
     *,
     simulation_speed: Any = None,
-    at: datetime | None = None,
+    at: Any = None,
     **changes: Any,
 ) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""

@@ -61,6 +61,7 @@ class TestReport:
         load_tariff()
         Company.objects.update(postcode="01310100")
         order = orders.move(order=create_order(seller), to=Status.COLLECTED, by=BY, at=timezone.now())
+        assert order.promised_on is not None
         late_in_the_day = midnight(order.promised_on + timedelta(days=days)) + timedelta(hours=23)
         orders.move(order=order, to=Status.DELIVERED, by=BY, at=late_in_the_day)
 
