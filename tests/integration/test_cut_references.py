@@ -59,6 +59,8 @@ class TestMeans:
             ({"document": "529.982.247-25"}, {"recipient": MARIA}, True),
             ({"document": MARIA}, {"recipient": JOAO}, False),
             ({}, {"value": "150.00"}, True),
+            ({"orderCost": "150.005"}, {"value": "150.01"}, True),
+            ({"invoice": {"value": "150.005"}}, {"value": "150.01"}, True),
             ({"document": MARIA}, {"value": "150.00"}, True),
             ({"invoice": {"value": 999}}, {}, True),
             # The document decides where both are known: two people may spend the same.
