@@ -166,7 +166,7 @@ class TestPackageOfAnOrder:
         assert package.declared_centavos == up(Fraction(declared) * 100 / volumes)
         assert kilograms(next(order.weights)) == kilograms(Decimal(package.weight_g) / 1000)  # on the label
         sides = [tuple(map(int, text.split("x"))) for text, _kilograms, _quantity in each]
-        own = (package.width_cm, package.height_cm, package.length_cm)
+        own = (package.width_cm or 0, package.height_cm or 0, package.length_cm or 0)
         assert own in sides
         assert prod(own) == max(map(prod, sides))
 
