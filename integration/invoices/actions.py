@@ -21,6 +21,7 @@ from django.db.models.expressions import RawSQL
 
 from common.accounts import Environment
 from common.fields import composed, spellings
+from common.measures import to_the_centavo
 from integration.errors import (
     InvalidInvoice,
     InvoiceStorageFull,
@@ -499,10 +500,9 @@ def _same_receiver(invoice: Invoice, order: Order) -> bool | None:
 
 
 def _same_value(invoice: Invoice, order: Order) -> bool:
-    return bool(invoice.value) and invoice.value in (
-        order.stated_value(invoice.access_key),
-        round(order.cost, 2),
-    )
+    stated = order.stated_value(invoice.access_key)
+    amounts = [order.cost] if stated is None else [stated, order.cost]
+    return bool(invoice.value) and any(to_the_centavo(amount) == invoice.value for amount in amounts)
 
 
 def _alike(seller_id: int, environment: str, references: Collection[str]) -> dict[str, list[Order]]:
