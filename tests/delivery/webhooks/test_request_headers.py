@@ -51,9 +51,9 @@ class TestRequestOfAnAttempt:
     def test_of_a_failure_names_its_code(self, token, endpoint, sink, send_due):
         """Of a first failure, of one that is not tried again, and of one that is final."""
         delivery = asking_for(Options(), Options(on_failure=OnFailure.RETRY), token=token, collected=True)
-        of_c, at = {"delivery": delivery, "point": "C"}, timezone.now()
-        deliveries.fail(**of_c, code="CLOSED", reason="", by=BY, at=at)
-        deliveries.recall(**of_c, by=BY, at=at)
+        at = timezone.now()
+        deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=at)
+        deliveries.recall(delivery=delivery, point="C", by=BY, at=at)
         deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=at)
         deliveries.return_(delivery=delivery, by=BY, at=at)
         send_due()
