@@ -12,7 +12,7 @@ from delivery import task_names, tasks
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import routing
 from delivery.lifecycle import Mode
-from delivery.models import ArrivalEstimate
+from delivery.models import ArrivalEstimate, Delivery
 from delivery.windows import Window
 from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
 from tests.delivery.scheduled import scheduled
@@ -103,6 +103,26 @@ class TestRenew:
         first = way(DROPOFFS[0], DROPOFFS[1])
         assert seconds_until_arrivals(delivery, now) == {"C": first, "D": first + 120 + way(*DROPOFFS[1:])}
 
+    def test_counts_from_when_the_driver_was_at_a_stop_not_from_when_that_was_sent(self, now):
+        delivery = DeliveryFactory.create(collected=True, stops=2, at=now - timedelta(minutes=30))
+        made_at = now - timedelta(minutes=4)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=now, made_at=made_at)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, made_at) == {"C": way(*DROPOFFS[:2])}
+        assert ArrivalEstimate.objects.get().signal_at == made_at
+
+    def test_of_a_reverse_route_waits_for_the_stop_that_comes_first_now(self, now):
+        ready = now + timedelta(minutes=40)
+        windows = [Window(), Window(ready)]
+        delivery = scheduled(pickup=Window(), dropoffs=windows, at=now, mode=Mode.REVERSE, moves=("accept",))
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=now)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"C": 2400}
+
     def test_begins_at_the_position_and_counts_from_its_moment(self, now):
         driver = DriverFactory.create()
         delivery = DeliveryFactory.create(collected=True, driver=driver, stops=1, at=now - timedelta(minutes=5))
@@ -160,11 +180,14 @@ class TestRenew:
     def test_computes_again_after_a_move_of_the_route(self, now):
         delivery = DeliveryFactory.create(accepted=True, stops=1, at=now)
         arrivals.renew(at=now)
-        moves(delivery, now, "collect")
+        # So long after the acceptance that the times stay the same.
+        collected = now + timedelta(minutes=5)
+        moves(delivery, collected, "collect")
 
-        assert arrivals.renew(at=now, moves_only=True) == 1
+        assert [arrivals.renew(at=collected, moves_only=True) for _twice in range(2)] == [1, 0]
 
-        assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0])}
+        assert seconds_until_arrivals(delivery, collected) == {"B": way(PICKUP, DROPOFFS[0])}
+        assert ArrivalEstimate.objects.get().sequence == Delivery.objects.get().last_sequence
 
     @pytest.mark.parametrize(("moves_only", "written"), [(True, 0), (False, 1)])
     def test_follows_the_driver_unless_for_moves_only(self, now, moves_only, written):

@@ -5,11 +5,13 @@ from decimal import Decimal
 
 import pytest
 from django.core.signing import Signer
+from django.utils import timezone
 
 from delivery.actions import quotes
+from delivery.errors import QuoteExpired
 from delivery.models import Delivery, Integrator, PickupPoint, Tariff
 from tests.delivery.api.calls import MISSING, QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
-from tests.factories import TokenFactory, payload
+from tests.factories import TokenFactory, payload, validated_payload
 
 
 def quote(api, body=None):
@@ -127,10 +129,15 @@ class TestARequestWithAQuoteId:
         assert "Quote again" in problem["detail"]
         assert_nothing_written()
 
-    def test_of_almost_ten_minutes_is_honoured(self, api, age):
-        age(minutes=9, seconds=30)
+    def test_is_honoured_until_the_moment_of_its_expiry(self, token):
+        of, at = {"token": token, "payload": validated_payload()}, timezone.now()
+        quoted, _is_linked = quotes.quote(**of, at=at)
+        quote_id = quotes.issue(quoted, **of, at=at)
+        expires = at + timedelta(minutes=10)
 
-        assert request(api, quote(api)["Quote-Id"]).status_code == 201
+        assert quotes.redeem(quote_id, **of, at=expires - timedelta(microseconds=1)) == quoted
+        with pytest.raises(QuoteExpired):
+            quotes.redeem(quote_id, **of, at=expires)
 
     @pytest.mark.parametrize("minutes", [0, 20])
     def test_of_another_account_is_refused_alike_before_and_after_its_expiry(self, api, client_of, age, minutes):
