@@ -23,6 +23,7 @@ from delivery.actions import deliveries, quotes
 from delivery.alerts import actions as alerts
 from delivery.alerts.models import AlertPost
 from delivery.drivers import devices
+from delivery.errors import LogInLinkUnusable
 from delivery.models import (
     AccountScope,
     Delivery,
@@ -75,7 +76,7 @@ def link_to(account: Any, model: Any) -> Twice:
 def invitation(account: Any) -> Twice:
     owner = User.objects.create_user("maria")
     account.memberships.create(user=owner, role=Role.OWNER)
-    invited = {"role": Role.MEMBER, "by": owner, "language": "en", "at": NOW()}
+    invited: dict[str, Any] = {"role": Role.MEMBER, "by": owner, "language": "en", "at": NOW()}
     made = invitations.invite(account=account, email=ANA, **invited).invitation
     accept = partial(invitations.sign_up, invitation=made, name="Ana", password=PASSWORD, at=NOW())
     return Twice(accept, invitations.NotOpen, {User: 2, type(account.memberships.get(user=owner)): 2})
@@ -90,7 +91,7 @@ def enrolment_code() -> Twice:
 def phone() -> Twice:
     link = devices.issue_link(driver=DriverFactory.create(), by=BY, at=NOW())
     pair = partial(devices.log_in, token=link, phone="Phone", language="en", at=NOW())
-    return Twice(pair, devices.LogInLinkUnusable, {DriverDevice: 1})
+    return Twice(pair, LogInLinkUnusable, {DriverDevice: 1})
 
 
 def code_of_an_app() -> Twice:
@@ -110,10 +111,12 @@ def confirmed_upload() -> Twice:
     scope, _price = AccountScope(IntegratorFactory.create(), Environment.LIVE), TariffFactory.create()
     rows = "Order number;Recipient;Street;latitude;longitude\nA-1;Ana;Rua;{};{}".format(*DROPOFFS[0]).encode()
     pickup = PickupPointFactory.create(integrator=scope.integrator)
-    draft = uploads.read(rows, "today.csv", scope=scope, sender={"name": "Shop", "phone": "1", "point": str(pickup.pk)})
+    draft: Any = uploads.read(
+        rows, "today.csv", scope=scope, sender={"name": "Shop", "phone": "1", "point": str(pickup.pk)}
+    )
     work = partial(uploads.advance, draft.id, scope=scope, by=BY, points=[pickup])
     work()
-    checked = uploads.find(draft.id, scope=scope)
+    checked: Any = uploads.find(draft.id, scope=scope)
     checked.is_confirmed = True
     checked.save()
     return Twice(work, lambda first: first, {Delivery: 1})
