@@ -479,8 +479,9 @@ class TestLinks:
 
         create_order(seller, orderId="123")
         assert linked(invoice) == ["1-23"]
+        both = send_invoice(seller, nfe_xml(items=("1-23", "12-3"), key=access_key(3)).encode())
         create_order(seller, orderId="12-3")
-        assert linked(invoice) == ["12-3"]
+        assert (linked(invoice), linked(both)) == (["12-3"], ["1-23", "12-3"])
         assert linked(send_invoice(seller, nfe_xml(items=("12-3", "1-23"), key=access_key(2)).encode())) == [
             "1-23", "12-3",
         ]  # fmt: skip  # a list of codes
