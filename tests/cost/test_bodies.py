@@ -4,10 +4,12 @@ The CPU time is bounded, and no answer is an error of ours. The fields are read 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from datetime import timedelta
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -18,7 +20,7 @@ from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from tests.cost.cpu import Child, assert_cheap, undone
-from tests.cost.worst import SIZE, json_values
+from tests.cost.worst import EXTREMES, SIZE, json_values
 from tests.cost.wsgi import ask
 from tests.endpoints import ENDPOINTS
 from tests.factories import payload
@@ -135,6 +137,26 @@ def test_the_worst_of_every_field_is_cheap(path, headers_for, address_of):
         },
         seconds=SECONDS,
     )
+
+
+# Fields with a moment, by their names.
+MOMENT = re.compile(r"(At|Date|From|To)$")
+MOMENTS = {
+    path: found
+    for path, each in BODIES.items()
+    if (found := [place for place, _kind in pointers(each.serializer) if MOMENT.search(str(place[-1]))])
+}
+
+
+@pytest.mark.parametrize("path", MOMENTS)
+def test_the_first_and_the_last_moment_of_all_in_each_field_are_no_error_of_ours(path, headers_for, address_of):
+    address, headers, soon = address_of(path), headers_for(path), json.dumps(str(timezone.now() + timedelta(hours=1)))
+    ordinary = body_of(path)
+    for place in MOMENTS[path]:
+        ordinary = json.loads(body_with(ordinary, place, soon))
+
+    for place, moment in product(MOMENTS[path], EXTREMES):
+        send(path, address, body_with(deepcopy(ordinary), place, json.dumps(moment)), headers)
 
 
 VALUES = st.recursive(

@@ -232,6 +232,8 @@ class TestSetFilter:
         ],
     )
     def test_stores_the_statuses_in_their_order_and_all_as_none(self, endpoint, chosen, stored):
+        WebhookEndpoint.objects.update(statuses=["COLLECTED"])
+
         endpoints.set_filter(endpoint=endpoint, statuses=chosen, by=BY, at=timezone.now())
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).statuses == stored

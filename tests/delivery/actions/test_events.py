@@ -263,6 +263,16 @@ class TestReplayOfWhatWaits:
 
         assert self.item(chosen).tries == 4
 
+    @pytest.mark.parametrize("ahead", [False, True])
+    def test_keeps_the_tries_of_what_is_due_already(self, failing, ahead):
+        _other, chosen = failing
+        at = timezone.now()
+        WebhookQueueItem.objects.filter(delivery=chosen).update(due_at=at)
+
+        replays.replay(events=chosen.events.filter(sequence=1), by=BY, at=at, ahead=ahead)
+
+        assert self.item(chosen).tries == 5
+
     def test_does_not_wait_for_the_next_probe_but_for_the_pause_that_the_endpoint_asked_for(self, failing, endpoint):
         _other, chosen = failing
         later = timezone.now() + timedelta(minutes=1)

@@ -18,7 +18,8 @@ from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, DriverDevice, GoodsInHand, Transition, WebhookEvent
 from delivery.models.delivery import OWED
 from delivery.pricing import Charge
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory
+from tests.money import percent_of
 
 NOW = timezone.now()
 MINUTE = timedelta(minutes=1)
@@ -155,16 +156,20 @@ class TestFee:
         assert (row.cancel_fee, owed(Charge.CANCEL_ACCEPTED), owed(Charge.CANCEL_COLLECTED)) == (fee, fee, Decimal(0))
         assert row.was_cancelled_after_pickup
 
-    def test_is_that_after_pickup_when_a_dispatcher_says_so(self, accepted, driver):
+    @pytest.mark.parametrize("percent", [0, 100])
+    def test_is_that_after_pickup_when_a_dispatcher_says_so(self, driver, rules, percent):
+        rules(driver_share_percent=50)
+        TariffFactory.create(cancel_percent_collected=percent)
+        accepted = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2)
+        earned, fee = accepted.driver_amount, percent_of(accepted.shipping_value, Decimal(percent))
         cancel(accepted)
         collected(accepted, driver)
         assert "charge" in moves.allowed(Delivery.objects.get())
 
         charged = moves.perform("charge", delivery=accepted, fields={}, by=BY, at=NOW)
 
-        assert charged.cancel_fee == charged.shipping_value
-        assert charged.driver_amount is not None
-        assert owed(Charge.CANCEL_COLLECTED) == charged.shipping_value
+        assert (charged.cancel_fee, owed(Charge.CANCEL_COLLECTED)) == (fee, fee)
+        assert charged.driver_amount == (earned if percent else 0)
         assert "charge" not in moves.allowed(Delivery.objects.get())
         assert broken() == []
 

@@ -49,14 +49,21 @@ def offered_at(begin, end):
 class TestRequest:
     @pytest.mark.parametrize(
         ("ahead", "route"),
-        [(NOBODY, RouteStatus.AVAILABLE), (NOBODY + SECOND, RouteStatus.SCHEDULED), (-MINUTE, RouteStatus.AVAILABLE)],
+        [
+            (NOBODY, RouteStatus.AVAILABLE),
+            (NOBODY + SECOND, RouteStatus.SCHEDULED),
+            (15 * MINUTE, RouteStatus.AVAILABLE),  # should have been offered before it was requested
+            (-MINUTE, RouteStatus.AVAILABLE),
+        ],
     )
-    def test_is_scheduled_where_it_is_ready_later_than_its_lead(self, ahead, route):
+    def test_is_scheduled_where_it_is_ready_later_than_its_lead(self, settings, ahead, route):
         delivery = scheduled(ahead, at=NOW)
 
         assert (delivery.status, status(delivery)) == ("PENDING", route)
         ready = NOW + ahead if ahead > timedelta(0) else None
         assert Delivery.objects.get(pk=delivery.pk).scheduled_for == ready
+        offered = NOW + SECOND if route == RouteStatus.SCHEDULED else NOW
+        assert delivery.offer_expires_at == offered + settings.OFFER_TTL
 
     def test_is_offered_at_least_ten_minutes_before(self):
         DriverFactory.create(at_point=PICKUP)
