@@ -48,6 +48,10 @@ BESIDE = SECOND / MINUTE
         ((60,), (None, 80 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
         ((60, 90), (70, 90 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
         ((60, 90), (80, 100 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
+        # what is ready already is ready now
+        ((-600,), (120 + BESIDE,), READY, Code.WINDOWS_CONTRADICT),
+        ((-600,), (None, 20 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
+        ((), (-600, 20 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
     ],
 )
 def test_refuses(pickup, dropoff, where, code):
@@ -66,6 +70,7 @@ def test_refuses(pickup, dropoff, where, code):
         ((60,), (None, 80)),
         ((60, 90), (40, 90)),
         ((), (120,)),
+        ((-600,), (120,)),
     ],
 )
 def test_accepts(pickup, dropoff):

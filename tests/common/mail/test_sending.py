@@ -187,6 +187,7 @@ class TestSendDue:
         [
             ({"tries": 6}, "interrupted each time"),  # every worker was killed
             ({"expires_at": timezone.now()}, "expired"),
+            ({"expires_at": timezone.now(), "error": "421 busy"}, "expired; 421 busy"),
             ({"body_ciphertext": "unreadable"}, "no key of CREDENTIALS_KEYS decrypts it"),
         ],
     )

@@ -117,6 +117,8 @@ class TestCollectionBeforeTheCancellation:
         assert outcomes == ["", "", "move_refused"]
         assert statuses(delivery) == ("FAILED", "RETURNING", ["FAILED", "FAILED"])
         assert [point["wasCollected"] for point in on_phone(driver)["route"]["points"][1:]] == [True, True]
+        row = Delivery.objects.get()
+        assert (owed(Charge.CANCEL_ACCEPTED), row.fee_after_pickup) == (row.cancel_fee, row.shipping_value)
         assert broken() == []
 
     def test_of_a_further_pickup_of_mode_reverse_is_recorded(self, driver):
