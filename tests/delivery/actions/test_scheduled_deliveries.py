@@ -112,6 +112,7 @@ class TestOffer:
     def test_is_expected_later_once_a_driver_is_near(self):
         delivery = scheduled(50 * MINUTE, at=NOW)
         DriverFactory.create(at_point=PICKUP)
+        DriverFactory.create(**AT_15_MINUTES)
 
         schedule.plan(at=NOW)
 

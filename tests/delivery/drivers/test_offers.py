@@ -96,6 +96,24 @@ class TestOffers:
         assert "contacts" not in str(shown)
         assert delivery.contact_phone not in str(shown)
 
+    @pytest.mark.parametrize(
+        ("packages", "parcels"),
+        [
+            ([], None),
+            ([{"description": "Flowers"}], {"count": 1, "largestCm": [], "kg": None}),
+            ([{"height": 10, "weight": None, "quantity": None}], {"count": 1, "largestCm": [10], "kg": None}),
+            ([{"weight": 2.5, "quantity": 2}, {"weight": 1}], {"count": 3, "largestCm": [], "kg": 6}),
+            (
+                [{"height": 20, "width": 40, "length": 30, "quantity": 3}, {"height": 1, "width": 2, "length": 50}],
+                {"count": 4, "largestCm": [50, 2, 1], "kg": None},
+            ),
+        ],
+    )
+    def test_say_how_many_parcels_there_are_how_large_and_how_heavy(self, packages, parcels):
+        DeliveryFactory.create(payload=validated_payload(stops=1, packages=packages))
+
+        assert phone().state()["offers"][0]["parcels"] == parcels
+
     def test_hide_amounts_without_a_share(self):
         offer()
 
