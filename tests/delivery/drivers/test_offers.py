@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from common.pages.page_updates import STREAM
-from delivery.actions import deliveries, moves
+from delivery.actions import deliveries, drivers, moves
 from delivery.drivers import state
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
@@ -63,6 +63,15 @@ class TestDuty:
         assert answer["driver"]["onDuty"]
         assert answer["driver"]["reportsHere"]
         assert [item["deliveryId"] for item in answer["offers"]] == [str(delivery.pk)]
+
+    @pytest.mark.parametrize(("on_duty", "has_route"), [(True, False), (False, True), (False, False)])
+    def test_or_a_route_lets_the_phone_report(self, on_duty, has_route):
+        ana = phone()
+        if has_route:
+            DeliveryFactory.create(accepted=True, driver=ana.driver)
+        drivers.set_duty([ana.driver], on_duty=on_duty)
+
+        assert ana.state()["driver"]["reportsHere"] is (on_duty or has_route)
 
     def test_does_not_end_with_a_route(self):
         ana, delivery = phone(), offer()
