@@ -160,16 +160,20 @@ class TestProgress:
         assert ["aria-current" in state for state, _name in steps] == [number == done - 1 for number in range(4)]
 
     @pytest.mark.parametrize(
-        ("moves", "steps"),
+        ("moves", "last", "steps"),
         [
-            ((), ["Preparing", "Not delivered"]),
-            (("accept",), ["Preparing", "To the shop", "Not delivered"]),
-            (("accept", "collect"), ["Preparing", "To the shop", "On the way", "Not delivered"]),
+            ((), "cancel", ["Preparing", "Not delivered"]),
+            ((), "expire", ["Preparing", "Not delivered"]),
+            (("accept",), "cancel", ["Preparing", "To the shop", "Not delivered"]),
+            (("accept", "collect"), "cancel", ["Preparing", "To the shop", "On the way", "Not delivered"]),
         ],
     )
-    def test_is_without_the_steps_that_a_cancellation_left_out(self, client, moves, steps):
+    def test_is_without_the_steps_that_its_end_left_out(self, client, moves, last, steps):
         found = delivery(moves=moves)
-        move("cancel", found, reason="x")
+        if last == "cancel":
+            move("cancel", found, reason="x")
+        else:
+            deliveries.expire(delivery=found, by=BY, at=found.offer_expires_at)
 
         content = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
 
