@@ -75,11 +75,6 @@ class TestFreightOfAnOrder:
         assert "^FDCEP 40020-000^FS" in label
         assert "^FD40020000^FS" in label
 
-    def test_weighs_a_volume_up_to_the_gram(self, seller, origin):
-        order = create_order(seller, volumes=7, **_PARCELS)
-
-        assert (order.package.weight_g, order.package.declared_centavos) == (429, 2143)
-
     def test_insures_the_value_of_the_invoice_instead_of_the_cost(self, seller, origin):
         made = [
             create_order(seller, orderId=str(value), invoice=None if value is None else {"value": value})
