@@ -79,6 +79,8 @@ class TestFreightOfAnOrder:
         order = create_order(seller, volumes=7, **_PARCELS)
 
         assert (order.package.weight_g, order.package.declared_centavos) == (429, 2143)
+        order.stated_volumes = None  # of before orders said it; the database refuses the change
+        assert (order.package.weight_g, order.package.declared_centavos) == (3000, 15_000)
 
     def test_insures_the_value_of_the_invoice_instead_of_the_cost(self, seller, origin):
         made = [
