@@ -420,8 +420,9 @@ def record_digests(*, at: datetime) -> int:
         .filter(has_readers, Q(alerts__digest_on=None) | ~Q(alerts__digest_on=today))
         .distinct()
     )
-    ids = list(due.order_by("pk").values_list("pk", flat=True)[: health.MOST_AT_ONCE])
-    return sum(each(ids, partial(_record_digest, at=at), doing="record the digest of the webhook endpoint"))
+    ids = list(due.order_by("pk").values_list("pk", flat=True))
+    what = "record the digest of the webhook endpoint"
+    return sum(each(ids, partial(_record_digest, at=at), doing=what, most=health.MOST_AT_ONCE))
 
 
 @transaction.atomic

@@ -6,9 +6,8 @@ import pytest
 from django.utils import timezone
 
 from common.pages import page_updates
-from common.workers import wake_up
 from common.workers.wake_up import BackgroundWork
-from delivery import task_names, tasks
+from delivery import tasks
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import routing
 from delivery.lifecycle import Mode
@@ -321,31 +320,6 @@ class TestRoutingEngine:
         assert before == {"B": way(PICKUP, DROPOFFS[0])}
         assert seconds_until_arrivals(delivery, now) == {"B": 900}
         assert set(ArrivalEstimate.objects.values_list("engine", flat=True)) == {"valhalla"}
-
-
-class TestMove:
-    @pytest.fixture
-    def wake_ups(self, monkeypatch):
-        sent = []
-        monkeypatch.setattr(wake_up, "send", lambda task, **_messages: sent.append(task))
-        return sent
-
-    def test_wakes_a_worker_after_the_commit(self, now, wake_ups, django_capture_on_commit_callbacks):
-        delivery = DeliveryFactory.create(accepted=True, at=now)
-
-        with django_capture_on_commit_callbacks(execute=True):
-            moves(delivery, now, "collect")
-            assert wake_ups == []
-
-        assert wake_ups == [task_names.RENEW_ARRIVALS]
-
-    def test_wakes_none_before_a_driver_has_the_route(self, now, wake_ups, django_capture_on_commit_callbacks):
-        delivery = DeliveryFactory.create(at=now - timedelta(days=1))
-
-        with django_capture_on_commit_callbacks(execute=True):
-            deliveries.expire(delivery=delivery, by=BY, at=now)
-
-        assert wake_ups == []
 
 
 class TestTask:

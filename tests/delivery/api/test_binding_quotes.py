@@ -109,12 +109,14 @@ class TestARequestWithAQuoteId:
 
         for pointer, value in [
             ("#/pickup/address/latitude", -23.5614),
+            ("#/pickup/address/longitude", -46.6558),
+            ("#/dropoffs/0/address/latitude", -23.5521),
             ("#/dropoffs/2/address/longitude", -46.6401),
+            ("#/dropoffs", payload()["dropoffs"][::-1]),
             ("#/dropoffs", payload()["dropoffs"][:2]),
             ("#/deliveryMode", "RETURN"),
             ("#/vehicleType", "CAR"),
-            ("#/orderPackages/0/weight", 3),
-            ("#/orderPackages/0/quantity", 3),
+            *((f"#/orderPackages/0/{measure}", 3) for measure in ("height", "width", "length", "weight", "quantity")),
             ("#/orderPackages", MISSING),
         ]:
             problem = assert_problem(request(api, quote_id, changed(pointer, value)), 422, "quote_mismatch")

@@ -124,10 +124,12 @@ class TestAWindow:
         assert prices[0] == prices[1]
 
     def test_is_part_of_what_a_quote_is_for(self, api, ahead):
-        body = with_windows({KEYS[0]: ahead(90), KEYS[3]: ahead(200)})
+        values = dict(zip(KEYS, map(ahead, (90, 150, 100, 200)), strict=True))
+        body = with_windows(values)
         quote_id = api.post(QUOTE, body)["Quote-Id"]
 
-        for other in ({}, {KEYS[0]: ahead(91), KEYS[3]: ahead(200)}, {KEYS[0]: ahead(90)}):
+        later = dict(zip(KEYS, map(ahead, (91, 151, 101, 201)), strict=True))
+        for other in ({}, *({**values, key: moment} for key, moment in later.items())):
             assert_problem(
                 api.post(REQUEST, with_windows(other), headers={"Quote-Id": quote_id}), 422, "quote_mismatch"
             )

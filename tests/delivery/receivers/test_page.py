@@ -415,12 +415,13 @@ class TestNote:
         assert not ReceiverNote.objects.exists()
 
     def test_is_taken_ten_times_an_hour(self, client):
-        found = delivery()
+        found = delivery(NONE, NONE)
 
         statuses = [self.send(client, found, hint=str(number)).status_code for number in range(11)]
 
         assert statuses == [302] * 10 + [429]
         assert ReceiverNote.objects.get().hint == "9"
+        assert client.post(path_of(found, 1), {"hint": "of another stop"}).status_code == 302
 
 
 class TestFirstAttempt:
