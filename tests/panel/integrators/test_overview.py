@@ -144,12 +144,14 @@ class TestFirstSteps:
 class TestHome:
     def test_says_whether_webhooks_are_received(self, admin_client):
         endpoint = WebhookEndpoint.objects.get(integrator=TokenFactory.create().integrator, environment="live")
+        off = {"enabled": False, "off_because": "staff", "off_since": timezone.now()}
+        WebhookEndpoint.objects.filter(environment="sandbox").update(url="http://127.0.0.1:9/s", failures=5, **off)
         found = []
         for columns in (
             {},
             {"url": "http://127.0.0.1:9/x"},
             {"failures": 5},
-            {"enabled": False, "off_because": "staff", "off_since": timezone.now()},
+            off,
         ):
             WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**columns)
             (shop,) = admin_client.get(reverse("panel:home")).context["shops"]
