@@ -455,7 +455,10 @@ class TestVoid:
     def test_of_one_of_several_notes_is_said_by_its_own_key_alone(self):
         two = [nfe_xml(key=access_key(number), status="") for number in (1, 2)]
         notes = "".join(text[text.index("<NFe>") : text.index("</nfeProc>")] for text in two)
-        without_a_key = OLD_CANCELLATION.replace(f"<chNFe>{ACCESS_KEY}</chNFe>", ""), "<protNFe><infProt><cStat>100</cStat></infProt></protNFe>"
+        without_a_key = (
+            OLD_CANCELLATION.replace(f"<chNFe>{ACCESS_KEY}</chNFe>", ""),
+            "<protNFe><infProt><cStat>100</cStat></infProt></protNFe>",
+        )
 
         read = nfe.read_file(f"<nfeProc>{notes}{''.join(without_a_key)}</nfeProc>".encode()).notes
 

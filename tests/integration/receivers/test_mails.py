@@ -231,7 +231,6 @@ class TestForgottenOrder:
         assert not Message.objects.filter(kind=Kind.ORDER).exists()
         assert not ReceiverMail.objects.exists()
 
-
     def test_leaves_those_of_other_orders(self, mailbox, seller, order):
         other = create_order(seller, orderId="A-2", receiver=receiver())
         for each in (order, other):
