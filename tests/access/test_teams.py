@@ -110,15 +110,6 @@ class TestRemove:
 
         assert people_of(account) == set()
 
-    def test_is_harmless_when_done_twice(self, account, join, transactional_db, at_once, root):
-        join("maria")
-        paulo = join("paulo")
-
-        results = at_once(lambda: remove(account, paulo, root), lambda: remove(account, paulo, root))
-
-        assert people_of(account) == {("maria", "owner")}
-        assert [type(each) for each in results if isinstance(each, Exception)] == [NotAMember]
-
 
 class TestDatabase:
     """The promise without the actions, such as for SQL by hand."""

@@ -9,19 +9,24 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import connection, transaction
 from django.utils import timezone
+from redis import RedisError
 
 from access import invitations, teams
 from access.models import Invitation
 from common.accounts import Role
+from common.pages import page_updates
 from common.pages.page_updates import publish
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
+from common.workers import wake_up
 from delivery.accounts import integrators, pickup_points, tokens
 from delivery.actions import deliveries, dispatch_rules, drivers, goods, stops
 from delivery.alerts import actions as alerts
@@ -45,6 +50,7 @@ from tests.scope.rows import Rows, plain
 from tests.scope.test_actions import NOT_CALLED, parties
 from tests.scope.world import INVITED, World
 from tests.service_hours import row
+from tests.sources import PACKAGES
 
 pytestmark = pytest.mark.django_db
 _LATER = timedelta(minutes=1)
@@ -111,6 +117,10 @@ AGAIN: dict[str, tuple[set[str], str]] = {
 }  # fmt: skip  # a table
 # Pages and caches that read again what they have.
 _READ_AGAIN = (publish, DispatchRules.forget_current, ServiceHours.forget_in_force)
+_CHECKED_BY_THE_CALLER = ("integration.invoices.actions.link",)
+_WOKEN_BY_THE_CALLER = ("common.webhooks.queue.bring_forward",)
+# In portions, and tells of each when it has committed.
+_THAT_COMMIT = ("delivery.actions.arrivals.renew",)
 _THAT_READ = ("access.rights.", "delivery.reports.", "delivery.stop_details.", "panel.")
 # Actions that are not called twice here, and what tries or makes up for it.
 ELSEWHERE = {
@@ -153,11 +163,17 @@ class Step(NamedTuple):
 
 
 class Again(NamedTuple):
-    """What the first call wrote, and what the second one wrote and told."""
+    """What the first call wrote, which tasks it woke, and what the second one wrote and told.
+
+    `early` is what either of them told before its transaction has committed, which may be rolled back.
+    """
 
     written: set[str]
+    woken: Counter[str]
+    error: BaseException | None
     changed: set[str]
     told: list[str]
+    early: list[str]
 
 
 @contextmanager
@@ -176,17 +192,23 @@ def undone(world: World) -> Iterator[None]:
         connection.run_on_commit = callbacks
 
 
-def is_refused(call: Callable[[], Any]) -> bool:
-    """Whether the call raises; what it has changed is undone then, as at the end of its request."""
+def refusal(call: Callable[[], Any]) -> BaseException | None:
+    """What the call raises; what it has changed is undone then, as at the end of its request."""
     inner = transaction.savepoint()
     try:
         plain(call())
-    except Exception:  # noqa: BLE001  # any refusal
+    except Exception as error:  # noqa: BLE001  # any refusal
         if connection.needs_rollback or not connection.is_usable():
             transaction.set_rollback(False)
             transaction.savepoint_rollback(inner)
-        return True
-    return False
+        return error
+    return None
+
+
+def is_documented(error: BaseException | None) -> bool:
+    """Whether callers can be told of it: a refusal of ours, a form's, or a row that is gone."""
+    ours = (ValidationError, ObjectDoesNotExist)
+    return error is None or isinstance(error, ours) or type(error).__module__.split(".")[0] in PACKAGES
 
 
 def changes(before: Rows, after: Rows) -> set[str]:
@@ -223,18 +245,40 @@ def twice(call: Call, world: World, *before: Step) -> Again | None:
     with undone(world), pytest.MonkeyPatch.context() as patch:
         for step in before:
             bound(step.call(world.now))()
+        early = told_early(patch)
         start = world.ledger.written() if before else world.ledger.rows
         second = bound(later(call, world))
-        if is_refused(bound(call)):
+        connection.run_on_commit.clear()
+        if refusal(bound(call)) is not None:
             return None
         first = world.ledger.written()
+        woken = Counter(each.args[0] for each in to_be_called() if getattr(each, "func", None) is wake_up.send)
         connection.run_on_commit.clear()
         patch.setattr(timezone, "now", lambda: world.now + _LATER)
-        if first != start:
-            is_refused(second)
-        calls_after = [getattr(each[1], "func", each[1]) for each in connection.run_on_commit]
-        told = [str(each) for each in calls_after if each not in _READ_AGAIN]
-        return Again(changes(start, first), changes(first, world.ledger.written()), told)
+        error = refusal(second) if first != start else None
+        functions_called = (getattr(each, "func", each) for each in to_be_called())
+        told = [str(each) for each in functions_called if each not in _READ_AGAIN]
+        return Again(changes(start, first), woken, error, changes(first, world.ledger.written()), told, early)
+
+
+def to_be_called() -> list[Any]:
+    """What is called when this transaction commits."""
+    return [each[1] for each in connection.run_on_commit]
+
+
+def told_early(patch: pytest.MonkeyPatch) -> list[str]:
+    """What is told of from now on to workers or open pages before a transaction has committed."""
+    early: list[str] = []
+
+    def tell(*args: Any, **_options: Any) -> Any:
+        early.append(str(args))
+        raise RedisError
+
+    redis = SimpleNamespace(pipeline=tell, pubsub_numsub=lambda *_topics: [])
+    for module in (wake_up, page_updates):
+        patch.setattr(module, "redis", lambda: redis)
+    patch.setattr(wake_up, "current_app", SimpleNamespace(send_task=tell))
+    return early
 
 
 def of_sellers(world: World) -> dict[str, list[Any]]:
@@ -396,17 +440,34 @@ def that_change() -> list[str]:
     return sorted((called | by) - ELSEWHERE.keys())
 
 
-@pytest.mark.parametrize("name", that_change())
-def test_changes_nothing_more_the_second_time(name: str, world: World) -> None:
-    may_change, _reason = AGAIN.get(name, (set(), ""))
+@pytest.fixture(scope="module", params=that_change())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
-    found = [again for again in that_write(name, world) if again.written]
+
+@pytest.fixture(scope="module")
+def found(name: str, world: World) -> list[Again]:
+    return [again for again in that_write(name, world) if again.written]
+
+
+def test_changes_nothing_more_the_second_time(name: str, found: list[Again]) -> None:
+    may_change, _reason = AGAIN.get(name, (set(), ""))
 
     has_actor = "by" in inspect.signature(functions()[name]).parameters
     assert found or not has_actor, "records who makes a change: add to `prepared` what it changes, or to ELSEWHERE"
     for again in found:
+        assert is_documented(again.error) or name in _CHECKED_BY_THE_CALLER, repr(again.error)
         assert again.changed - may_change == set(), f"after {again.written}"
         assert may_change or again.told == [], "tells of what has not changed"
+
+
+def test_wakes_a_worker_for_what_is_due_and_not_before_it_has_committed(name: str, found: list[Again]) -> None:
+    for again in found:
+        assert again.early == [] or name in _THAT_COMMIT
+        for area in ("delivery", "integration"):
+            due = {f"new {area}_webhookevent", f"new {area}_webhookqueueitem", f"{area}_webhookqueueitem.due_at"}
+            is_woken = bool(again.woken[f"{area}.webhooks.send_due"])
+            assert is_woken == bool(due & again.written) or name in _WOKEN_BY_THE_CALLER, again.written
 
 
 def test_is_as_after_the_first_when_it_was_changed_there_and_back(world: World) -> None:
@@ -417,8 +478,8 @@ def test_is_as_after_the_first_when_it_was_changed_there_and_back(world: World) 
                 at = world.now + minute * _LATER
                 patch.setattr(timezone, "now", lambda at=at: at)
                 is_again = len(rows) == 4  # the last of the four
-                if is_refused(bound(step.call(at))):
-                    assert is_again, f"{step.name} was refused"
+                error = refusal(bound(step.call(at)))
+                assert is_documented(error) if is_again else error is None, f"{step.name}: {error!r}"
                 rows.append(world.ledger.written())
 
         before, first, second, third, repeated = rows

@@ -139,7 +139,7 @@ class TestFormulas:
     def test_are_neutralised_where_another_separator_would_cut_the_text(self, separator):
         assert csv_files.neutralised(f"a{separator}=1+1") == f"a{separator}'=1+1"
 
-    @pytest.mark.parametrize("text", ["", "Rua A, 12", "a=b", "a@b.com", "x - y", "order-1", "3/4", "'quoted'"])
+    @pytest.mark.parametrize("text", ["", "Rua A, 12", "a=b", "a@b.com", "x - y", "order-1", "3/4", "D'Ávila"])
     def test_are_not_seen_in_ordinary_text(self, text):
         assert csv_files.neutralised(text) == text
 

@@ -226,7 +226,7 @@ class TestNewAddress:
 
     def test_is_forgotten_with_the_stop(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, collected=True)
-        self.change(delivery, "ana@example.com")
+        self.change(delivery, "Ana@Example.com")  # mailed to in lower case
 
         assert receivers.messages(delivery.ordered_stops).get().recipient == "ana@example.com"
 
