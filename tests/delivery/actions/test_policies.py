@@ -130,7 +130,7 @@ class TestRetry:
                 fail(delivery, code=code)
             with translation.override("en"):
                 fresh = Delivery.objects.get(pk=delivery.pk)
-                told.append(fresh.reasons_of(fresh.transitions.all())[3:])
+                told.append(fresh.reasons_of([*fresh.transitions.all()])[3:])
 
         assert told == [["Nobody there"], ["Ninguém no local", "Place closed"]]
 

@@ -330,6 +330,8 @@ class TestAccept:
 
         assert answers == [200, 200]
         assert delivery.transitions.filter(trigger="accept").count() == 1
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+        assert ana.post(f"offers/{delivery.pk}/accept/").json()["code"] == "move_refused"
 
     def test_tells_the_loser_why(self):
         ana, bia, delivery = phone(), phone(), offer()
