@@ -90,9 +90,9 @@ def test_deliveries_without_a_driver_or_late(of_delivery, endpoint, other, in_sa
         scheduled_for=NOON - 15 * MINUTE - TICK,
     )  # fmt: skip  # a table
 
-    def chosen(make, account=None, *, number=1, **minutes):
-        account = account or IntegratorFactory.create()
-        row = account.endpoints.get(environment=Environment.LIVE)
+    def chosen(make, *, number=1, environment=Environment.LIVE, **minutes):
+        account = IntegratorFactory.create()
+        row = account.endpoints.get(environment=environment)
         if number > 1:
             row = copy(row, number=number)
         EndpointAlerts.objects.create(endpoint=row, **minutes)
@@ -108,10 +108,11 @@ def test_deliveries_without_a_driver_or_late(of_delivery, endpoint, other, in_sa
         return {
             **{trouble: sum(row.trouble == trouble for row in rows) for trouble in Trouble},
             **{f"shown {trouble}": sum(each.kind == trouble for each in shown) for trouble in Trouble},
+            "all": len(rows),
         }
 
     def one(trouble):
-        return {trouble: 1, f"shown {trouble}": 1}
+        return {trouble: 1, f"shown {trouble}": 1, "all": 1}
 
     untaken, late = one(Trouble.UNTAKEN), one(Trouble.LATE)
     check(
@@ -119,7 +120,7 @@ def test_deliveries_without_a_driver_or_late(of_delivery, endpoint, other, in_sa
         fit={
             "offered for longer": (offered, untaken),
             "of another account": (partial(offered, integrator=other), untaken),
-            "of the sandbox, not shown": (partial(offered, **in_sandbox), {Trouble.UNTAKEN: 1}),
+            "of the sandbox, not shown": (partial(offered, **in_sandbox), {Trouble.UNTAKEN: 1, "all": 1}),
             "told as late": (partial(told, Trouble.LATE), untaken),
             "told already, still shown": (partial(told, Trouble.UNTAKEN), {"shown untaken": 1}),
             "late": (collected, late),
@@ -140,6 +141,12 @@ def test_deliveries_without_a_driver_or_late(of_delivery, endpoint, other, in_sa
             "late for shorter than it has chosen": partial(chosen, collected, late_minutes=16),
             "chosen for a further endpoint": partial(
                 chosen, partial(offered, offer_at=NOON - 5 * MINUTE - TICK), number=2, untaken_minutes=5
+            ),
+            "chosen for the sandbox": partial(
+                chosen, partial(offered, offer_at=NOON - 5 * MINUTE - TICK), environment="sandbox", untaken_minutes=5
+            ),
+            "offered for shorter than it has chosen, though it is late": partial(
+                chosen, partial(offered, offer_at=NOON - 40 * MINUTE), untaken_minutes=60
             ),
             "finished": partial(of_delivery, RouteStatus.FINISHED, **times),
             "cancelled": partial(of_delivery, RouteStatus.CANCELLED, **times),
@@ -162,6 +169,7 @@ def test_deliveries_that_failed(of_delivery, other, in_sandbox, driver):
 
     of = partial(of_delivery, RouteStatus.FINISHED, closed_at=NOON)
     cancelled = {"cancelled_at": NOON, "cancel_fee": 0}
+    returning(back_at=NOON - DAY, **FAILED)
     check(
         lambda: alerts.failed_since(NOON, at=NOON + DAY),
         of=of,
@@ -201,8 +209,12 @@ def test_deliveries_that_failed(of_delivery, other, in_sandbox, driver):
 def test_stops_that_failed_and_are_tried_again(of_delivery, other, in_sandbox):
     tried = {"tried_at": NOON}
     of = partial(of_delivery, RouteStatus.COLLECTED, stops=[tried])
+
+    def told(point):
+        ReportedTrouble.objects.create(delivery=of(), trouble=Trouble.ATTEMPT, point=point, at=NOON)
+
     check(
-        lambda: Counter(row.troubled_point for row in alerts.first_failures()),
+        lambda: Counter(row.troubled_point for row in alerts._untold(alerts.first_failures())),
         of=of,
         fit={
             "tried once": ({}, {"B": 1}),
@@ -210,8 +222,10 @@ def test_stops_that_failed_and_are_tried_again(of_delivery, other, in_sandbox):
             "of the sandbox": (in_sandbox, {"B": 1}),
             "the third stop": ({"stops": [{}, {}, tried]}, {"D": 1}),
             "both": ({"stops": [tried, tried]}, {"B": 1, "C": 1}),
+            "told of another stop": (partial(told, "C"), {"B": 1}),
         },
         not_={
+            "told": partial(told, "B"),
             "not tried": {"stops": [{}]},
             "delivered then": {"stops": [tried | {"status": Status.DELIVERED}, {}]},
             "failed again": {"stops": [tried | {"status": Status.FAILED}, {}]},
@@ -285,6 +299,8 @@ def test_endpoints_of_which_another_state_is_to_be_told(endpoint, of_endpoint, o
             "told a moment ago": partial(told, Health.RECOVERED, at=told_at + TICK, **failing),
             "switched on, nothing received since": partial(told, Health.OFF, last_success_at=told_at),
             "failed once more": partial(told, Health.FAILING, **works, failures=1),
+            "off and failing, told as off": partial(told, Health.OFF, **OFF, **failing),
+            "off, received before that": partial(told, Health.OFF, **OFF, **works),
             "works, as it was told": partial(told, Health.RECOVERED, **works),
             "off, without a URL": partial(of_endpoint, **OFF, url=""),
             "failing, without a URL": partial(of_endpoint, **failing, url=""),

@@ -3,6 +3,7 @@
 from collections import Counter
 from decimal import Decimal
 from functools import partial
+from uuid import UUID
 
 import pytest
 
@@ -97,7 +98,11 @@ def test_offers_for_a_driver(of_delivery, later, other, in_sandbox, driver, shop
     check(offers(driver), of=offered, fit=fit | {"far away": far}, not_=not_)
 
     DriverPosition.objects.create(
-        driver=DriverFactory.create(), latitude=NORTH, longitude=PICKUP.longitude, recorded_at=NOON, recorded_by=BY
+        driver=DriverFactory.create(pk=UUID(int=1)),
+        latitude=NORTH,
+        longitude=PICKUP.longitude,
+        recorded_at=NOON,
+        recorded_by=BY,
     )
     DriverPosition.objects.create(
         driver=driver, latitude=PICKUP.latitude, longitude=PICKUP.longitude, recorded_at=NOON - HOUR, recorded_by=BY
@@ -110,7 +115,7 @@ def test_offers_for_a_driver(of_delivery, later, other, in_sandbox, driver, shop
         | {
             "to a far drop-off": far_pickup | {"stops": [{"latitude": NORTH}, {"latitude": NORTH}]},
             "of two stops": {"stops": [{}, {}]},
-            "from a near pickup to a far A": far | reverse,
+            "from near pickups to a far A": far | reverse | {"stops": [{}, {}]},
             "from a near pickup, then a far one": far | reverse | {"stops": [{}, {"latitude": NORTH}]},
         },
         not_=not_ | {"far away": far, "from a far pickup to a near A": far_pickup | reverse},

@@ -1,5 +1,6 @@
 """What counts of orders and invoices: in reports, searches by code, limits, mails and deadlines."""
 
+from collections import Counter
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from integration.invoices.models import Invoice, InvoiceLink
 from integration.lifecycle import Status
 from integration.models import Manifest, ManifestEntry, Order
 from integration.receivers import mails
-from integration.receivers.models import ReceiverMail
+from integration.receivers.models import ReceiverMail, ReceiverMailStop
 from panel.sellers.views.manifests import ManifestPage
 from panel.sellers.views.orders import OrderPage
 from panel.views import home
@@ -79,6 +80,7 @@ def test_reports_of_orders(of_order, seller, stranger):
     refused, absent = ({"reason_code": code} for code in ("REFUSED", "ABSENT"))
     price = {"freight_centavos": 1050, "freight_days": 3}
     of = partial(of_order, cost=Decimal("0.25"))
+    of(status=failed, log=[refused])  # whose reason is not that of others
 
     def figures(lines):
         line = reports.total(lines)
@@ -127,7 +129,7 @@ def test_numbers_of_sellers(of_order, seller, not_own):
     of = partial(of_order, created_at=NOON - 7 * DAY, status=Status.PENDING)
     today = {"created_at": MIDNIGHT, "status": Status.DELIVERED}
     check(
-        lambda: home._of_sellers([seller], at=NOON).get(seller.pk, {}),
+        lambda: sum(map(Counter, home._of_sellers([seller], at=NOON).values()), Counter()),
         of=of,
         fit={
             "to be collected": ({}, {"under_way": 1}),
@@ -223,8 +225,9 @@ def test_mails_that_are_withdrawn_or_forgotten(like, of_order):
         ReceiverMail.objects.create(seller=of.seller, order=of, status=status, message=message.pk, created_at=NOON)
 
     def left(act):
-        mine, others = act(), Message.objects.count()
-        return {"mails": ReceiverMail.objects.count(), "messages": others} if mine is None else {}
+        act()
+        kept = {"mails": ReceiverMail, "messages": Message, "stops": ReceiverMailStop}
+        return {name: model._default_manager.count() for name, model in kept.items()}
 
     sent = {"status": Status.DELIVERED, "state": MessageState.SENT, **ended}
     failed = {"status": Status.RETURNED, "state": MessageState.FAILED, **ended}
@@ -244,17 +247,19 @@ def test_mails_that_are_withdrawn_or_forgotten(like, of_order):
         },
         not_={},
     )
+    ReceiverMailStop.objects.create(order=like, stopped_at=NOON)
+    stop = partial(ReceiverMailStop.objects.create, order=of_order(), stopped_at=NOON)
     check(
         lambda: rolled_back(lambda: left(lambda: mails.forget([like.pk]))),
-        fit={"of another order": (another, kept)},
+        fit={"of another order": (another, kept), "another receiver who wants none": (stop, {"stops": 1})},
         not_={"sent": partial(mail, **sent), "waits": partial(mail, status=Status.OUT_FOR_DELIVERY)},
     )
 
 
 @counts("integration/invoices/actions.py:_check_number", "integration/invoices/models.py:InvoiceQuerySet.of")
 def test_quota_of_invoices_a_day(of_invoice, seller, not_own, settings):
-    """A limit of three is reached by a third one that counts."""
-    settings.INVOICES_PER_DAY = 3
+    """A limit of two is reached by a second one that counts."""
+    settings.INVOICES_PER_DAY = 2
     of = partial(of_invoice, received_at=NOON + TICK)
 
     def is_full():
@@ -267,17 +272,17 @@ def test_quota_of_invoices_a_day(of_invoice, seller, not_own, settings):
     check(
         is_full,
         of=of,
-        fit={"the second": ({}, {}), "one more": ({}, {})},
+        fit={"the first": ({}, {}), "a second": {}},
         not_={"a day ago": {"received_at": NOON}, **not_own},
     )
-    of()
-    check(is_full, of=of, fit={"the third": {}}, not_={})
 
 
 @counts("integration/actions/forgetting.py:forget_old_orders", "integration/actions/forgetting.py:forget_orders_of")
 @counts("integration/actions/forgetting.py:orders_of", "integration/actions/forgetting.py:is_closed")
-def test_orders_that_are_forgotten(of_order, not_own, settings):
+def test_orders_that_are_forgotten(of_order, not_own, settings, monkeypatch):
     settings.FORGET_ORDER_DAYS = 90
+    batch = forgetting._BATCH
+    monkeypatch.setattr(forgetting, "_BATCH", 1)
     document = "52998224725"
 
     def receiver(**values):
@@ -299,8 +304,9 @@ def test_orders_that_are_forgotten(of_order, not_own, settings):
         of=of,
         fit={"old": {"created_at": NOON - TICK}, "under way": {"created_at": NOON - TICK, "status": Status.PENDING}}
         | {name: values | {"created_at": NOON - TICK} for name, values in everywhere.items()},
-        not_={"of 90 days": {}, "forgotten before": {"created_at": NOON - TICK, "forgotten_at": NOON}},
+        not_={"of 90 days": {}, "forgotten before": {"created_at": NOON - HOUR, "forgotten_at": NOON}},
     )
+    monkeypatch.setattr(forgetting, "_BATCH", batch)
     open_ = {"status": Status.DELIVERY_FAILED}
     fit = {
         "delivered": {},
@@ -405,16 +411,23 @@ def test_orders_to_be_put_into_a_manifest(of_order, seller, like, not_own):
 
 
 @counts("panel/sellers/views/orders.py:OrderPage._linkable")
-def test_invoices_to_be_linked_by_hand(of_invoice, seller, like, not_own):
+def test_invoices_to_be_linked_by_hand(of_invoice, of_order, seller, like, not_own):
     page = OrderPage()
     page.seller, page.environment = seller, LIVE
 
-    def linked(to=like):
-        InvoiceLink.objects.create(invoice=of_invoice(), order=to, linked_by="x", linked_at=NOON)
+    def linked(to=like, **values):
+        InvoiceLink.objects.create(invoice=of_invoice(**values), order=to, linked_by="x", linked_at=NOON)
 
     check(
         lambda: page._linkable(like, ""),
         of=of_invoice,
         fit={"of no order": {}},
-        not_={"void": {"is_void": True}, "linked": linked, **not_own},
+        not_={"void": {"is_void": True}, "linked": linked, "linked to another": partial(linked, of_order()), **not_own},
+    )
+    numbered = partial(of_invoice, number="9")
+    check(
+        lambda: page._linkable(like, "9"),
+        of=numbered,
+        fit={"with the number": {}, "linked to another": partial(linked, of_order(), number="9")},
+        not_={"void": {"is_void": True}, "linked": partial(linked, number="9"), "another": {"number": "8"}, **not_own},
     )
