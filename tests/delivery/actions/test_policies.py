@@ -116,6 +116,16 @@ class TestRetry:
         with pytest.raises(StopNotOpen):
             fail(delivery)
 
+    def test_has_its_latest_reason_in_the_language_of_who_reads_it(self, delivery):
+        told = []
+        for code in ("ABSENT", "CLOSED"):
+            fail(delivery, code=code)
+            with translation.override("pt-br"):
+                changes = list(delivery.transitions.order_by("pk"))
+                told.append([reason for reason in Delivery.objects.get().reasons_of(changes) if reason])
+
+        assert told == [["Ninguém no local"], ["Nobody there", "Local fechado"]]
+
     def test_keeps_the_first_code_where_the_second_attempt_delivers(self, delivery):
         fail(delivery)
         do(deliveries.deliver, delivery, point="B")
