@@ -39,6 +39,7 @@ OTHERS: dict[str, str] = {
     "config/start_page.py:*": _SUBJECT,
     "delivery/accounts/*": _LOCKED,
     "delivery/actions/*": _LOCKED,
+    "delivery/alerts/actions.py:choice_of": _ONE_ROW,
     "delivery/alerts/actions.py:send_test": _SUBJECT,
     "delivery/alerts/posts.py:*": _LOCKED,
     "delivery/api/*": _SUBJECT,
