@@ -57,12 +57,21 @@ def test_tariffs_that_apply(account, other, of_delivery):
             "pays": int(Tariff.pays_drivers()),
         }
 
+    per_km = {"driver_percent": None, "driver_fixed": None, "driver_per_km": 1}
+    nothing = {"driver_percent": 0, "driver_fixed": 0, "driver_per_km": 0}
+
     mine = {"integrator": account, "base_fare": 7, "driver_percent": 40}
     check(
         found,
         of=own,
         fit={
             "the general one": ({"base_fare": 5}, {"applying": 1, "fare": 5}),
+            "the general one, which pays": (
+                {"base_fare": 5, "driver_percent": 30, "vehicle_type": VehicleType.CAR},
+                {"pays": 1},
+            ),
+            "its own, which pays nothing": (mine | nothing, {"applying": 1, "fare": 2}),
+            "another's by the km": (mine | per_km | {"integrator": other}, {"pays": 1}),
             "its own": (mine, {"applying": 1, "fare": 2, "earned": 40, "pays": 1}),
             "its own, which fixes an amount": (
                 mine | {"driver_percent": None, "driver_fixed": 3, "driver_per_km": None},
@@ -72,6 +81,18 @@ def test_tariffs_that_apply(account, other, of_delivery):
             "for another vehicle": (mine | {"vehicle_type": VehicleType.CAR}, {"pays": 1}),
         },
         not_={"not active": mine | {"active": False}},
+    )
+    Tariff.objects.update(active=False)
+    check(
+        found,
+        of=own,
+        fit={
+            "the general one, which pays": (
+                {"base_fare": 5, "driver_percent": 30},
+                {"applying": 1, "fare": 5, "earned": 30, "pays": 1},
+            )
+        },
+        not_={},
     )
 
 
