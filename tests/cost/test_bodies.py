@@ -32,9 +32,23 @@ SECONDS = 1
 # By path; {} is replaced by the id of a delivery.
 BODIES = {each.path: each for each in ENDPOINTS if each.serializer and each.serializer.fields}
 
+
+def delivery_body():
+    """With every field, and goods that are ready later."""
+    body, now = payload(), timezone.now()
+    moments = {hours: (now + timedelta(hours=hours)).isoformat() for hours in (1, 2, 4)}
+    for dropoff in body["dropoffs"]:
+        place = {name: dropoff["address"][name] for name in ("latitude", "longitude")}
+        dropoff["contacts"]["email"] = "maria@example.com"
+        dropoff |= {"coordinates": place, "instructions": "Ring twice", "proof": {"photo": True, "pin": True}}
+        dropoff |= {"onFailure": "RETRY", "readyAt": moments[1], "deadlineAt": moments[4]}
+    return {**body, "pickupReadyAt": moments[1], "pickupDeadlineAt": moments[2]}
+
+
 # Bodies with every field, where the example of the description has fewer.
 FULL = {
-    "/api/request-delivery": payload, "/api/quotation-delivery": payload, "/api/integration/orders": order_body,
+    "/api/request-delivery": delivery_body, "/api/quotation-delivery": delivery_body,
+    "/api/integration/orders": lambda: order_body(volumes=2),
 }  # fmt: skip  # a table
 
 

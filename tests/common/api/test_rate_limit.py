@@ -109,6 +109,18 @@ class TestCount:
         used = before * (1 - then) + calls if then < 1 else calls * (2 - then)
         assert used + 1 == pytest.approx(50, abs=0.2)
 
+    @pytest.mark.parametrize(
+        ("microseconds", "seconds"), [(0, 0), (1, 1), (1_000_000, 1), (1_000_001, 2), (3_599_000_001, 3600)]
+    )
+    def test_tells_whole_seconds_after_which_the_call_is_allowed(
+        self, limiter, digest, monkeypatch, microseconds, seconds
+    ):
+        monkeypatch.setattr(limiter, "_run", lambda *_call: [microseconds, 0, microseconds])
+
+        standing = limiter.count(digest, Limits(0, 1), caller="shop")
+
+        assert (standing.retry_after, standing.state) == (seconds, f'"hour";r=0;t={seconds}')
+
     def test_keeps_one_small_key_that_expires(self, limiter, digest):
         for _call in range(30):
             limiter.count(digest, Limits(20, 1000), caller="shop")

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.utils import timezone, translation
 
 from common.actors import actor_name
@@ -11,7 +12,6 @@ from common.webhooks import endpoints, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
 from common.webhooks.replays import Replayed
-from common.workers import wake_up
 from delivery import tasks as tasks_of_deliveries
 from delivery.actions import deliveries
 from integration import tasks as tasks_of_orders
@@ -30,9 +30,13 @@ def set_url(endpoint, since):
 
 @pytest.fixture
 def started(monkeypatch):
-    """The tasks that were sent, with their arguments."""
+    """The tasks that were sent to be run a minute later, with their arguments."""
     found = {}
-    monkeypatch.setattr(wake_up, "start", lambda task, *, after, **arguments: found.update({task: arguments}))
+
+    def send_task(task, *, kwargs=None, countdown=None):
+        found.update({task: kwargs} if countdown == 60 else {})
+
+    monkeypatch.setattr(current_app, "send_task", send_task)
     return found
 
 
@@ -122,6 +126,17 @@ def test_of_a_subject_with_a_later_event_that_is_sent_are_left_to_be_recovered(a
 
     states = endpoint.events.order_by("sequence").values_list("state", flat=True)
     assert list(states) == [EventState.UNADDRESSED, EventState.PENDING]
+
+
+@pytest.mark.parametrize(("state", "count"), [(EventState.UNADDRESSED, 2), (EventState.FILTERED, 1)])
+def test_of_a_subject_whose_later_event_is_not_sent_are_sent(area, since, state, count):
+    endpoint, _make, make_late, change, _tasks = area
+    change(make_late())
+    endpoint.refresh_from_db()
+    endpoint.queue_items.all().delete()
+    endpoint.events.filter(state=EventState.PENDING).update(state=state)
+
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()).again == count
 
 
 def test_that_the_filter_leaves_out_are_not_sent(area, since):

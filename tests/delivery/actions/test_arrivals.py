@@ -160,11 +160,14 @@ class TestRenew:
         seen = now - timedelta(seconds=40)
         drivers.set_position(driver=driver, point=PICKUP, by=BY, at=seen)
         without = DeliveryFactory.create(collected=True, stops=1, at=moved)
+        at_a = DriverFactory.create()  # who was at A since a little before the move
+        drivers.set_position(driver=at_a, point=PICKUP, by=BY, at=moved - timedelta(seconds=20))
+        since = DeliveryFactory.create(collected=True, driver=at_a, stops=1, at=moved)
 
         arrivals.renew(at=now)
 
         signals = dict(ArrivalEstimate.objects.values_list("stop__delivery", "signal_at"))
-        assert signals == {with_phone.pk: seen, without.pk: moved}
+        assert signals == {with_phone.pk: seen, without.pk: moved, since.pk: moved}
 
     @pytest.mark.parametrize("moves_only", [True, False])
     def test_does_nothing_twice_for_the_same_state(self, now, moves_only):

@@ -255,6 +255,13 @@ class TestReplayOfWhatWaits:
         after = self.item(chosen)
         assert (after.due_at, after.lease, after.tries) == (before.due_at, before.lease, before.tries)
 
+    @pytest.mark.parametrize(("sequence", "told"), [(1, Replayed(due=1)), (2, Replayed(behind=1))])
+    def test_is_sent_now_where_the_lease_of_a_worker_has_ended(self, failing, sequence, told):
+        _other, chosen = failing
+        WebhookQueueItem.objects.filter(delivery=chosen).update(lease=uuid4(), due_at=timezone.now())
+
+        assert self.try_now(chosen.events.get(sequence=sequence)) == told
+
     def test_does_not_count_towards_the_schedule_however_often_it_is_asked_for(self, failing):
         _other, chosen = failing
 

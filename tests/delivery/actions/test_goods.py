@@ -87,6 +87,13 @@ class TestCollectionBeforeTheCancellation:
         assert on_phone(driver)["route"]["cancelled"]
         assert broken() == []
 
+    def test_was_made_after_the_acceptance_whatever_the_phone_says(self, driver):
+        delivery = DeliveryFactory.create(at=REQUESTED, stops=1)
+        deliveries.accept(delivery=delivery, driver=driver, by=BY, at=REQUESTED + MINUTE)
+        cancel(delivery)
+
+        assert collected(delivery, driver, made_at=REQUESTED).made_at == REQUESTED + MINUTE
+
     def test_is_returned_and_stays_failed(self, accepted, driver):
         cancel(accepted)
         collected(accepted, driver)

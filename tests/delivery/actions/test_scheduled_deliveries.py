@@ -266,6 +266,14 @@ class TestLateness:
 
         assert [(due - NOW) / MINUTE for due in found] == [60, 80, 100]
 
+    def test_counts_the_way_once_no_open_stop_has_a_deadline(self):
+        stops = [Window(None, NOW + 100 * MINUTE), Window()]
+        delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOW, moves=("accept", "collect"))
+
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=NOW)
+
+        assert self.due(delivery) == NOW + 30 * MINUTE + 4 * MINUTE * float(delivery.distance_km)
+
     def test_without_a_deadline_counts_the_way_from_when_the_last_stop_is_ready(self):
         stops = [Window(NOW + 120 * MINUTE), Window(NOW + 240 * MINUTE)]
         pickup = Window(None, NOW + 300 * MINUTE)

@@ -54,16 +54,6 @@ def test_changes_the_active_tariff_and_adds_one_for_an_account(admin_client, gen
     assert Tariff.objects.get(pk=inactive.pk).base_fare == 1
 
 
-def test_of_its_own_export_changes_nothing(admin_client, general):
-    TariffFactory.create(integrator=IntegratorFactory.create(name="=HYPERLINK(1)"), return_share=Decimal("0.500"))
-    export = admin_client.get(url("export"), headers={"Accept-Language": "pt-BR"}).getvalue().decode("utf-8-sig")
-
-    preview = upload(admin_client, export)
-
-    assert "'=HYPERLINK(1)" in export
-    assert counts(preview) == [0, 0, 2, 0]
-
-
 @pytest.mark.parametrize(
     ("row", "column", "fault"),
     [

@@ -25,7 +25,7 @@ from delivery.payload import Options
 from tests import smtp
 from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.proofs import asking_for
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory, add_endpoint
 
 __all__ = ["Sink", "sink"]
 NOW = timezone.now
@@ -133,6 +133,19 @@ class TestReportChanges:
         assert "Deliveries with events waiting: 1" in text
         assert f"{settings.SITE_URL}/panel/accounts/{endpoint.integrator_id}/live/webhook/" in text
         assert f"/panel/accounts/{endpoint.integrator_id}/live/alerts/" in text
+
+    def test_of_a_further_endpoint_are_posted_to_the_url_of_all_and_name_its_own_page(
+        self, endpoint, ana, mailbox, channel
+    ):
+        further = add_endpoint(endpoint.integrator.tokens.get())
+        fail(further)
+
+        assert alerts.tell_changes(at=NOW()) == 1
+        alert_posts.post_due()
+
+        ((_headers, body),) = channel.received
+        assert subjects() == ["Webhooks of Loja fail (Live, endpoint 2 (127.0.0.1:9))"]
+        assert f"/panel/accounts/{endpoint.integrator_id}/live/endpoints/2/webhook/" in json.loads(body)["text"]
 
     def test_waits_between_two_alerts(self, endpoint, ana, mailbox):
         now = NOW()
@@ -272,7 +285,8 @@ class TestPostDue:
         assert "<" not in text
 
     @pytest.mark.parametrize(
-        ("status", "state"), [(404, "failed"), (410, "failed"), (429, "waiting"), (500, "waiting"), (302, "waiting")]
+        ("status", "state"),
+        [(404, "failed"), (410, "failed"), (408, "waiting"), (429, "waiting"), (500, "waiting"), (302, "waiting")],
     )
     def test_repeats_what_may_help(self, endpoint, channel, status, state):
         channel.answers = [(status, {"Location": "http://127.0.0.1:1/"}, b"")]
@@ -421,7 +435,7 @@ class TestReportTrouble:
     @pytest.fixture
     def request_at(self, endpoint):
         token = TokenFactory.create(integrator=endpoint.integrator)
-        return lambda at, **traits: DeliveryFactory.create(token=token, at=at, stops=1, **traits)
+        return lambda at, **traits: DeliveryFactory.create(**{"token": token, "at": at, "stops": 1, **traits})
 
     def test_names_each_delivery_once_and_all_of_a_quarter_of_an_hour_together(self, told, request_at):
         now = NOW()
@@ -471,6 +485,16 @@ class TestReportTrouble:
         assert f"{settings.SITE_URL}/panel/accounts/{failed.integrator_id}/live/deliveries/{failed.pk}/" in body
         assert "you can say there" not in body
 
+    def test_tells_once_of_one_that_failed_in_part_while_the_driver_is_on_the_way_back(self, told, request_at):
+        now = NOW()
+        failed = request_at(now, collected=True, stops=2)
+        deliveries.deliver(delivery=failed, point="B", by=BY, at=now)
+        deliveries.fail(delivery=failed, point="C", code="CLOSED", reason="", by=BY, at=now)
+
+        assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 1
+        deliveries.return_(delivery=failed, by=BY, at=now + timedelta(minutes=20))
+        assert alerts.tell_trouble(at=now + timedelta(minutes=21)) == 0
+
     @pytest.mark.parametrize(
         ("mode", "name"), [(Mode.DEFAULT, "Voltando à loja, não entregue"), (Mode.REVERSE, "Não coletado")]
     )
@@ -502,8 +526,9 @@ class TestReportTrouble:
         assert "B: Another reason, requested" in AlertPost.objects.get().text
 
     def test_counts_a_delivery_with_two_first_failures_once_and_delays_nothing_by_them(
-        self, told, endpoint, request_at
+        self, told, endpoint, request_at, channel, monkeypatch
     ):
+        monkeypatch.setattr(alerts, "_MOST_NAMED", 1)
         now, retry = NOW(), Options(on_failure=OnFailure.RETRY)
         token = TokenFactory.create(integrator=endpoint.integrator)
         delivery = asking_for(retry, retry, collected=True, token=token)
@@ -515,6 +540,7 @@ class TestReportTrouble:
         assert alerts.tell_trouble(at=now + timedelta(minutes=1)) == 1
 
         assert subjects() == ["1 delivery of Loja needs attention (Live)"] * 2
+        assert not any("more" in text for text in AlertPost.objects.values_list("text", flat=True))
 
     def test_tells_each_first_failure_at_once_and_where_to_answer_it(self, told, endpoint, request_at, channel):
         now = NOW()

@@ -226,9 +226,15 @@ class TestNewAddress:
 
     def test_is_forgotten_with_the_stop(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, collected=True)
-        self.change(delivery, "ana@example.com")
+        self.change(delivery, "Ana@Example.com")  # mailed to in lower case
 
         assert receivers.messages(delivery.ordered_stops).get().recipient == "ana@example.com"
+
+    @pytest.mark.parametrize(("mode", "moment"), [(Mode.DEFAULT, "collected"), (Mode.REVERSE, "accepted")])
+    def test_is_forgotten_as_the_one_of_the_request_is(self, mailbox, mode, moment):
+        delivery = asking_for(WITH_ADDRESS, mode=mode, **{moment: True})
+
+        assert receivers.messages(delivery.ordered_stops).get().recipient == "maria@example.com"
 
     def test_may_be_none(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, collected=True)
