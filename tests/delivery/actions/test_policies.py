@@ -133,6 +133,17 @@ class TestRetry:
         stop = Stop.objects.get(delivery=delivery, index=0)
         assert (stop.status, stop.failure_code) == ("DELIVERED", "ABSENT")
 
+    def test_tells_the_latest_reason_in_the_readers_language_and_the_one_before_as_it_was_recorded(self, delivery):
+        told = []
+        for code in ("ABSENT", "CLOSED"):
+            with translation.override("pt-br"):
+                fail(delivery, code=code)
+            with translation.override("en"):
+                fresh = Delivery.objects.get(pk=delivery.pk)
+                told.append(fresh.reasons_of([*fresh.transitions.all()])[3:])
+
+        assert told == [["Nobody there"], ["Ninguém no local", "Place closed"]]
+
     def test_ends_with_a_cancellation_as_any_delivery(self, delivery):
         fail(delivery)
         do(deliveries.cancel, delivery, reason="")
