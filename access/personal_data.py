@@ -307,16 +307,17 @@ def carry_out(
     Can be repeated and run twice at once. `tell` is called with the progress of each kind.
     """
     person = Person(**json.loads(credentials.decrypt(request.ciphertext)))
-    until = request.requested_at
+    same: dict[str, Any] = {"until": request.requested_at, "at": at}
+    failed = {what: set[Any]() for what in KINDS}  # rows that are not tried again in this run
     steps: dict[str, Callable[[PersonRequest], int]] = {
         "orders": lambda _: in_orders.forget_orders_of(
-            document=person.document, phone=person.phone, until=until, at=at
+            document=person.document, phone=person.phone, failed=failed["orders"], **same
         ),
     }
     if person.phone:
         steps |= {
-            "stops": lambda _: in_deliveries.forget_stops_of(person.phone, until=until, at=at),
-            "pickups": lambda _: in_deliveries.forget_pickups_of(person.phone, until=until, at=at),
+            "stops": lambda _: in_deliveries.forget_stops_of(person.phone, failed=failed["stops"], **same),
+            "pickups": lambda _: in_deliveries.forget_pickups_of(person.phone, failed=failed["pickups"], **same),
             "drivers": lambda locked: _forget_driver(locked, person.phone, at=at),
         }
     left = most_batches
@@ -325,10 +326,11 @@ def carry_out(
             with transaction.atomic():
                 # A batch that two runs find at once would be counted twice.
                 locked = PersonRequest.objects.select_for_update().get(pk=request.pk)
-                before, count = locked.last_delivery, step(locked)
+                before, known = locked.last_delivery, len(failed[what])
+                count = step(locked)
                 setattr(locked, what, getattr(locked, what) + count)
                 locked.save(update_fields=[what, "last_delivery"])
-            if not count and locked.last_delivery == before:
+            if not count and locked.last_delivery == before and len(failed[what]) == known:
                 break
             left -= 1
             if count:

@@ -4,7 +4,7 @@ The model keeps integers of centavos, grams or hundredths of a percent; people r
 """
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django import forms
@@ -21,6 +21,7 @@ _LONGEST = 30  # characters of a number
 _LONGEST_SHOWN = 40  # of a wrong one, in its message
 _GROUP = 3  # digits between separators of thousands
 _HUNDRED = 100
+_CENTAVO = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,11 @@ def decimal_places(number: Decimal) -> int:
     """How many places a number needs: 1 for 2.50."""
     exponent = number.normalize().as_tuple().exponent
     return max(-exponent, 0) if isinstance(exponent, int) else 0
+
+
+def to_the_centavo(reais: Decimal) -> Decimal:
+    """An amount with two places, rounded half up as pages show it."""
+    return reais.quantize(_CENTAVO, ROUND_HALF_UP)
 
 
 def rise(old: Any, new: Any) -> int | None:

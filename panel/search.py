@@ -111,8 +111,9 @@ class Search:
         return list(accounts_of(self._user)[: _MOST_OWN + 1])
 
     @cached_property
-    def _own_sellers(self) -> list[Seller]:
-        return list(sellers_of(self._user)[: _MOST_OWN + 1])
+    def _own_sellers(self) -> list[int]:
+        """The keys of all of them."""
+        return list(sellers_of(self._user).values_list("pk", flat=True))
 
     def _may_view_in_admin(self, model: Any) -> bool:
         return self._user.is_staff and self._user.has_perm(f"{model._meta.app_label}.view_{model._meta.model_name}")
@@ -240,17 +241,16 @@ class Search:
 
     def _owns(self, seller: int) -> bool:
         """Whether the seller's pages are open to the person."""
-        return is_account_staff(self._user, Seller) or any(each.pk == seller for each in self._own_sellers)
+        return is_account_staff(self._user, Seller) or seller in self._own_sellers
 
     def _of_sellers(self, model: Any) -> tuple[QuerySet[Any] | None, QuerySet[Any]]:
         """The rows of orders or invoices that the person may see, and the keys of the newest of them."""
         rows = model._default_manager.all()
         if is_account_staff(self._user, Seller) or self._may_view_in_admin(model):
             return rows, rows.order_by("-pk").values("pk")[:_NEWEST]
-        own = self._own_sellers[:_MOST_OWN]
-        if not own:
+        if not self._own_sellers:
             return None, rows.none()
-        rows = rows.filter(seller__in=own)
+        rows, own = rows.filter(seller__in=self._own_sellers), self._own_sellers[:_MOST_OWN]
         moment = "created_at" if model is Order else "received_at"
         parts: list[QuerySet[Any]] = [
             rows.filter(seller=each, environment=environment).order_by(f"-{moment}", "-pk").values("pk")[: _share(own)]

@@ -33,8 +33,8 @@ _PARTS = {"__init__", "actions", "admin", "api", "base", "models", "serializers"
 
 def changed(base: str) -> set[str]:
     """The paths that differ from the commit where this branch left `base`, with what is not committed."""
-    left = _git("merge-base", base, "HEAD")[0]
-    return {*_git("diff", "--name-only", left), *_git("ls-files", "--others", "--exclude-standard")}
+    left = git("merge-base", base, "HEAD")[0]
+    return {*git("diff", "--name-only", left), *git("ls-files", "--others", "--exclude-standard")}
 
 
 def affected(paths: set[str]) -> set[str]:
@@ -50,7 +50,18 @@ def affected(paths: set[str]) -> set[str]:
     return found
 
 
-def _git(*arguments: str) -> list[str]:
+def nearest(path: str) -> list[str]:
+    """The test files of a module, the nearest first: by its name, by what they import, the others of `affected`."""
+    module = _module(path)
+
+    def distance(test: str) -> tuple[bool, bool, str]:
+        return PurePath(path).stem not in test, module not in _tests()[test], test
+
+    return sorted(affected({path}) & _tests().keys(), key=distance)
+
+
+def git(*arguments: str) -> list[str]:
+    """The lines that a command of git prints."""
     command = ["git", *arguments]
     return subprocess.run(command, cwd=BASE_DIR, check=True, capture_output=True, text=True).stdout.splitlines()
 
@@ -61,7 +72,7 @@ def _module(path: str) -> str:
 
 def _naming(paths: set[str]) -> set[str]:
     """The modules and templates that name one of these templates or static files, directly or over another template."""
-    files = (path for path in _git("ls-files", *PACKAGES, "templates") if path.endswith((".py", ".html")))
+    files = (path for path in git("ls-files", *PACKAGES, "templates") if path.endswith((".py", ".html")))
     sources = {path: (BASE_DIR / path).read_text() for path in files if (BASE_DIR / path).exists()}
     found: set[str] = set()
     waiting = {path for path in paths if path.startswith("templates/") or "/static/" in path}

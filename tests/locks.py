@@ -16,6 +16,7 @@ _BATCHES = f"{_DELIVERY}TestEndpoint::test_counts_the_failures_of_two_batches"
 _DUTY_DURING_A_ROUTE = f"{_DELIVERY}TestDuty::test_does_not_end_for_a_driver_who_has_just_taken_a_route"
 _FIRST_OF_A_USER = f"{_ACCESS}TestFirstRowOfAUser::test_is_made_once"
 _FIRST_ROW = f"{_DELIVERY}TestFirstRow::test_is_written_once_by_two_that_find_none"
+_GOT_ONCE = "tests/test_twice_at_once.py::test_is_got_once"
 _INVITATION = f"{_ACCESS}TestInvitation::test_is_read_again_after_a_change_that_was_not_committed"
 _KEYS = f"{_SELLER}TestKeys::test_are_no_more_than_allowed"
 _LAST_PHONE = f"{_DELIVERY}TestDuty::test_is_reported_by_the_last_phone_only"
@@ -73,9 +74,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/admin/tabular_import.py:_AllRows.__init__": (
         f"{_SELLER}TestImport::test_compares_with_what_was_changed_meanwhile",
     ),
-    "common/api/idempotency.py:_RESERVE": (
-        "tests/delivery/api/test_idempotency.py::TestConcurrentRequests::test_with_one_key_make_one_delivery",
-    ),
+    "common/api/idempotency.py:_RESERVE": (_GOT_ONCE,),
     "common/postgresql/batches.py:claim": (
         "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
@@ -145,7 +144,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/drivers/devices.py:end": (_DUTY_DURING_A_ROUTE,),
     "delivery/drivers/devices.py:go_off_duty": (_DUTY_DURING_A_ROUTE,),
     "delivery/drivers/devices.py:go_on_duty": (_LAST_PHONE,),
-    "delivery/drivers/devices.py:log_in": (f"{_DELIVERY}TestLogInLink::test_is_used_once",),
+    "delivery/drivers/devices.py:log_in": (_GOT_ONCE,),
     "delivery/drivers/devices.py:_replace": (_ORDER_ONLY,),
     "delivery/drivers/devices.py:permit_positions": (
         f"{_DELIVERY}TestDuty::test_is_reported_by_the_first_of_two_phones_that_begin",

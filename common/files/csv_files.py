@@ -29,12 +29,17 @@ MOST_BYTES = 100_000
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Rows of one file. The web server keeps a file in memory until it is sent, 2 to 5 MB with as many rows.
 MOST_EXPORTED = 10_000
+LONGEST_CELL = 5_000  # that is read
 _LINES_OF_A_CHUNK = 200
 _BYTE_ORDER_MARK = "\ufeff"
 # Where a spreadsheet may see the beginning of a formula, in full-width characters too: where the text begins, and
-# after a separator in it, because a computer whose separator is another one cuts the text there.
-_FORMULA = re.compile(r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])')
-_GUARD = re.compile(r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""")
+# after a separator in it, because a computer whose separator is another one cuts the text there. Apostrophes that stand
+# where one would be put get another one, so that the text can be read back.
+_FORMULA = re.compile(r"""(?:^|(?<=[,;\t\r\n]))(?='*[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n'])""")
+_GUARD = re.compile(r"""(?:^|(?<=[,;\t\r\n]))'(?='*[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""")
+# What has kept digits from a spreadsheet.
+_AS_FORMULA = re.compile(r'="([^"]*)"')
+_QUOTED = re.compile(r'"[^"]*"')
 # A first line that tells Excel the separator.
 _SEPARATOR = re.compile(r'"?sep=(.)"?[;,\t]{0,100}', re.IGNORECASE)
 _LONGEST_SEPARATOR_LINE = 100
@@ -77,7 +82,7 @@ def read(text: str, *, most: int = MOST_BYTES) -> list[Row]:
     """The rows, without blank ones and with cells stripped. Lines are counted before parsing.
 
     The separator is the one that a first line `sep=…` names, or else a semicolon, a comma or a tab, whichever the first
-    line has most of. Raises UnreadableFile.
+    line has most of outside quotation marks. Raises UnreadableFile.
     """
     text, separator = _separated(text)
     if len(text) > most or max(text.count("\n"), text.count("\r")) > MOST_IMPORTED + 1:
@@ -101,7 +106,7 @@ def _separated(text: str) -> tuple[str, str]:
     named = _SEPARATOR.fullmatch(first_line.strip(" \r")) if len(first_line) <= _LONGEST_SEPARATOR_LINE else None
     if named and end:
         return rest, named[1]
-    return text, max(";,\t", key=first_line.count)
+    return text, max(";,\t", key=_QUOTED.sub("", first_line).count)
 
 
 def too_large(most: int = MOST_BYTES) -> str:
@@ -132,6 +137,12 @@ def restored(text: str) -> str:
     return _GUARD.sub("", text)
 
 
+def plain(cell: str) -> str:
+    """A cell without what keeps a spreadsheet from reading a formula or a number, as our own files have it."""
+    found = _AS_FORMULA.fullmatch(cell) if len(cell) <= LONGEST_CELL else None
+    return restored(found[1] if found else cell).strip()
+
+
 class _Echo:
     """A file whose `write` returns the text, which `writerow` returns in turn."""
 
@@ -156,7 +167,7 @@ def response(
 
 
 def neutralised(text: str) -> str:
-    """The text with an apostrophe wherever a spreadsheet would see the beginning of a formula. Nothing is removed."""
+    """The text with an apostrophe wherever a spreadsheet would see the beginning of a formula. `restored` undoes it."""
     return _FORMULA.sub("'", text)
 
 

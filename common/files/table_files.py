@@ -1,6 +1,5 @@
 """Tables as files: for people's spreadsheets as XLSX, for programs as CSV. Both are written and read here."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +15,7 @@ from common import columns
 from common.brazil import zones
 from common.brazil.formats import moment
 from common.files import csv_files, workbooks
-from common.files.csv_files import Cell, Row, UnreadableFile
+from common.files.csv_files import LONGEST_CELL, Cell, Row, UnreadableFile
 
 
 @dataclass(frozen=True)
@@ -34,11 +33,8 @@ Column = tuple[Any, Callable[[Any], Cell]]
 MOST_BYTES = workbooks.MOST_BYTES  # of a file of either kind
 ACCEPTED = f".xlsx,.csv,text/csv,text/plain,{workbooks.CONTENT_TYPE}"
 _MOST_COLUMNS = 100
-_LONGEST_CELL = 5_000
 _SHOWN = 40
 _DAY = forms.DateField(input_formats=["%d/%m/%Y", "%Y-%m-%d", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y"])
-# What has kept digits from a spreadsheet.
-_AS_FORMULA = re.compile(r'="([^"]*)"')
 
 
 def of_rows(shown: Iterable[columns.Column]) -> list[Column]:
@@ -79,7 +75,7 @@ def read(raw: bytes, *, most: int = csv_files.MOST_BYTES) -> list[Row]:
         rows = csv_files.read(csv_files.decoded(raw, most=most), most=most)
     if len(rows) < 2:  # noqa: PLR2004  # a heading and a row
         raise UnreadableFile(_("The file has no rows below its headings."))
-    return _with_headings([Row(row.number, [_plain(cell) for cell in row.cells]) for row in rows])
+    return _with_headings([Row(row.number, [csv_files.plain(cell) for cell in row.cells]) for row in rows])
 
 
 def date_alone(text: str) -> date | None:
@@ -88,11 +84,6 @@ def date_alone(text: str) -> date | None:
         return _DAY.to_python(text)
     except ValidationError:
         return None
-
-
-def _plain(cell: str) -> str:
-    found = _AS_FORMULA.fullmatch(cell) if len(cell) <= _LONGEST_CELL else None
-    return csv_files.restored(found[1] if found else cell).strip()
 
 
 def _with_headings(rows: list[Row]) -> list[Row]:
@@ -112,8 +103,8 @@ def _with_headings(rows: list[Row]) -> list[Row]:
             beyond.pop()
         kept.append(Row(row.number, [*(padded[number] for number in used), *beyond]))
         for number, cell in enumerate(row.cells):
-            if len(cell) > _LONGEST_CELL:
-                detail = {"line": row.number, "column": _heading(headings, number), "most": _LONGEST_CELL}
+            if len(cell) > LONGEST_CELL:
+                detail = {"line": row.number, "column": _heading(headings, number), "most": LONGEST_CELL}
                 raise UnreadableFile(_("Line %(line)s, %(column)s: more than %(most)s characters.") % detail)
     for number, heading in enumerate(headings.cells[:named]):
         if not heading and (line := _has(others, number)):

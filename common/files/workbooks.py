@@ -20,7 +20,17 @@ from django.utils.translation import gettext as _
 from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 from xlsxwriter import Workbook
 
-from common.files.csv_files import MOST_IMPORTED, Cell, Row, UnreadableFile, bounded, check_size, too_large
+from common.files.csv_files import (
+    MOST_IMPORTED,
+    Cell,
+    Row,
+    UnreadableFile,
+    bounded,
+    check_size,
+    neutralised,
+    plain,
+    too_large,
+)
 
 CONTENT_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MOST_BYTES = 1_000_000  # of a file; spreadsheets add styles, themes and pictures to the cells
@@ -79,7 +89,7 @@ def _write(file: io.BytesIO, header: Sequence[Cell], rows: Iterable[Sequence[Cel
                     case int() | float() | Decimal() if _is_exact(cell):
                         sheet.write_number(number, column, cell, formats.get(_shape(cell)))
                     case _:
-                        sheet.write_string(number, column, _cut(str(cell)), text)
+                        sheet.write_string(number, column, _cut(_readable(str(cell))), text)
 
 
 def _is_exact(number: float | Decimal) -> bool:
@@ -91,6 +101,11 @@ def _shape(number: float | Decimal) -> str:
     exponent = Decimal(str(number)).as_tuple().exponent
     places = max(-exponent, 0) if isinstance(exponent, int) else 0
     return f"0.{'0' * places}" if places else "0"
+
+
+def _readable(text: str) -> str:
+    """A text cell needs no apostrophe, unless it looks like one that our CSV files guard: reading would undo that."""
+    return text if plain(text) == text else neutralised(text)
 
 
 def _cut(text: str) -> str:

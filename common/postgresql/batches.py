@@ -1,6 +1,7 @@
 """Work of workers on many rows: each by itself, claimed under a lease, or deleted in batches."""
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
@@ -14,20 +15,23 @@ Row = TypeVar("Row")
 Result = TypeVar("Result")
 
 
-def each(rows: Iterable[Row], work: Callable[[Row], Result], *, doing: str) -> list[Result]:
+def each(rows: Iterable[Row], work: Callable[[Row], Result], *, doing: str, most: float = math.inf) -> list[Result]:
     """What `work` returns for each row. An error of one is logged with its key, and the rest go on.
 
     `work` has a transaction of its own. Raises OperationalError and InterfaceError: without the database no row
-    succeeds. `doing` says in the log what was to be done, such as "expire the offer of delivery".
+    succeeds. `doing` says in the log what was to be done, such as "expire the offer of delivery". Ends once `most` rows
+    have succeeded: those that fail each time would take the places of others.
     """
-    results = []
+    results: list[Result] = []
     for row in rows:
+        if len(results) >= most:
+            break
         try:
             results.append(work(row))
         except (OperationalError, InterfaceError):
             raise
         except Exception:  # noqa: BLE001  # logged with its traceback
-            _log.exception("Cannot %s %s", doing, getattr(row, "pk", row))
+            _log.exception("Cannot %s %s", doing, _key(row))
     return results
 
 
@@ -49,6 +53,25 @@ def together_or_each(rows: list[Row], work: Callable[[list[Row]], None], *, doin
         _log.warning("Cannot %s for %s rows together; each is tried by itself", doing, len(rows))
         return each(rows, alone, doing=doing)
     return rows
+
+
+def work_on(
+    due: QuerySet[Any], work: Callable[[list[Any]], None], *, most: int, failed: set[Any] | None = None, doing: str
+) -> int:
+    """Do `work` for the first `most` rows that are due, as `together_or_each` does. Returns for how many it was done.
+
+    Rows whose keys are in `failed` are left out, and those that fail are added: called again with the same set, it
+    takes the rows behind them. Nothing is left to be done once 0 is returned and `failed` has not grown.
+    """
+    failed = set() if failed is None else failed
+    rows = list(due.exclude(pk__in=failed)[:most])
+    done = together_or_each(rows, work, doing=doing) if rows else []
+    failed |= {_key(row) for row in rows}.difference(map(_key, done))
+    return len(done)
+
+
+def _key(row: Any) -> Any:
+    return getattr(row, "pk", row)
 
 
 @transaction.atomic

@@ -121,9 +121,15 @@ def _delete(endpoint: Endpoint) -> bool:
 
 @transaction.atomic
 def set_filter(*, endpoint: E, statuses: Sequence[str], by: str, at: datetime) -> E:
-    """Send the events of changes from now on that have one of these statuses; none: all. Raises AccountSuspended."""
+    """Send the events of changes from now on that have one of these statuses; none: all. Raises AccountSuspended.
+
+    Records nothing, as the other changes, if they are chosen already.
+    """
     locked = lock_of_active(endpoint)
-    locked.statuses = _filter(type(locked), statuses)
+    chosen = _filter(type(locked), statuses)
+    if chosen == locked.statuses:
+        return locked
+    locked.statuses = chosen
     locked.save(update_fields=["statuses"])
     record_in_audit_trail(locked, EndpointAction.FILTER_SET, " ".join(locked.statuses) or "*", by=by, at=at)
     publish_on_commit(outbox_of(type(locked)).endpoint_changed(locked.pk))
@@ -188,9 +194,12 @@ def store_url(*, endpoint: E, url: CheckedUrl, by: str, at: datetime) -> E:
         _send_what_waits(endpoint, at=at)
     locked = lock_of_active(endpoint)
     _refuse_repeated(locked, url, but=locked.number)
+    before = _values(locked)
     had_none, locked.url = not locked.url, url.text
     if locked.off_because != OffBecause.STAFF:
         locked.switch_on()
+    if _values(locked) == before:
+        return locked
     locked.save()
     record_in_audit_trail(locked, EndpointAction.URL_SET, url.text, by=by, at=at)
     publish_on_commit(outbox_of(type(locked)).endpoint_changed(locked.pk))
@@ -213,10 +222,13 @@ def set_enabled(*, endpoint: E, enabled: bool, by: str, at: datetime) -> E:
     if enabled:
         _send_what_waits(endpoint, at=at)
     locked: E = _endpoints(type(endpoint)).present().select_for_update(no_key=True).get(pk=endpoint.pk)
+    before = _values(locked)
     if enabled:
         locked.switch_on()
     else:
         locked.switch_off(OffBecause.STAFF, at=at)
+    if _values(locked) == before:
+        return locked
     locked.save()
     record_in_audit_trail(locked, EndpointAction.ON if enabled else EndpointAction.OFF, by=by, at=at)
     publish_on_commit(outbox_of(type(locked)).endpoint_changed(locked.pk))
@@ -291,6 +303,10 @@ def lock_of_active(endpoint: E) -> E:
     locked: E = endpoints.select_for_update(of=("self",), no_key=True).get(pk=endpoint.pk)
     locked.owner.check_active()
     return locked
+
+
+def _values(endpoint: Endpoint) -> dict[str, Any]:
+    return {field.attname: getattr(endpoint, field.attname) for field in endpoint._meta.concrete_fields}
 
 
 def _endpoints(model: type[Endpoint]) -> Any:  # an EndpointQuerySet

@@ -32,8 +32,9 @@ def tell_changes(model: type[R], tell: Callable[[R, Health, dict[str, Any], date
     With what was told about the endpoint, the state, the facts `attempt` (the last failure or None) and `waiting`
     (the number of queue items), and the moment. Each is a transaction of its own.
     """
-    ids = list(_changed(model, at=at).values_list("pk", flat=True)[:MOST_AT_ONCE])
-    return sum(each(ids, partial(_tell, model, tell, at=at), doing="tell the state of the webhook endpoint"))
+    ids = list(_changed(model, at=at).values_list("pk", flat=True))
+    what = "tell the state of the webhook endpoint"
+    return sum(each(ids, partial(_tell, model, tell, at=at), doing=what, most=MOST_AT_ONCE))
 
 
 def claim(model: type[R], pk: int) -> R | None:

@@ -233,8 +233,8 @@ class Endpoint(models.Model):
         self.breaker_state = breaker.BreakerState(last_success_at=self.last_success_at)
 
     def switch_off(self, because: OffBecause, *, at: datetime) -> None:
-        """Record events without sending them. Does not save."""
-        self.enabled, self.off_because, self.off_since = False, because, at
+        """Record events without sending them. One that is off stays so since its first moment. Does not save."""
+        self.enabled, self.off_because, self.off_since = False, because, self.off_since or at
 
     @property
     def secret(self) -> str:

@@ -21,7 +21,6 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from common.brazil.phones import with_phone
 from common.postgresql import batches
-from common.postgresql.batches import together_or_each
 from common.postgresql.forgetting import forgetting
 from delivery import lifecycle
 from delivery.actions import proofs
@@ -82,14 +81,19 @@ def forget_ended(*, at: datetime) -> int:
         return 0
     before = at - timedelta(days=settings.FORGET_DELIVERY_DAYS)
     due = Delivery.objects.filter(closed_at__lt=before, forgotten_at=None).order_by("closed_at")
-    total, failed = 0, list[UUID]()
+    total, failed = 0, set[UUID]()
     for _number in range(MOST_BATCHES):
-        keys = list(due.exclude(pk__in=failed).values_list("pk", flat=True)[:BATCH])
-        if not keys:
+        known = len(failed)
+        count = batches.work_on(
+            due.values_list("pk", flat=True),
+            partial(_forget_whole, at=at),
+            most=BATCH,
+            failed=failed,
+            doing="anonymise the delivery",
+        )
+        if not count and len(failed) == known:
             break
-        done = together_or_each(keys, partial(_forget_whole, at=at), doing="anonymise the delivery")
-        failed += set(keys).difference(done)
-        total += len(done)
+        total += count
     return total
 
 
@@ -112,20 +116,23 @@ def pickups_of(phone: str, *, until: datetime) -> QuerySet[Delivery]:
     return with_phone(Delivery.objects.filter(created_at__lte=until).exclude(contact_phone=""), "contact_phone", phone)
 
 
-def forget_stops_of(phone: str, *, until: datetime, at: datetime) -> int:
-    """Anonymise one batch of the closed stops of this number. Returns how many there were."""
-    stops = list(stops_of(phone, until=until).filter(may_be_forgotten("delivery__", at=at))[:BATCH])
-    return len(together_or_each(stops, partial(_forget_those, at=at), doing="anonymise the stop")) if stops else 0
+def forget_stops_of(phone: str, *, until: datetime, at: datetime, failed: set[int] | None = None) -> int:
+    """Anonymise one batch of the closed stops of this number. Returns how many there were. `failed`: see `work_on`."""
+    due = stops_of(phone, until=until).filter(may_be_forgotten("delivery__", at=at))
+    work = partial(_forget_those, at=at)
+    return batches.work_on(due, work, most=BATCH, failed=failed, doing="anonymise the stop")
 
 
-def forget_pickups_of(phone: str, *, until: datetime, at: datetime) -> int:
-    """Anonymise one batch of the contacts at A with this number. Returns how many there were."""
-    keys = list(pickups_of(phone, until=until).filter(may_be_forgotten("", at=at)).values_list("pk", flat=True)[:BATCH])
-    if keys:
-        with forgetting():
-            _lock(keys)
-            _execute(_FORGET_PICKUPS, [keys])
-    return len(keys)
+def forget_pickups_of(phone: str, *, until: datetime, at: datetime, failed: set[UUID] | None = None) -> int:
+    """Anonymise one batch of the contacts at A with this number, as `forget_stops_of` does."""
+    due = pickups_of(phone, until=until).filter(may_be_forgotten("", at=at)).values_list("pk", flat=True)
+    return batches.work_on(due, _forget_pickups, most=BATCH, failed=failed, doing="anonymise the pickup of")
+
+
+def _forget_pickups(keys: list[UUID]) -> None:
+    with forgetting():
+        _lock(keys)
+        _execute(_FORGET_PICKUPS, [keys])
 
 
 def may_be_forgotten(prefix: str, *, at: datetime) -> Q:

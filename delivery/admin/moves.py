@@ -169,6 +169,8 @@ def _facts(delivery: Delivery) -> Iterable[str]:
     if fee := delivery.fee_of_cancelling:
         values = {"fee": money(fee), "price": money(delivery.shipping_value)}
         yield gettext("Fee %(fee)s; the route costs %(price)s.") % values
+    elif delivery.is_held:
+        yield gettext("Cancelling now costs nothing.")
     else:
         yield gettext("Nobody pays a fee: no driver is assigned.")
     if delivery.way_of_goods:

@@ -20,7 +20,6 @@ from common.admin.row_history import RecordedAdmin
 from common.admin.tabular_import import TableResource, TabularImportAdmin
 from common.brazil.formats import money
 from common.fields import composed
-from common.files.csv_files import neutralised
 from common.measures import KILOMETRES, shown
 from common.postgresql.row_history import Difference
 from delivery import pricing
@@ -37,12 +36,10 @@ class AccountWidget(Widget):
         self._found: dict[str, Integrator | None] = {}  # None: several
 
     def look_up(self, names: Iterable[str]) -> None:
-        """By one query. An export writes some names with an apostrophe, as `neutralised` does."""
-        wanted = set(names)
-        wanted |= {name.removeprefix("'") for name in wanted}
-        for account in Integrator.objects.filter(name__composed__in=wanted):
-            for name in {composed(account.name), composed(neutralised(account.name))}:
-                self._found[name] = None if name in self._found else account
+        """By one query."""
+        for account in Integrator.objects.filter(name__composed__in={composed(name) for name in names}):
+            name = composed(account.name)
+            self._found[name] = None if name in self._found else account
 
     def clean(self, value: str, row: Any = None, **kwargs: Any) -> Integrator | None:
         name = composed(value or "")

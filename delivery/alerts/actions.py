@@ -271,12 +271,14 @@ def _reasons(delivery: Any, stops: list[Stop]) -> list[tuple[str, StrPromise]]:
 def set_times(*, endpoint: WebhookEndpoint, untaken_minutes: int, late_minutes: int, by: str, at: datetime) -> None:
     """After how many minutes a delivery of the account's environment is told of. Raises AccountSuspended.
 
-    `endpoint` is the first one. Both are LEAST_MINUTES to MOST_MINUTES.
+    `endpoint` is the first one. Both are LEAST_MINUTES to MOST_MINUTES. Records nothing if they are those.
     """
     endpoint.integrator.check_active()
-    EndpointAlerts.objects.update_or_create(
-        endpoint=endpoint, defaults={"untaken_minutes": untaken_minutes, "late_minutes": late_minutes}
-    )
+    alerts = _lock(endpoint)
+    if (alerts.untaken_minutes, alerts.late_minutes) == (untaken_minutes, late_minutes):
+        return
+    alerts.untaken_minutes, alerts.late_minutes = untaken_minutes, late_minutes
+    alerts.save(update_fields=["untaken_minutes", "late_minutes"])
     subject = f"{untaken_minutes} min, {late_minutes} min"
     endpoints.record_in_audit_trail(endpoint, AuditAction.ALERT_TIMES_SET, subject, by=by, at=at)
 
@@ -418,8 +420,9 @@ def record_digests(*, at: datetime) -> int:
         .filter(has_readers, Q(alerts__digest_on=None) | ~Q(alerts__digest_on=today))
         .distinct()
     )
-    ids = list(due.order_by("pk").values_list("pk", flat=True)[: health.MOST_AT_ONCE])
-    return sum(each(ids, partial(_record_digest, at=at), doing="record the digest of the webhook endpoint"))
+    ids = list(due.order_by("pk").values_list("pk", flat=True))
+    what = "record the digest of the webhook endpoint"
+    return sum(each(ids, partial(_record_digest, at=at), doing=what, most=health.MOST_AT_ONCE))
 
 
 @transaction.atomic

@@ -77,6 +77,8 @@ def note(*, stop: Stop, receives: str, hint: str, at: datetime) -> None:
         raise StopNotOpen("This point is closed already; name a point that is still open.")
     receives, hint = receives.strip(), hint.strip()
     if receives or hint:
+        if ReceiverNote.objects.filter(stop=stop, receives=receives, hint=hint).exists():
+            return
         told = {"receives": receives, "hint": hint, "written_at": at}
         ReceiverNote.objects.update_or_create(stop=stop, defaults=told)
     else:

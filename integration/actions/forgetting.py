@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from common.accounts import Environment
 from common.brazil.phones import with_phone
-from common.postgresql.batches import together_or_each
+from common.postgresql.batches import work_on
 from common.postgresql.forgetting import forgetting
 from integration import lifecycle
 from integration.invoices.models import Invoice
@@ -55,8 +55,10 @@ def forget_old_orders(*, at: datetime) -> None:
         return
     before = at - timedelta(days=settings.FORGET_ORDER_DAYS)
     due = Order.objects.filter(created_at__lt=before, forgotten_at=None).order_by("created_at")
+    failed = set[int]()
     for _number in range(_MOST_BATCHES):
-        if not _forget(due, at=at):
+        known = len(failed)
+        if not _forget(due, at=at, failed=failed) and len(failed) == known:
             return
 
 
@@ -65,14 +67,19 @@ def forget_old_invoices(*, at: datetime) -> None:
     if not settings.FORGET_INVOICE_YEARS:
         return
     due = Invoice.objects.filter(received_at__lt=_first_kept(at), forgotten_at=None).order_by("received_at")
+    keys, work, failed = due.values_list("pk", flat=True), partial(_delete_files, at=at), set[int]()
     for _number in range(_MOST_BATCHES):
-        keys = list(due.values_list("pk", flat=True)[:_BATCH])
-        if not keys:
+        known = len(failed)
+        count = work_on(keys, work, most=_BATCH, failed=failed, doing="delete the file of invoice")
+        if not count and len(failed) == known:
             return
-        with forgetting():
-            rows = Invoice.objects.filter(pk__in=keys)
-            rows.alias(digits=Length("issuer_document")).filter(digits=_CPF_LENGTH).update(issuer_document="")
-            rows.update(raw=b"", recipient_document="", forgotten_at=at)
+
+
+def _delete_files(keys: list[int], *, at: datetime) -> None:
+    with forgetting():
+        rows = Invoice.objects.filter(pk__in=keys)
+        rows.alias(digits=Length("issuer_document")).filter(digits=_CPF_LENGTH).update(issuer_document="")
+        rows.update(raw=b"", recipient_document="", forgotten_at=at)
 
 
 def orders_of(*, document: str = "", phone: str = "", until: datetime) -> QuerySet[Order]:
@@ -95,9 +102,12 @@ def is_closed(*, at: datetime) -> Q:
     return Q(status__in=lifecycle.CLOSED) | Q(created_at__lt=at - lifecycle.ENDS_AFTER)
 
 
-def forget_orders_of(*, document: str = "", phone: str = "", until: datetime, at: datetime) -> int:
-    """Anonymise one batch of the closed orders of this person. Returns how many there were."""
-    return _forget(orders_of(document=document, phone=phone, until=until).filter(is_closed(at=at)), at=at)
+def forget_orders_of(
+    *, document: str = "", phone: str = "", until: datetime, at: datetime, failed: set[int] | None = None
+) -> int:
+    """Anonymise one batch of the closed orders of this person. Returns how many there were. `failed`: see `work_on`."""
+    closed = orders_of(document=document, phone=phone, until=until).filter(is_closed(at=at))
+    return _forget(closed, at=at, failed=failed)
 
 
 def kept_until(invoice: Invoice) -> date | None:
@@ -112,11 +122,11 @@ def _first_kept(at: datetime) -> datetime:
     return timezone.make_aware(datetime(year, 1, 1))  # noqa: DTZ001  # in the time zone of the installation
 
 
-def _forget(orders: QuerySet[Order], *, at: datetime) -> int:
+def _forget(orders: QuerySet[Order], *, at: datetime, failed: set[int] | None) -> int:
     with transaction.atomic():
         # A change of the status meanwhile waits, and finds the order anonymised.
-        keys = list(orders.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)[:_BATCH])
-        return len(together_or_each(keys, partial(_anonymise, at=at), doing="anonymise the order")) if keys else 0
+        due = orders.select_for_update(of=("self",), no_key=True).values_list("pk", flat=True)
+        return work_on(due, partial(_anonymise, at=at), most=_BATCH, failed=failed, doing="anonymise the order")
 
 
 def _anonymise(keys: list[int], *, at: datetime) -> None:

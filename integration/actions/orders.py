@@ -282,8 +282,7 @@ def create(
         )
         insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned, *told)
         invoices.link([(invoice, order, _reason(invoice, order)) for invoice in naming], by=by, at=at)
-        if facts.has_alike:
-            invoices.unlink_alike(order, named_by=naming, by=by, at=at)
+        invoices.unlink_alike(order, named_by=naming, by=by, at=at)
         for each in meaning:
             each.link(order, is_linked=each.invoice.access_key in keys, by=by, at=at)
         on_doubts(invoices.doubts_of_order(order, linked=named, is_void=facts.is_void))
@@ -470,7 +469,6 @@ def _facts() -> QuerySet[Seller]:
         .only("pk")
         .annotate(
             has_code=Exists(orders.filter(any_of("code", Parameter("codes")))),
-            has_alike=Exists(_alike(seller, environment)),
             has_tracking_code=Exists(orders.filter(any_of("tracking_code", Parameter("tracking_codes")))),
             naming=ArraySubquery(_naming(seller, environment).values("texts")),
             beginning=ArraySubquery(_beginning(seller)),
@@ -497,21 +495,18 @@ def _beginning(seller: Parameter) -> QuerySet[Any]:
     return references.order_by((F("invoice") + 0).desc()).values("invoice")[:_MOST_BEGINNING]
 
 
-def _alike(seller: Parameter, environment: Parameter) -> QuerySet[SearchCode]:
-    """Those of the seller's orders that are alike to the order's code."""
-    codes = SearchCode.objects.filter(seller=seller, environment=environment, kind=SearchCode.Kind.ORDER)
-    return codes.alike(Parameter("code")).order_by()
-
-
 def _naming_alike(seller: Parameter, environment: Parameter) -> QuerySet[InvoiceReference]:
     """The references that are alike to the order's code, and to no other's; of one that may be cut, none.
 
     As `invoices.receive` finds the order of such a reference.
     """
     orders = Order.objects.of(seller, environment)
+    codes = SearchCode.objects.filter(seller=seller, environment=environment, kind=SearchCode.Kind.ORDER)
     references = InvoiceReference.objects.filter(seller=seller).alias(compact=compact_code("value"))
     return references.filter(
-        ~Exists(_alike(seller, environment)),
+        # Of the reference, so that PostgreSQL looks for them only if there is one: a plan that was made while the table
+        # was small reads all of the seller's codes.
+        ~Exists(codes.alike(OuterRef("value")).order_by()),
         ~Exists(orders.beginning_with(composed_column(OuterRef("value")))),
         compact=compact_value(Parameter("code")),
     ).order_by()

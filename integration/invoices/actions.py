@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +21,7 @@ from django.db.models.expressions import RawSQL
 
 from common.accounts import Environment
 from common.fields import composed, spellings
+from common.measures import to_the_centavo
 from integration.errors import (
     InvalidInvoice,
     InvoiceStorageFull,
@@ -497,10 +500,9 @@ def _same_receiver(invoice: Invoice, order: Order) -> bool | None:
 
 
 def _same_value(invoice: Invoice, order: Order) -> bool:
-    return bool(invoice.value) and invoice.value in (
-        order.stated_value(invoice.access_key),
-        round(order.cost, 2),
-    )
+    stated = order.stated_value(invoice.access_key)
+    amounts = [order.cost] if stated is None else [stated, order.cost]
+    return bool(invoice.value) and any(to_the_centavo(amount) == invoice.value for amount in amounts)
 
 
 def _alike(seller_id: int, environment: str, references: Collection[str]) -> dict[str, list[Order]]:
@@ -544,13 +546,16 @@ def meaning_by_cut_reference(order: Order, *, among: Collection[int]) -> list[Cu
 
 def unlink_alike(order: Order, *, named_by: Iterable[Invoice], by: str, at: datetime) -> None:
     """Unlink the orders that are only alike to a new one from the invoices that name the new one exactly."""
-    for invoice in named_by:
-        own = InvoiceReference.objects.filter(invoice=invoice, value__composed=OuterRef("order__code"))
-        links = invoice.links.alias(compact=compact_code("order__code")).filter(
-            ~Exists(own), reason=LinkReason.REFERENCE, compact=compact_code(Value(order.code))
-        )
-        others = [*links.exclude(order=order).values_list("pk", flat=True)]
-        _unlink(invoice, invoice.links.filter(pk__in=others), reason=LinkReason.OTHER_ORDER, by=by, at=at)
+    invoices = {invoice.pk: invoice for invoice in named_by}
+    own = InvoiceReference.objects.filter(invoice=OuterRef("invoice"), value__composed=OuterRef("order__code"))
+    links = InvoiceLink.objects.filter(invoice__in=invoices, reason=LinkReason.REFERENCE).exclude(order=order)
+    links = links.alias(compact=compact_code("order__code")).filter(
+        ~Exists(own), compact=compact_code(Value(order.code))
+    )
+    others = links.order_by("invoice").values_list("invoice", "pk")
+    for key, found in groupby(others, key=itemgetter(0)):
+        linked = invoices[key].links.filter(pk__in=[link for _invoice, link in found])
+        _unlink(invoices[key], linked, reason=LinkReason.OTHER_ORDER, by=by, at=at)
 
 
 def doubts_of_order(order: Order, *, linked: Iterable[Invoice], is_void: bool) -> list[Doubt]:

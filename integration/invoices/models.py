@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from common.accounts import Environment
 from common.brazil.formats import short_id
 from common.fields import not_personal, one_of, personal
+from common.measures import to_the_centavo
 from common.postgresql.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from integration.invoices import nfe
 from integration.models.order import LONGEST_CODE, Order, OrderQuerySet, compact_code
@@ -185,7 +186,9 @@ class Invoice(models.Model):
     def differs(self) -> bool:
         """Whether its value is not that of its orders, to the centavo."""
         expected = self.value_of_orders
-        return None not in (self.value, expected) and self.value != round(expected or Decimal(0), 2)
+        if self.value is None or expected is None:
+            return False
+        return self.value != to_the_centavo(expected)
 
 
 class InvoiceReference(models.Model):

@@ -1,5 +1,7 @@
 """The link that hands over the access data of an account, opened by somebody without a log-in."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.cache import cache
 from django.utils import timezone
@@ -10,7 +12,7 @@ from access.tasks import prune_links
 from delivery.accounts import integrators, tokens
 from delivery.models import Environment
 from integration.models import ApiKey
-from tests.factories import BY, IntegratorFactory
+from tests.factories import BY, IntegratorFactory, TokenFactory, add_endpoint
 from tests.integration.factories import SellerFactory
 
 
@@ -22,17 +24,19 @@ def shop(db):
 class TestLink:
     def test_shows_new_tokens_and_the_secrets_once(self, client, shop):
         path = access_links.issue(account=shop, by=BY, at=timezone.now())
+        token = TokenFactory.create(integrator=shop)
+        further = add_endpoint(token)
 
         looked, opened, again = client.get(path), client.post(path), client.post(path)
 
         content = opened.content.decode()
-        issued = list(shop.tokens.all())
+        issued = list(shop.tokens.exclude(pk=token.pk))
         assert looked.status_code == 200
         assert {each.environment for each in issued} == {*Environment.values}
         assert {each.created_by for each in issued} == {BY}
         assert all(each.clear_text in content for each in issued)
-        assert all(each.secret in content for each in shop.endpoints.all())
-        assert (again.status_code, client.get(path).status_code, shop.tokens.count()) == (410, 410, 2)
+        assert [each for each in shop.endpoints.all() if each.secret not in content] == [further]
+        assert (again.status_code, client.get(path).status_code, shop.tokens.count()) == (410, 410, 3)
 
     @pytest.mark.parametrize("to_hand_over", [False, True])
     def test_ends_only_a_token_that_staff_issued_to_hand_over(self, client, shop, to_hand_over):
@@ -56,11 +60,16 @@ class TestLink:
         assert opened.content.decode().count("rota_key_") >= 1
         assert (again.status_code, ApiKey.objects.filter(seller=seller).count()) == (410, 2)
 
-    def test_expires(self, client, shop, monkeypatch):
-        monkeypatch.setattr(access_links, "LIFETIME", access_links.LIFETIME * 0)
+    def test_expires_at_the_end_of_a_day(self, client, shop):
+        at = timezone.now() - access_links.LIFETIME
+        path = access_links.issue(account=shop, by=BY, at=at)
 
-        assert client.post(access_links.issue(account=shop, by=BY, at=timezone.now())).status_code == 410
+        assert client.post(path).status_code == 410
         assert shop.tokens.count() == 0
+        key, end = path.partition("key=")[2], at + access_links.LIFETIME
+        assert access_links.find(key, at=end - timedelta(microseconds=1)) == shop
+        with pytest.raises(access_links.NotOpen):
+            access_links.find(key, at=end)
 
     def test_does_not_hang_on_the_cache(self, client, shop):
         """The cache drops rows of others when it is full."""

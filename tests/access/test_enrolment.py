@@ -131,16 +131,6 @@ class TestSettingUp:
         assert Authenticator.objects.filter(user=dora).exists()
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_code_is_used_once_by_concurrent_requests(at_once):
-    dora = User.objects.create_user("dora", is_staff=True)
-    code = issue(dora)
-
-    used = at_once(*[lambda: enrolment.use(user=dora, code=code, at=timezone.now())] * 8)
-
-    assert sorted(used) == [False] * 7 + [True]
-
-
 def test_a_code_is_not_in_the_database(dora):
     code = issue(dora)
 

@@ -194,14 +194,6 @@ class TestLink:
         assert User.objects.count() == (2 if use == "accept" else 1)
         assert Invitation.objects.get().ended == ""
 
-    def test_works_once_when_used_at_the_same_moment(self, account, invite, transactional_db, at_once):
-        link = invite()
-
-        answers = at_once(*(lambda: Client().post(link, FORM).status_code for _each in range(3)))
-
-        assert sorted(answers) == [302, 410, 410]
-        assert people_of(account) == {("maria", "owner"), (ANA, "member")}
-
     @pytest.mark.parametrize(
         "changes",
         [

@@ -9,12 +9,14 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
-from access import enrolment, invitations, teams
+from access import access_links, enrolment, invitations, teams
 from access.admin import PasswordForm
 from access.models import EnrolmentCode, InitialPassword, Invitation
 from common.accounts import Role
+from common.files import kept_uploads
+from delivery.models import Environment, Integrator
 from tests.access.conftest import ANA, PASSWORD
-from tests.factories import IntegratorFactory
+from tests.factories import BY, IntegratorFactory
 from tests.overlapping import begin, overlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -142,6 +144,35 @@ class TestInvitation:
         with pytest.raises(invitations.HasLogIn):
             first()
         assert User.objects.get(email=ANA).username == ANA
+
+
+class TestWhatCanBeUsedOnce:
+    def test_is_refused_to_the_second_of_two_at_once_as_to_a_later_one(self, account, root):
+        davi = User.objects.create_user("davi", "davi@example.com")
+        of_log_in, of_new = (invite(account, email, by=root) for email in ("davi@example.com", ANA))
+        key = access_links.issue(account=account, by=BY, at=timezone.now()).partition("key=")[2]
+        code = enrolment.issue(user=root, by="root", at=timezone.now())
+        upload = kept_uploads.keep("x", owner="user 1", kind="x", at=timezone.now())
+        uses = {
+            "access link": now(access_links.open_, key=key),
+            "invitation of a log-in": now(invitations.accept, invitation=of_log_in, user=davi),
+            "invitation of somebody new": now(invitations.sign_up, invitation=of_new, name="Ana", password=PASSWORD),
+            "enrolment code": now(enrolment.use, user=root, code=code),
+            "claim of an upload": now(kept_uploads.claim, upload=upload, owner="user 1"),
+        }
+
+        results = {name: [result if result is False else name_of(result) for result in overlap(use, use)]
+                   for name, use in uses.items()}  # fmt: skip  # a comprehension
+
+        assert results == {
+            "access link": ["Opened", "NotOpen"],
+            "invitation of a log-in": ["NoneType", "NotOpen"],
+            "invitation of somebody new": ["User", "NotOpen"],
+            "enrolment code": ["bool", False],
+            "claim of an upload": ["bool", False],
+        }
+        credentials = account.tokens if isinstance(account, Integrator) else account.keys
+        assert (credentials.count(), account.members.count()) == (len(Environment), 2)
 
 
 class TestFirstRowOfAUser:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.admin.tabular_import import ChoiceWidget, FormFieldWidget
-from common.measures import CENTAVOS, MeasureField, decimal
+from common.measures import CENTAVOS, MeasureField, decimal, rise
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +90,14 @@ class TestCells:
         ]
         with pytest.raises(ValueError, match="'near' is none of: Média, Far"):
             widget.clean("near")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "percent"),
+    [
+        (1000, 1300, 30), (Decimal("10.00"), Decimal("9.00"), -10), (1000, 0, -100), (1000, 1000, 0),
+        (0, 1000, None), (None, 1000, None), (1000, None, None), (None, None, None),
+    ],
+)  # fmt: skip  # a table
+def test_a_price_falls_to_nothing_by_all_of_it_and_one_that_is_not_served_has_not_fallen(old, new, percent):
+    assert rise(old, new) == percent

@@ -1,7 +1,13 @@
-"""Each periodic task beside one row that it cannot handle: the others are handled, as if that one were not there."""
+"""Each periodic task beside one row that it cannot handle: the others are handled, as if that one were not there.
+
+With batches of one row, so that the bad row, which is the first, fills one. In one run it is tried once.
+"""
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -21,10 +27,13 @@ from common import credentials
 from common.mail import sending
 from common.mail.models import Kind, Message
 from common.models import AttemptCount, KeptUpload, LatestMoment
-from common.webhooks import endpoints
+from common.postgresql import batches
+from common.webhooks import endpoints, health
 from common.webhooks.endpoints import CheckedUrl
+from common.workers import moments
 from config.celery import app
 from delivery.actions import arrivals, proofs
+from delivery.actions import forgetting as forgetting_deliveries
 from delivery.alerts import actions as alerts
 from delivery.alerts import posts as alert_posts
 from delivery.alerts.models import AlertPost, EndpointAlerts
@@ -43,23 +52,37 @@ from delivery.models import (
 )
 from delivery.places.models import LocatedAddress
 from delivery.sandbox import simulated_driver
+from integration.actions import forgetting as forgetting_orders
+from integration.invoices.models import Invoice
 from integration.models import IdempotencyRecord as RecordOfSeller
 from integration.models import Order, RefusedSellerCall
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from integration.sandbox import simulated_carrier
 from integration.webhooks.outbox import OUTBOX as OUTBOX_OF_ORDERS
 from tests.common.webhooks.conftest import Sink, _send_due, sink
-from tests.delivery.personal_data import MARIA, closed
+from tests.delivery.alerts.test_digests import EIGHT, YESTERDAY
+from tests.delivery.personal_data import MARIA, SHOP, closed
 from tests.delivery.scheduled import scheduled
 from tests.delivery.simulated import request as request_simulated
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
-from tests.integration.factories import COMPANY, OTHER_COMPANY, SellerFactory, create_order
+from tests.integration.factories import COMPANY, OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
+from tests.integration.test_forgetting import delivered
 
 __all__ = ["Sink", "sink"]
 pytestmark = pytest.mark.django_db(transaction=True)
 app.loader.import_default_modules()  # the tasks, as a worker does
 LONG_AGO = timedelta(days=2000)
 Check = Callable[[], bool]
+BATCHES = [
+    (batches, "_BATCH"), (health, "MOST_AT_ONCE"), (endpoints, "_EVENTS_OF_BATCH"), (moments, "_BATCH"),
+    (forgetting_deliveries, "BATCH"), (forgetting_orders, "_BATCH"), (arrivals, "_BATCH"), (alert_posts, "_BATCH"),
+]  # fmt: skip  # a table
+
+
+@pytest.fixture(autouse=True)
+def _batches_of_one_row(monkeypatch):
+    for module, name in BATCHES:
+        monkeypatch.setattr(module, name, 1)
 
 
 def damage(model: Any, pk: Any, **columns: str) -> None:
@@ -69,6 +92,19 @@ def damage(model: Any, pk: Any, **columns: str) -> None:
         cursor.execute("SET LOCAL session_replication_role = replica")  # without triggers
         table, key = model._meta.db_table, model._meta.pk.column
         cursor.execute(f"UPDATE {table} SET {values} WHERE {key} = %s", [*columns.values(), pk])  # noqa: S608  # names of the models
+
+
+@contextmanager
+def keeping(row: Any, condition: str) -> Iterator[None]:
+    """Have the database refuse to change this row in such a way that the condition does not hold any more."""
+    table = row._meta.db_table
+    with connection.cursor() as cursor:
+        check = f"CHECK (id <> %s OR {condition}) NOT VALID"
+        cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT keeping {check}", [row.pk])
+        try:
+            yield
+        finally:
+            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT keeping")
 
 
 def pruned(task: str, model: Any, column: str, **values: Any) -> Check:
@@ -228,6 +264,37 @@ class Cases:
         app.tasks["access.finish_person_requests"]()
         return lambda: PersonRequest.objects.get(pk=good.pk).finished_at is not None
 
+    def _forgotten(self, bad: Any, condition: str, **person_asked: str) -> None:
+        request = personal_data.record(person(**person_asked), kind=Asked.FORGET, by=BY, at=timezone.now())
+        with keeping(bad, condition):
+            app.tasks["access.finish_person_requests"]()
+        request.refresh_from_db()
+        assert request.finished_at is None  # as long as a row is left
+
+    def forget_orders_of_a_person(self) -> Check:
+        seller = SellerFactory.create()
+        bad, good = (delivered(seller, orderId=f"A-{n}", trackingCode=f"T-{n}") for n in range(2))
+        self._forgotten(bad, "receiver_name <> ''", phone=MARIA)
+        return lambda: Order.objects.get(pk=good.pk).receiver_name == ""
+
+    def forget_stops_of_a_person(self) -> Check:
+        bad, good = (closed(MARIA).stops.get() for _number in range(2))
+        self._forgotten(bad, "contact_name <> ''", phone=MARIA)
+        return lambda: Stop.objects.get(pk=good.pk).contact_name == ""
+
+    def forget_pickups_of_a_person(self) -> Check:
+        bad, good = (closed(MARIA) for _number in range(2))
+        self._forgotten(bad, "contact_name <> ''", phone=SHOP)
+        return lambda: Delivery.objects.get(pk=good.pk).contact_name == ""
+
+    def forget_invoices(self) -> Check:
+        seller = SellerFactory.create()
+        bad, good = (send_invoice(seller, nfe_xml(key=f"{n}" * 44).encode()) for n in range(2))
+        Invoice.objects.update(received_at=timezone.now() - LONG_AGO * 2)
+        with keeping(bad, "raw <> ''::bytea"):
+            app.tasks["integration.forget"]()
+        return lambda: bytes(Invoice.objects.get(pk=good.pk).raw) == b""
+
     def prune_sessions(self) -> Check:
         return pruned("access.prune_sessions", Session, "expire_date", session_key=lambda number: f"key-{number}")
 
@@ -250,6 +317,20 @@ class Cases:
         alert_posts.post_due()
         told = ["ana@example.com"]
         return lambda: [each.recipient for each in Message.objects.all()] == told and len(self.sink.received) == 1
+
+    def send_digests(self) -> Check:
+        bad, good = (TokenFactory.create() for _number in range(2))
+        wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
+        for token in (bad, good):
+            name = f"user-{token.pk}"
+            user = User.objects.create_user(name, f"{name}@example.com")
+            membership = token.integrator.memberships.create(user=user)
+            alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
+            DeliveryFactory.create(token=token, at=YESTERDAY)
+        WebhookEndpoint.objects.filter(environment="sandbox").delete()
+        damage(WebhookEndpoint, bad.integrator.endpoints.get(environment="live").pk, last_success_at="-infinity")
+        alerts.record_digests(at=EIGHT)
+        return lambda: [each.recipient for each in Message.objects.all()] == [f"user-{good.pk}@example.com"]
 
     def send_alerts_of_sellers(self) -> Check:
         bad, good = sellers_told("http://127.0.0.1:9/")
@@ -318,10 +399,18 @@ class Cases:
         return lambda: analysed == [("b_good",)]
 
 
-@pytest.mark.parametrize("name", sorted(app.conf.beat_schedule))
-def test_a_bad_row_stops_no_other(name, sink, mailbox, settings, photo_folder):
+FURTHER = [
+    "forget_orders_of_a_person", "forget_stops_of_a_person", "forget_pickups_of_a_person", "forget_invoices",
+    "send_digests",
+]  # fmt: skip  # names
+
+
+@pytest.mark.parametrize("name", [*sorted(app.conf.beat_schedule), *FURTHER])
+def test_a_bad_row_stops_no_other(name, sink, mailbox, settings, photo_folder, caplog):
     case = getattr(Cases(sink, mailbox, settings), name.replace("-", "_"))
 
     others_were_handled = case()
 
     assert others_were_handled()
+    errors = (each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR)
+    assert {text: count for text, count in Counter(errors).items() if count > 1} == {}

@@ -57,20 +57,26 @@ class TestBounds:
         assert written == [True, False]
         assert RefusedDeliveryCallCount.objects.get().over_limit == 3
 
-    def test_keep_the_count_of_calls_over_a_limit_that_cannot_be_written(self, api, token):
+    def test_keep_the_count_of_calls_over_a_limit_that_cannot_be_written(self, api, token, monkeypatch):
+        """And that of calls which come meanwhile."""
         Integrator.objects.update(rate_limit_per_hour=1)
         statuses = [api.get(f"/api/info-delivery/{UNKNOWN}").status_code for _call in range(3)]
-        name = RefusedDeliveryCallCount._meta.db_table
+        name, add = RefusedDeliveryCallCount._meta.db_table, OF_TOKENS._add
 
-        with connection.cursor() as cursor:
+        def add_after_a_call(*columns, **counts):
+            statuses.append(api.get(f"/api/info-delivery/{UNKNOWN}").status_code)
+            return add(*columns, **counts)
+
+        with connection.cursor() as cursor, monkeypatch.context() as patch:
+            patch.setattr(OF_TOKENS, "_add", add_after_a_call)
             cursor.execute(f"ALTER TABLE {name} RENAME TO gone")
             with pytest.raises(ProgrammingError):
                 OF_TOKENS.write_counts()
             cursor.execute(f"ALTER TABLE gone RENAME TO {name}")
         OF_TOKENS.write_counts()
 
-        assert statuses == [404, 429, 429]
-        assert RefusedDeliveryCallCount.objects.get().over_limit == 2
+        assert statuses == [404, 429, 429, 429]
+        assert RefusedDeliveryCallCount.objects.get().over_limit == 3
 
     def test_add_no_query_to_a_successful_call(self, api):
         created = api.post(REQUEST, payload(), format="json").json()["deliveryId"]

@@ -42,7 +42,6 @@ REVIEWED = {
     "config/management/commands/bootstrap.py": {  # only compared with 0
         "float(pricing.fare(tariff.terms, _EXAMPLE).value)",
     },
-    "integration/invoices/actions.py": {"round(order.cost, 2)"},  # a Decimal, compared
     "integration/freight/calculation.py": {
         "parameters.max_weight_g / _KILOGRAM",  # in the text of an error
         "weight * _KILOGRAM / volumes", "declared * 100 / volumes",  # Decimals

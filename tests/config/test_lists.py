@@ -22,6 +22,7 @@ from rest_framework.test import APIClient
 from common.accounts import Environment
 from common.webhooks import endpoints
 from config.env import BASE_DIR
+from config.management.commands import openapi
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
 from integration.invoices import actions as invoices
@@ -29,7 +30,7 @@ from integration.manifests import actions as manifests
 from integration.models import RefusedSellerCall, SearchCode
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
-from tests.integration.factories import ACCESS_KEY, create_order, key_of, nfe_xml
+from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, SellerFactory, create_order, key_of, nfe_xml
 from tests.panel.conftest import Shop, refused_call
 from tests.sources import PACKAGES
 
@@ -382,3 +383,135 @@ def test_a_list_has_each_row_once_and_in_order(shop, as_role, monkeypatch, name,
 def has_moment(name: str) -> bool:
     """Drivers, people and places are in the order of their names; the prices are equal."""
     return name not in {"drivers", "team", "pickup points", "deliveries by price"}
+
+
+SORTED = {
+    "deliveries": (of_account("deliveries"), a_delivery),
+    "events": (of_account("events"), a_delivery),
+    "refused calls": (of_account("refused_calls"), refused),
+    "activity": (of_account("activity"), an_entry),
+    "orders": (of_seller("seller_orders"), an_order),
+    "invoices": (of_seller("seller_invoices"), an_invoice),
+    "events of orders": (of_seller_webhooks("events"), key_of_order_event),
+}
+
+
+@pytest.mark.parametrize("name", SORTED)
+def test_a_page_begins_anew_with_the_cursor_of_another_order_or_list(shop, as_role, monkeypatch, name):
+    caller, (path, make) = Caller(shop, as_role("superuser")), SORTED[name]
+    monkeypatch.setattr("panel.filters.PER_PAGE", 1)
+    others_path, make_other = SORTED["activity" if name == "refused calls" else "refused calls"]
+    for number in range(2):
+        make(caller, NOW - number * timedelta(seconds=1))
+        make_other(caller, NOW - number * timedelta(seconds=1))
+
+    def page(of=path, **query):
+        context = caller.browser.get(of(caller), query).context
+        return [row.pk for row in context["rows"]], context["older"], [*context["orders"]]
+
+    default, *further = page()[2]
+    sorts = {default: {}, **{order: {"sort": order} for order in further}}
+    first = {order: page(**sort) for order, sort in sorts.items()}
+
+    assert len(first) > 1
+    assert all(cursor for _rows, cursor, _orders in first.values())
+    for order, (rows, _cursor, _orders) in first.items():
+        others = [cursor for other, (_rows, cursor, _orders) in first.items() if other != order]
+        for cursor in (*others, page(others_path)[1]):
+            assert page(**sorts[order], before=cursor)[0] == rows
+
+
+@pytest.mark.parametrize("name", [name for name in SORTED if name != "refused calls"])
+def test_a_period_from_or_until_the_first_or_the_last_moment_of_all_has_every_row_or_none(shop, as_role, name):
+    caller, (path, make) = Caller(shop, as_role("superuser")), SORTED[name]
+    make(caller, NOW)
+    first, last = "0001-01-01T00:00", "9999-12-31T23:59"
+
+    def count(**query):
+        return len(caller.browser.get(path(caller), query).context["rows"])
+
+    every = count()
+    assert every > 0
+    assert (count(since=first), count(until=last), count(since=first, until=last)) == (every, every, every)
+    assert (count(since=last), count(until=first)) == (0, 0)
+    if "events" in name:
+        # What has become of those of a period, which are sent again.
+        assert count(again_since=f"{first}Z", again_until=f"{last}Z", again_count="1") == every
+
+
+# Of the lists of the APIs, the parameter that continues them, and a value of each of their filters.
+CURSORS = {
+    "/api/deliveries": "cursor",
+    "/api/events": "after",
+    "/api/integration/orders": "cursor",
+    "/api/integration/invoices": "cursor",
+    "/api/integration/manifests": "cursor",
+    "/api/integration/events": "after",
+}
+VALUES = {
+    "externalId": "X", "orderId": "A-1", "trackingCode": "X", "linked": "true", "createdFrom": "2020-01-01",
+    "createdTo": "2120-01-01",
+}  # fmt: skip  # a table
+OTHER_VALUES = {"createdFrom": "2020-01-02", "createdTo": "2120-01-02", "linked": "false"}
+
+
+class TestCursorOfAnApi:
+    """It continues the list that it is of, and no other one."""
+
+    @pytest.fixture
+    def clients(self, shop):
+        """By area: of the owner, of the owner's sandbox, of another owner."""
+        tokens = [
+            shop.token,
+            TokenFactory.create(integrator=shop.integrator, sandbox=True),
+            TokenFactory.create(),
+        ]
+        other = SellerFactory.create(documents=(OTHER_COMPANY,))
+        texts = [key_of(shop.seller), key_of(shop.seller, Environment.SANDBOX), key_of(other)]
+        return {
+            "/api/integration/": [APIClient(HTTP_AUTHORIZATION=f"Basic {text}") for text in texts],
+            "/api/": [APIClient(HTTP_AUTHORIZATION=f"Bearer {token.clear_text}") for token in tokens],
+        }
+
+    @pytest.fixture
+    def described(self):
+        """The names of the filters of each list."""
+        paths = openapi.describe()["paths"]
+        found = {path: [each["name"] for each in paths[path]["get"]["parameters"]] for path in CURSORS}
+        return {path: [name for name in names if name in {*VALUES, "status"}] for path, names in found.items()}
+
+    @pytest.fixture(autouse=True)
+    def _two_of_each(self, shop, as_role):
+        caller = Caller(shop, as_role("superuser"))
+        for make in (a_delivery, key_of_order_event, a_manifest, an_invoice):
+            for number in range(2):
+                make(caller, NOW - number * timedelta(seconds=1))
+
+    @pytest.mark.parametrize("path", CURSORS)
+    def test_is_refused_by_the_other_lists_owners_environments_and_filters(self, clients, described, path):
+        area = next(area for area in clients if path.startswith(area))
+        own, *others = clients[area]
+        lists = [of for of in CURSORS if next(area for area in clients if of.startswith(area)) == area]
+        filters = {"status": "pending" if "integration" in path else "PENDING", **VALUES}
+        cursor = cursor_of(own, path)
+
+        assert [of for of in lists if not is_refused(own, of, cursor)] == [path]
+        assert not is_refused(own, path, cursor, limit="2")
+        assert all(is_refused(client, path, cursor) for client in others)
+        for name in described[path]:
+            value = {name: filters[name]}
+            assert is_refused(own, path, cursor, **value), name
+            if filtered := cursor_of(own, path, **value):
+                assert is_refused(own, path, filtered), name
+                assert name not in OTHER_VALUES or is_refused(own, path, filtered, **{name: OTHER_VALUES[name]})
+
+
+def cursor_of(client, path, **query):
+    return client.get(path, {**query, "limit": "1"}).json()["nextCursor"]
+
+
+def is_refused(client, path, cursor, **query):
+    answer = client.get(path, {**query, CURSORS[path]: cursor})
+    if answer.status_code == 422:
+        assert f'"{CURSORS[path]}' in answer.content.decode() or answer.json()["code"] == "invalid_cursor"
+    return answer.status_code != 200

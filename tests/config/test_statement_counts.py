@@ -46,8 +46,8 @@ AREA_B = {
     # Key with the maximum weight; company with the seller's lock, duplicates and invoices, one insert of all rows.
     "order": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 4),
     "order with a freight": ("post", "orders", order_body(orderId="B-1", trackingCode="B-1"), 5),  # and its rates
-    # And links, their history, codes.
-    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 7),
+    # And links, their history, codes, the links of orders that are only alike.
+    "order linked to an invoice": ("post", "orders", order_body(orderId="B-2", trackingCode=None), 8),
     # Key, order; order locked, log entry, endpoints, status, manifest.
     "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 7),
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs

@@ -67,6 +67,8 @@ def address_of(token, test_token, seller):
                 tested = create_order(seller, Environment.SANDBOX)
                 orders.move(order=tested, to=Status.COLLECTED, by=BY, at=timezone.now())
                 return path.format(tested.code)
+            if "orders/{}" in path:
+                return path.format(order.code)
             if "invoices/{}" in path:
                 return path.format(send_invoice(seller, nfe_xml().encode()).access_key)
             if "manifests/{}" in path:

@@ -4,19 +4,23 @@ The CPU time is bounded, and no answer is an error of ours. The fields are read 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from copy import deepcopy
+from datetime import timedelta
 from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from tests.cost.cpu import Child, assert_cheap, undone
-from tests.cost.worst import SIZE, json_values
+from tests.cost.worst import EXTREMES, SIZE, json_values
 from tests.cost.wsgi import ask
 from tests.endpoints import ENDPOINTS
 from tests.factories import payload
@@ -28,9 +32,23 @@ SECONDS = 1
 # By path; {} is replaced by the id of a delivery.
 BODIES = {each.path: each for each in ENDPOINTS if each.serializer and each.serializer.fields}
 
+
+def delivery_body():
+    """With every field, and goods that are ready later."""
+    body, now = payload(), timezone.now()
+    moments = {hours: (now + timedelta(hours=hours)).isoformat() for hours in (1, 2, 4)}
+    for dropoff in body["dropoffs"]:
+        place = {name: dropoff["address"][name] for name in ("latitude", "longitude")}
+        dropoff["contacts"]["email"] = "maria@example.com"
+        dropoff |= {"coordinates": place, "instructions": "Ring twice", "proof": {"photo": True, "pin": True}}
+        dropoff |= {"onFailure": "RETRY", "readyAt": moments[1], "deadlineAt": moments[4]}
+    return {**body, "pickupReadyAt": moments[1], "pickupDeadlineAt": moments[2]}
+
+
 # Bodies with every field, where the example of the description has fewer.
 FULL = {
-    "/api/request-delivery": payload, "/api/quotation-delivery": payload, "/api/integration/orders": order_body,
+    "/api/request-delivery": delivery_body, "/api/quotation-delivery": delivery_body,
+    "/api/integration/orders": lambda: order_body(volumes=2),
 }  # fmt: skip  # a table
 
 
@@ -119,6 +137,26 @@ def test_the_worst_of_every_field_is_cheap(path, headers_for, address_of):
         },
         seconds=SECONDS,
     )
+
+
+# Fields with a moment, by their names.
+MOMENT = re.compile(r"(At|Date|From|To)$")
+MOMENTS = {
+    path: found
+    for path, each in BODIES.items()
+    if (found := [place for place, _kind in pointers(each.serializer) if MOMENT.search(str(place[-1]))])
+}
+
+
+@pytest.mark.parametrize("path", MOMENTS)
+def test_the_first_and_the_last_moment_of_all_in_each_field_are_no_error_of_ours(path, headers_for, address_of):
+    address, headers, soon = address_of(path), headers_for(path), json.dumps(str(timezone.now() + timedelta(hours=1)))
+    ordinary = body_of(path)
+    for place in MOMENTS[path]:
+        ordinary = json.loads(body_with(ordinary, place, soon))
+
+    for place, moment in product(MOMENTS[path], EXTREMES):
+        send(path, address, body_with(deepcopy(ordinary), place, json.dumps(moment)), headers)
 
 
 VALUES = st.recursive(

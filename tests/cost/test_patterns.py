@@ -65,14 +65,17 @@ TABLE = {
     ("access/passwords.py", r"[^\W\d_]+"): Bound("cut to 256 characters; linear too: one quantifier", LINEAR, "rota 1"),
     (
         "common/files/csv_files.py",
-        r'(?:^|(?<=[,;\t\r\n]))(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n])',
-    ): Bound("linear: the one repetition begins at a separator, and holds none", LINEAR, ";  =1,+2"),
+        r"""(?:^|(?<=[,;\t\r\n]))(?='*[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^(?=[\t\r\n'])""",
+    ): Bound("linear: the two repetitions begin at a separator, and hold none", LINEAR, ";''  =1,+2"),
     (
         "common/files/csv_files.py",
-        r"""(?:^|(?<=[,;\t\r\n]))'(?=[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""",
-    ): Bound("length checked by `read`; linear: the one repetition follows an apostrophe", LINEAR, ";'  =1,'+2"),
+        r"""(?:^|(?<=[,;\t\r\n]))'(?='*[ \xa0"]*[=+\-@\uff1d\uff0b\uff0d\uff20])|^'""",
+    ): Bound("length checked by `read`; linear: the repetitions follow a separator", LINEAR, ";'  =1,''+2"),
     ("common/files/csv_files.py", r'"?sep=(.)"?[;,\t]{0,100}'): Bound(COUNTED, LINEAR, '"sep=;";;;'),
-    ("common/files/table_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
+    ("common/files/csv_files.py", r'="([^"]*)"'): Bound(ONE, LINEAR, '="0123"'),
+    ("common/files/csv_files.py", r'"[^"]*"'): Bound(
+        "length checked by `check_size`; linear: the next match begins after the repetition", LINEAR, '"a";"b,c"'
+    ),
     ("common/files/workbooks.py", r"""\br\s*=\s*["']([A-Za-z]*)([0-9]*)["']"""): Bound(
         "at most _MOST_EXPANDED; linear: each repetition follows a character that it does not hold",
         LINEAR,

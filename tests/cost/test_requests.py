@@ -7,7 +7,7 @@ import pytest
 
 from config.server import limits
 from tests.cost.cpu import assert_cheap
-from tests.cost.worst import SIZE, texts
+from tests.cost.worst import EXTREMES, SIZE, texts
 from tests.cost.wsgi import ask
 from tests.factories import TokenFactory
 from tests.integration.api.test_tracking import URL as TRACKING
@@ -119,3 +119,9 @@ class TestAQuery:
         }
 
         assert_cheap(calls, seconds=SECONDS)
+
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
+    @pytest.mark.parametrize("path", ["/api/deliveries", "/api/integration/orders"])
+    def test_of_the_first_and_the_last_moment_of_all_is_no_error_of_ours(self, path, name, headers_for):
+        for text in [*EXTREMES, *(moment[:10] for moment in EXTREMES)]:
+            checked("GET", path, headers=headers_for(path), query=urlencode({name: text}))

@@ -5,6 +5,13 @@ import json
 # Below MAX_BODY_BYTES, with room for the rest of a body.
 SIZE = 240_000
 
+# The first and the last moments of all, in the forms that fields of moments take.
+EXTREMES = [
+    f"{day}{letter}{time}{offset}"
+    for day, time in (("0001-01-01", "00:00:00"), ("9999-12-31", "23:59:59"))
+    for letter, offset in ((" ", ""), ("T", ""), ("T", "Z"), ("T", "+14:00"), ("T", "-14:00"))
+]
+
 _SHORT = 60
 _MARKED = "letters, then a mark"
 # Repeated to the full size; with a start and an end that a pattern may ask for.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from delivery.errors import PriceUnavailable
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery
-from delivery.pricing import Pay, Terms, Trip, fare
+from delivery.pricing import Pay, Terms, Trip, fare, part
 from tests.money import AMOUNTS, PERCENTS, half_up, percent_of
 
 TERMS = Terms(
@@ -80,6 +80,17 @@ class TestFeeOfCancelling:
         ]
 
         assert of_stages == [0, percent_of(value, accepted), percent_of(value, collected)]
+
+
+class TestPart:
+    @given(amount=AMOUNTS, price=AMOUNTS, percent=PERCENTS)
+    @example(Decimal("10.25"), Decimal("1.00"), Decimal(50))  # 5.125
+    @example(Decimal("0.05"), Decimal("0.10"), Decimal(10))  # 0.005
+    def test_is_the_share_that_the_fee_is_of_the_price_rounded_half_up(self, amount, price, percent):
+        fee = percent_of(price, percent)
+
+        share = Fraction(fee) / Fraction(price) if price else Fraction(0)
+        assert part(amount, fee=fee, price=price) == half_up(Fraction(amount) * share)
 
 
 class TestPay:

@@ -365,6 +365,34 @@ class TestOnTime:
         assert served.on_time == 1
 
 
+class TestReasons:
+    """Of stops of routes that a driver made and that ended in the period."""
+
+    def made(self, shop, route, *, at=NOON):
+        """A delivery with two stops after these moves, each failure with its own code."""
+        delivery = DeliveryFactory.create(token=shop, stops=2, at=at)
+        for move in route.split(", "):
+            name, point, code = (*move.split(" "), "", "")[:3]
+            fields = {"point": point, "code": code, "reason": "back door" if code == "OTHER" else ""}
+            moves.perform(name, delivery=delivery, fields=fields, by=BY, at=at)
+        return delivery
+
+    def test_are_of_deliveries_that_were_not_cancelled_and_that_a_driver_took(self, shop, driver):
+        counted = "accept, collect, fail B ABSENT, fail C OTHER, return"
+        self.made(shop, counted)
+        self.made(shop, "accept, collect, deliver B, fail C ABSENT, return")
+        # None of these counts.
+        self.made(shop, counted.replace("ABSENT", "CLOSED"), at=NOVEMBER.start - TICK)
+        self.made(shop, counted.replace("ABSENT", "CLOSED"), at=NOVEMBER.end)
+        self.made(shop, "accept, collect, fail B DAMAGED, cancel, return")
+        self.made(shop, "cancel")
+        self.made(shop, "accept, collect, fail B REFUSED")
+        expired = DeliveryFactory.create(token=shop, stops=1, at=NOON)
+        deliveries.expire(delivery=expired, by=BY, at=NOON + timedelta(hours=1))
+
+        assert reports.reasons(of(shop), NOVEMBER) == [("ABSENT", "", 2, 0), ("OTHER", "back door", 1, 0)]
+
+
 class TestAllRows:
     def test_come_in_portions_without_gap_or_repetition(self, shop, pattern, driver, monkeypatch):
         monkeypatch.setattr(reports, "_PORTION", 2)

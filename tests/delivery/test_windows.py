@@ -9,7 +9,7 @@ from delivery.windows import Code, Window
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 MINUTE, SECOND, DAY = timedelta(minutes=1), timedelta(seconds=1), timedelta(days=1)
-LATEST = datetime.max.replace(tzinfo=UTC)
+FIRST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 PICKUP_READY, PICKUP_DEADLINE = (None, False), (None, True)
 READY, DEADLINE = (0, False), (0, True)
 
@@ -33,10 +33,7 @@ BESIDE = SECOND / MINUTE
     ("pickup", "dropoff", "where", "code"),
     [
         ((MINUTES_OF_30_DAYS + BESIDE,), (), PICKUP_READY, Code.TOO_FAR_AHEAD),
-        ((LATEST,), (), PICKUP_READY, Code.TOO_FAR_AHEAD),
         ((), (MINUTES_OF_30_DAYS + BESIDE,), READY, Code.TOO_FAR_AHEAD),
-        ((None, LATEST), (), PICKUP_DEADLINE, Code.TOO_FAR_AHEAD),
-        ((), (None, LATEST), DEADLINE, Code.TOO_FAR_AHEAD),
         # 20 minutes from now, and 10 after it is ready
         ((None, 20 - BESIDE), (), PICKUP_DEADLINE, Code.WINDOW_TOO_SHORT),
         ((60, 70 - BESIDE), (), PICKUP_DEADLINE, Code.WINDOW_TOO_SHORT),
@@ -51,6 +48,10 @@ BESIDE = SECOND / MINUTE
         ((60,), (None, 80 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
         ((60, 90), (70, 90 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
         ((60, 90), (80, 100 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
+        # what is ready already is ready now
+        ((-600,), (120 + BESIDE,), READY, Code.WINDOWS_CONTRADICT),
+        ((-600,), (None, 20 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
+        ((), (-600, 20 - BESIDE), DEADLINE, Code.WINDOWS_CONTRADICT),
     ],
 )
 def test_refuses(pickup, dropoff, where, code):
@@ -69,10 +70,26 @@ def test_refuses(pickup, dropoff, where, code):
         ((60,), (None, 80)),
         ((60, 90), (40, 90)),
         ((), (120,)),
+        ((-600,), (120,)),
     ],
 )
 def test_accepts(pickup, dropoff):
     assert faults(pickup, dropoff) == []
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+@pytest.mark.parametrize("others", [((None, None), (None, None)), ((60, 90), (80, 120))], ids=["alone", "among others"])
+@pytest.mark.parametrize("where", [PICKUP_READY, PICKUP_DEADLINE, READY, DEADLINE])
+def test_refuses_the_last_moment_of_all_and_can_compute_with_it_and_with_the_first(where, others, is_reverse):
+    dropoff, is_deadline = where
+
+    def with_one(moment):
+        pickup, stop = ([*each] for each in others)
+        (pickup if dropoff is None else stop)[is_deadline] = moment
+        return faults(pickup, stop, is_reverse=is_reverse)
+
+    assert (where, Code.TOO_FAR_AHEAD) in with_one(LATEST)
+    assert (where in dict(with_one(FIRST))) is is_deadline  # what was ready before is ready now
 
 
 def test_names_each_dropoff():

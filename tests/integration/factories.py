@@ -97,7 +97,12 @@ def order_with(path: str, value: Any) -> dict[str, Any]:
 
 
 def create_order(
-    seller: Seller, environment: Any = Environment.LIVE, *, simulation_speed: Any = None, **changes: Any
+    seller: Seller,
+    environment: Any = Environment.LIVE,
+    *,
+    simulation_speed: Any = None,
+    at: Any = None,
+    **changes: Any,
 ) -> Order:
     """An order without an invoice and with a generated tracking code, unless `changes` say otherwise."""
     # Numbers are integers, because the parser yields integers and Decimals and no floats.
@@ -109,7 +114,7 @@ def create_order(
         environment=environment,
         payload=serializer.payload,
         by=BY,
-        at=timezone.now(),
+        at=at or timezone.now(),
         simulation_speed=simulation_speed,
     )
 

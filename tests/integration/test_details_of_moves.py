@@ -1,5 +1,6 @@
 """What is reported of a change of status: reason, place and moment."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -72,12 +73,21 @@ class TestReport:
 
         assert last_move.delivered_at == last + timedelta(microseconds=1)
 
+    @pytest.mark.parametrize(("microseconds", "is_refused"), [(0, False), (499_999, True), (500_000, False)])
+    def test_has_one_of_the_same_second_if_it_has_no_parts_of_a_second(self, order, microseconds, is_refused):
+        second = timezone.now().replace(microsecond=0) + timedelta(seconds=1)
+        orders.move(order=order, to=Status.IN_TRANSIT, by=BY, at=second.replace(microsecond=500_000))
+
+        refused = pytest.raises(InvalidStatusReport) if is_refused else nullcontext()
+        with refused:
+            moved(order, Status.DELIVERED, happened_at=second.replace(microsecond=microseconds))
+
     def test_has_no_moment_in_the_future_of_a_clock_that_is_ahead(self, order):
         at = timezone.now()
 
-        moved(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
+        delivered = moved(order, Status.DELIVERED, happened_at=at + timedelta(minutes=1))
 
-        assert at <= StatusLog.objects.latest("pk").occurred_at <= timezone.now()
+        assert at <= delivered.delivered_at == StatusLog.objects.latest("pk").occurred_at <= timezone.now()
 
     def test_dates_the_promise_by_the_moment_of_the_collection(self, seller):
         load_tariff()

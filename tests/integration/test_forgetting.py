@@ -23,7 +23,7 @@ from tests.moments import NEW_YEAR, Midnight
 
 pytestmark = pytest.mark.django_db
 TICK = timedelta(microseconds=1)
-MARIA = {"document": "529.982.247-25"}
+MARIA: dict[str, Any] = {"document": "529.982.247-25"}
 TABLES = ("integration_order", "integration_statuslog", "integration_searchcode", "integration_invoice")
 
 

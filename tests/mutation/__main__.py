@@ -1,131 +1,216 @@
-"""Mutation testing: changes one operator or constant of a module at a time, and lists the changes that no test notices.
+"""Mutation testing: makes one change at a time, as operators.py has them, and lists those that no test notices.
 
-`make mutants` runs it in an environment that has cosmic-ray, which makes the changes. Each of the workers has a copy of
-the files that git tracks and data of its own; the working tree is not touched. Results are appended to
-var/mutants/results.jsonl, so that a run that was interrupted goes on: a mutant whose module and tests have not changed
-is not run again.
+Without arguments it tries a sample of all modules, whose results are kept in results.csv, so that a run that was
+interrupted goes on: a mutant of which the function has not changed is not tried again. `modules` tries all mutants of
+these modules, `--changed` those in the lines that differ from a commit.
+
+Each worker has a copy of the tracked files and data of its own; the working tree is not touched. The tests are the
+nearest by the import graph. A test that fails counts if it passes without the change.
 """
 
 import argparse
-import json
+import csv
 import os
+import re
+import resource
 import shutil
+import signal
 import subprocess
-import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from operator import attrgetter
+from pathlib import Path
 from queue import SimpleQueue
+from typing import NamedTuple
 
-from tests.mutation.mutants import ROOT, Mutant, mutants_of
-from tests.mutation.targets import TARGETS
+from config.env import BASE_DIR
+from tests.affected import git, nearest
+from tests.mutation.mutants import Mutant, mutants_of, paths, sample
 
-FOLDER = ROOT / "var" / "mutants"
-RESULTS = FOLDER / "results.jsonl"
-_SECONDS = 240  # the tests of one module take less; a mutant that takes longer loops or waits for ever
-_SECONDS_UNCHANGED = 1800  # the tests of all modules
-
+_RESULTS = Path(__file__).parent / "results.csv"
+_FOLDER = BASE_DIR / "var" / "mutants"
+_SEED = "1"
+_SIZE = 400
+# For the tests of one mutant, which survives if they take longer. Of CPU, so that a busy machine changes no result.
+_SECONDS_OF_CPU = 60
+_SECONDS = 300
+_FIRST = 8  # files of tests, which notice the most; the others are loaded only for what they do not notice
+_SECONDS_OF_A_CHANGE = 540
+_SURVIVED = "survived"
+# They read the source of all modules.
+_OF_ALL = ["tests/test_locks.py", "tests/config/test_local_dates.py"]
 _HOLD_POSTGRES = "import sys; from tests import servers; servers.shared_postgres(); sys.stdin.read()"
+
+
+class Result(NamedTuple):
+    """`noticed_by`: the test that fails, or `_SURVIVED`."""
+
+    key: str
+    operator: str
+    place: str
+    change: str
+    noticed_by: str
+
+    @property
+    def survived(self) -> bool:
+        return self.noticed_by == _SURVIVED
 
 
 class Worker:
     """A copy of the tracked files with a PostgreSQL of its own, in which one mutant at a time is tested."""
 
-    def __init__(self, number: int) -> None:
-        self.tree = FOLDER / f"tree-{number}"
-        self.environment = {
-            name: value for name, value in os.environ.items() if name not in {"DATA_DIR", "DATABASE_URL", "REDIS_URL"}
-        }
-        # Two changes within a second would share one compiled file.
-        self.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        shutil.rmtree(self.tree, ignore_errors=True)
-        command = ["git", "ls-files", "-z"]
-        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout
-        for name in filter(None, listed.decode().split("\0")):
-            if (ROOT / name).is_file():
-                (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.tree / name)
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+        unwanted = {"DATA_DIR", "DATABASE_URL", "REDIS_URL", "PYTHONDONTWRITEBYTECODE"}
+        self._environment = {name: value for name, value in os.environ.items() if name not in unwanted}
+        self._passing: dict[str, bool] = {}  # without a change
+        shutil.rmtree(tree, ignore_errors=True)
+        for name in git("ls-files"):
+            if (BASE_DIR / name).is_file():
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(BASE_DIR / name, tree / name)
         for installed in (".venv", "node_modules"):
-            (self.tree / installed).symlink_to(ROOT / installed)
+            (tree / installed).symlink_to(BASE_DIR / installed)
         # Keeps PostgreSQL running between the test runs, until this process closes the pipe.
         self._holder = subprocess.Popen(
-            [".venv/bin/python", "-c", _HOLD_POSTGRES],
-            cwd=self.tree,
-            env=self.environment,
-            stdin=subprocess.PIPE,
+            [".venv/bin/python", "-c", _HOLD_POSTGRES], cwd=tree, env=self._environment, stdin=subprocess.PIPE
         )
+        self._failing(_OF_ALL)  # which makes the database that the others copy, and compiles the modules
 
     def close(self) -> None:
         assert self._holder.stdin is not None
         self._holder.stdin.close()
         self._holder.wait(60)
+        shutil.rmtree(self._tree, ignore_errors=True)
 
-    def passes(self, tests: tuple[str, ...], *, unchanged: bool = False) -> bool:
-        """Whether the tests pass in time.
+    def try_(self, mutant: Mutant) -> Result:
+        """Test one mutant."""
+        tests = nearest(mutant.module)
+        noticed_by = self._noticing(mutant, tests[:_FIRST]) or self._noticing(mutant, [*tests[_FIRST:], *_OF_ALL])
+        place = f"{mutant.module}:{mutant.lines[0]}"
+        return Result(mutant.key, mutant.operator, place, mutant.summary, noticed_by or _SURVIVED)
 
-        What pytest prints of the unchanged code is shown, because a failure of it has to be repaired.
-        """
-        command = [".venv/bin/python", "-m", "pytest", "-x", "-q", *tests]
-        process = subprocess.Popen(
-            command,
-            cwd=self.tree,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=None if unchanged else subprocess.DEVNULL,
-            stderr=None if unchanged else subprocess.DEVNULL,
-            start_new_session=True,  # a group, so that what the tests started ends with them
-        )
+    def _noticing(self, mutant: Mutant, tests: list[str]) -> str:
+        """The first test that fails with the mutant and passes without it."""
+        while tests:
+            with self._changed(mutant):
+                test = self._failing(tests)
+            if not test or self._passes(test):
+                return test
+            tests = [each for each in tests if not test.startswith(each)]
+        return ""
+
+    @contextmanager
+    def _changed(self, mutant: Mutant) -> Iterator[None]:
+        place = self._tree / mutant.module
+        original = place.read_text()
+        place.write_text(mutant.source)
         try:
-            return process.wait(_SECONDS_UNCHANGED if unchanged else _SECONDS) == 0
-        except subprocess.TimeoutExpired:
-            return False
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, 9)
-                process.wait()
-
-    def kills(self, mutant: Mutant) -> bool:
-        """Whether the module's tests notice the mutant."""
-        original = (ROOT / mutant.module).read_text()
-        place = self.tree / mutant.module
-        place.write_text(mutant.changed)
-        try:
-            return not self.passes(TARGETS[mutant.module])
+            yield
         finally:
             place.write_text(original)
 
+    def _passes(self, test: str) -> bool:
+        if "::" not in test:
+            return True  # what could not be loaded
+        if test not in self._passing:
+            self._passing[test] = not self._failing([test])
+            if not self._passing[test]:
+                print(f"FAILS WITHOUT A CHANGE {test}", flush=True)
+        return self._passing[test]
 
-def _known() -> dict[str, bool]:
-    if not RESULTS.exists():
-        return {}
-    return {entry["key"]: entry["killed"] for entry in map(json.loads, RESULTS.read_text().splitlines())}
+    def _failing(self, tests: list[str]) -> str:
+        """The first test that fails, the file if its modules cannot be loaded; empty if none does in time."""
+        command = [".venv/bin/python", "-m", "pytest", "-n", "0", "-x", "-q", "-rfE", *tests]
+        process = subprocess.Popen(
+            command,
+            cwd=self._tree,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a group, so that what the tests started ends with them
+        )
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (_SECONDS_OF_CPU, _SECONDS_OF_CPU))
+        try:
+            output = process.communicate(timeout=_SECONDS)[0].decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            return ""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.returncode in {0, -signal.SIGXCPU, -signal.SIGKILL}:
+            return ""
+        found = re.search(r"^(?:FAILED|ERROR) (tests/\S+(?:\[.*?\](?= - |$))?)", output, re.MULTILINE)
+        return found[1] if found else tests[0].partition("::")[0]
 
 
-def _test(mutants: list[Mutant], workers: int) -> None:
-    """Test the mutants in parallel and append each result as soon as it is known."""
+class Results:
+    """The results by key; each is written to the file, if there is one, as soon as it is known."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._by_key: dict[str, Result] = {}
+        if file and file.exists():
+            with file.open(newline="") as lines:
+                self._by_key = {row["key"]: Result(**row) for row in csv.DictReader(lines)}
+
+    def of(self, mutants: list[Mutant]) -> list[Result]:
+        return [self._by_key[each.key] for each in mutants if each.key in self._by_key]
+
+    def missing(self, mutants: list[Mutant], *, again: bool) -> list[Mutant]:
+        """Those without a result, and with `again` those that survived."""
+        known = {key for key, result in self._by_key.items() if not (again and result.survived)}
+        return [each for each in mutants if each.key not in known]
+
+    def add(self, result: Result) -> None:
+        self._by_key[result.key] = result
+        if self._file:
+            new = self._file.with_suffix(".new")
+            with new.open("w", newline="") as lines:
+                writer = csv.writer(lines, lineterminator="\n")
+                writer.writerow(Result._fields)
+                writer.writerows(sorted(self._by_key.values(), key=attrgetter("operator", "place", "key")))
+            new.replace(self._file)
+
+    def keep_only(self, mutants: list[Mutant]) -> None:
+        """Forget the mutants whose functions are gone."""
+        wanted = {each.key for each in mutants}
+        self._by_key = {key: result for key, result in self._by_key.items() if key in wanted}
+
+
+def _try_all(mutants: list[Mutant], results: Results, *, workers: int, seconds: float) -> None:
+    """Test the mutants in parallel, as far as the seconds reach."""
+    end = time.monotonic() + seconds
     free: SimpleQueue[Worker] = SimpleQueue()
-    crew = [Worker(number) for number in range(workers)]
     writing = threading.Lock()
     done = 0
 
     def test(mutant: Mutant) -> None:
         nonlocal done
+        if time.monotonic() + _SECONDS > end:
+            return
         worker = free.get()
         try:
-            killed = worker.kills(mutant)
+            result = worker.try_(mutant)
         finally:
             free.put(worker)
-        with writing, RESULTS.open("a") as results:
+        with writing:
             done += 1
-            results.write(json.dumps({"key": mutant.key, "killed": killed, "diff": mutant.diff}) + "\n")
-            print(f"{done}/{len(mutants)} {'killed  ' if killed else 'SURVIVED'} {mutant.module}", flush=True)
+            results.add(result)
+            outcome = "SURVIVED" if result.survived else "noticed"
+            print(f"{done}/{len(mutants)} {outcome:8} {result.place} {result.operator}: {result.change}", flush=True)
 
+    crew: list[Worker] = []
     try:
-        every_test = sorted({path for mutant in mutants for path in TARGETS[mutant.module]})
-        for worker, tests in zip(crew, _parts(every_test, workers), strict=True):
-            if not worker.passes(tests, unchanged=True):
-                sys.exit(f"Without a mutation these tests fail, or take over {_SECONDS_UNCHANGED} s: {' '.join(tests)}")
-            free.put(worker)
+        for number in range(min(workers, len(mutants))):
+            crew.append(Worker(_FOLDER / f"{os.getpid()}-{number}"))
+            free.put(crew[-1])
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(test, mutants))
     finally:
@@ -133,39 +218,58 @@ def _test(mutants: list[Mutant], workers: int) -> None:
             worker.close()
 
 
-def _parts(tests: list[str], workers: int) -> Iterator[tuple[str, ...]]:
-    """The tests shared out, so that together they run once; one that uses the database for each worker."""
-    for number in range(workers):
-        yield ("tests/integration/accounts/test_keys.py", *tests[number::workers])
+def _report(results: list[Result], count: int) -> None:
+    for result in results:
+        if result.survived:
+            print(f"{result.place}: {result.operator}: {result.change}")
+    tried = Counter(result.operator for result in results)
+    survived = Counter(result.operator for result in results if result.survived)
+    print(f"\n{'operator':34} {'mutants':>8} {'survived':>9} {'noticed':>8}")
+    for operator in sorted(tried):
+        noticed = tried[operator] - survived[operator]
+        print(f"{operator:34} {tried[operator]:8} {survived[operator]:9} {noticed / tried[operator]:8.0%}")
+    noticed = len(results) - survived.total()
+    print(f"\nmutants: {len(results)} of {count} tried, {noticed} noticed, {survived.total()} survived")
 
 
-def _report(mutants: list[Mutant]) -> None:
-    known = _known()
-    for mutant in mutants:
-        if not known[mutant.key]:
-            print(mutant.diff)
-    print(f"{'module':40} {'mutants':>8} {'killed':>8} {'share':>7}")
-    rows = [(module, [m for m in mutants if m.module == module]) for module in dict.fromkeys(m.module for m in mutants)]
-    for name, group in [*rows, ("all", mutants)]:
-        killed = sum(known[mutant.key] for mutant in group)
-        print(f"{name:40} {len(group):8} {killed:8} {killed / len(group):7.1%}")
+def _changed_lines(base: str) -> Iterator[tuple[str, set[int]]]:
+    """The modules that differ from the commit, with their lines that do."""
+    diff = "\n".join(git("diff", "--unified=0", "--no-color", base, "--", *paths()))
+    for file in diff.split("\ndiff --git "):
+        if name := re.search(r"^\+\+\+ b/(.+)$", file, re.MULTILINE):
+            spans = re.findall(r"^@@ \S+ \+(\d+)(?:,(\d+))? @@", file, re.MULTILINE)
+            yield name[1], {int(start) + each for start, count in spans for each in range(int(count or 1))}
+
+
+def _wanted(options: argparse.Namespace) -> Iterator[Mutant]:
+    if options.changed:
+        for path, lines in _changed_lines(options.changed):
+            yield from (each for each in mutants_of([path]) if not lines.isdisjoint(each.lines))
+    else:
+        yield from mutants_of(options.modules or paths())
 
 
 def main() -> None:
+    """Read the arguments, try the mutants and print the report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("modules", nargs="*", default=list(TARGETS), help="of targets.py; all of them by default")
+    parser.add_argument("modules", nargs="*", help="try all mutants of these instead of the sample")
+    parser.add_argument("--changed", metavar="COMMIT", help="try those in lines that differ from the commit")
+    parser.add_argument("--again", action="store_true", help="try those of the sample again that survived")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="test only each N-th mutant")
+    parser.add_argument("--minutes", type=float, help="start none that may end later; with --changed nine minutes")
     options = parser.parse_args()
 
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    mutants = [mutant for module in options.modules for mutant in mutants_of(module)][:: options.every]
-    known = _known()
-    waiting = [mutant for mutant in mutants if mutant.key not in known]
-    print(f"{len(mutants)} mutants, {len(mutants) - len(waiting)} of them known from an earlier run", flush=True)
-    if waiting:
-        _test(waiting, options.workers)
-    _report(mutants)
+    is_sample = not options.modules and not options.changed
+    found = list(_wanted(options))
+    mutants = sample(found, _SIZE if is_sample else len(found), _SEED)
+    results = Results(_RESULTS if is_sample else None)
+    if is_sample:
+        results.keep_only(mutants)
+    waiting = results.missing(mutants, again=options.again)
+    print(f"{len(mutants)} mutants, {len(waiting)} of them to be tried", flush=True)
+    minutes = options.minutes or (_SECONDS_OF_A_CHANGE / 60 if options.changed else 24 * 60)
+    _try_all(waiting, results, workers=options.workers, seconds=minutes * 60)
+    _report(results.of(mutants), len(mutants))
 
 
 if __name__ == "__main__":

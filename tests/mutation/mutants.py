@@ -1,117 +1,129 @@
-"""The mutants of a module: copies of its source with one change each."""
+"""The mutants of the product: copies of a module with one change each."""
 
 import ast
 import hashlib
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from difflib import unified_diff
-from pathlib import Path
+from itertools import accumulate, islice, pairwise
 
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.plugins import get_operator, operator_names
+from config.env import BASE_DIR
+from tests.mutation.operators import Change, changes
+from tests.sources import modules
 
-from tests.mutation.operators import mutations
-from tests.mutation.targets import TARGETS
-
-ROOT = Path(__file__).parents[2]
-
-# Excluded: replacements that any test of the line detects, because they raise for the operands in question.
-_COARSE = re.compile(
-    r"core/ReplaceBinaryOperator_\w+_(RShift|LShift|Pow|Mod|BitXor|BitOr|BitAnd|FloorDiv)$"
-    r"|core/ReplaceBinaryOperator_(BitOr|BitAnd|Mod|Pow)_"
-    r"|core/ReplaceBinaryOperator_Mul_(Sub|Add)$|core/ReplaceBinaryOperator_(Add|Sub|Div)_Div$"
-    r"|core/ReplaceComparisonOperator_(?!Is_IsNot|IsNot_Is)\w+_(Is|IsNot)$"
-    r"|core/ReplaceComparisonOperator_(Is|IsNot)_(?!IsNot$|Is$)"
-    r"|core/ReplaceUnaryOperator_\w+_(Invert|UAdd|Not)$|core/Variable"
-    r"|core/ExceptionReplacer"  # fails for dotted names; operators.py replaces it
-)
+# Everything with rules: not settings and start-up, what describes the API, nor what only shows.
+_PLACES = re.compile(r"(access|common|delivery|integration|panel|config/(monitoring|server))/")
+_NOT = re.compile(r"/(apps|urls|openapi|plots|__init__)\.py|panel/guide/|/management/")
+_TEXTS = {"_", "gettext", "ngettext", "gettext_lazy", "pgettext"}
 
 
 @dataclass(frozen=True)
 class Mutant:
+    """`key` stays while the function around the change does, wherever that moves within its module."""
+
     module: str
-    changed: str  # the whole source
-    diff: str
-    key: str  # digest of the changed source and its tests
+    operator: str
+    change: Change
+    key: str
+
+    @property
+    def source(self) -> str:
+        """Of the whole module."""
+        return spliced((BASE_DIR / self.module).read_text(), self.change)
+
+    @property
+    def lines(self) -> range:
+        """That it changes."""
+        return range(self.change.first.lineno, (self.change.last.end_lineno or 0) + 1)
+
+    @property
+    def summary(self) -> str:
+        """What becomes what, in one line."""
+        source = (BASE_DIR / self.module).read_text().encode()
+        return f"{_line(source[slice(*_span(source, self.change))].decode())} -> {_line(self.change.text)}"
+
+    def differs(self) -> bool:
+        """Whether it is valid Python with another syntax tree than the module."""
+        with suppress(SyntaxError):
+            return ast.dump(ast.parse(self.source)) != ast.dump(ast.parse((BASE_DIR / self.module).read_text()))
+        return False
 
 
-def mutants_of(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module that is valid Python, differs in its syntax tree and is not excluded by `_COARSE`."""
-    source = (ROOT / module).read_text()
-    tests = _digest_of(TARGETS[module])
-    seen = {_meaning(source)}
-    for changed in (*_by_cosmic_ray(source), *mutations(source)):
-        meaning = _meaning(changed)
-        if meaning and meaning not in seen:
-            seen.add(meaning)
-            diff = "".join(unified_diff(source.splitlines(True), changed.splitlines(True), module, module, n=1))
-            yield Mutant(module, changed, diff, hashlib.sha256(f"{tests}{module}{changed}".encode()).hexdigest())
+def paths() -> Iterator[str]:
+    """The modules that mutants are made of."""
+    return (path for path, _source in modules() if _PLACES.match(path) and not _NOT.search(path))
 
 
-def _by_cosmic_ray(source: str) -> Iterator[str]:
-    for operator in operator_names():
-        occurrence = 0
-        while not _COARSE.match(operator):
-            changed = mutate_code(source, get_operator(operator)(), occurrence)
-            if changed is None:
-                break
-            yield changed
-            occurrence += 1
-
-
-class _OnlyBehaviour(ast.NodeTransformer):
-    """Removes what other checks hold: annotations and parameter kinds (mypy), the schema (makemigrations --check)."""
-
-    def visit_arguments(self, node: ast.arguments) -> ast.arguments:
-        positional = [*node.posonlyargs, *node.args]
-        without_default = [None] * (len(positional) - len(node.defaults))
-        # One default for each parameter, so that the tree does not tell of which kind a parameter is.
-        node.kw_defaults = [*without_default, *node.defaults, *node.kw_defaults]
-        node.args = [*positional, *node.kwonlyargs]
-        node.posonlyargs, node.kwonlyargs, node.defaults = [], [], []
-        self.generic_visit(node)
-        return node
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        node.decorator_list = []
-        self.generic_visit(node)
-        return node
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        called = ast.unparse(node.func)
-        if re.fullmatch(r"models\.(\w*Field|ForeignKey|Index)|CiphertextField", called):
-            return ast.Constant(value=None)
-        if called == "zip":  # `strict` matters only when the calling code has made sequences of different lengths
-            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "strict"]
-        return self.generic_visit(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        node.annotation = None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AnnAssign:
-        node.annotation = ast.Constant(value=None)
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        node.returns = None
-        self.generic_visit(node)
-        return node
-
-
-def _meaning(source: str) -> str:
-    """The part of the syntax tree that affects behaviour; empty if the source is not valid Python."""
-    try:
-        return ast.dump(_OnlyBehaviour().visit(ast.parse(source)))
-    except SyntaxError:
-        return ""
-
-
-def _digest_of(paths: tuple[str, ...]) -> str:
-    digest = hashlib.sha256()
+def mutants_of(paths: Iterable[str]) -> Iterator[Mutant]:
+    """Every mutant of these modules."""
     for path in paths:
-        place = ROOT / path
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+        texts: dict[ast.AST, str] = {}
+        for operator, change, nodes in changes(ast.parse((BASE_DIR / path).read_text())):
+            if _matters(nodes):
+                around = next((each for each in nodes if isinstance(each, ast.FunctionDef)), None)
+                if around and around not in texts:
+                    texts[around] = ast.unparse(around)
+                # Its place in the function, so that equal changes at two places differ.
+                place = (change.first.lineno - (around.lineno if around else 0), change.first.col_offset)
+                parts = (path, texts[around] if around else "", operator, change.text, place)
+                yield Mutant(path, operator, change, hashlib.sha256(repr(parts).encode()).hexdigest()[:16])
+
+
+def sample(mutants: Iterable[Mutant], size: int, seed: str) -> list[Mutant]:
+    """As many of each operator as there can be, ordered so that a part of it is spread over the operators too.
+
+    A mutant's place follows from its own key, so that the sample stays the same where the code does.
+    """
+    groups: defaultdict[str, list[Mutant]] = defaultdict(list)
+    for mutant in mutants:
+        groups[mutant.operator].append(mutant)
+    ordered = [
+        (number, operator, mutant)
+        for operator, group in groups.items()
+        for number, mutant in enumerate(sorted(group, key=lambda each: _rank(each, seed)))
+    ]
+    found = (mutant for _number, _operator, mutant in sorted(ordered, key=lambda each: each[:2]))
+    return list(islice(filter(Mutant.differs, found), size))
+
+
+def _rank(mutant: Mutant, seed: str) -> bytes:
+    return hashlib.sha256(f"{seed}{mutant.key}".encode()).digest()
+
+
+def _matters(nodes: Sequence[ast.AST]) -> bool:
+    """Whether the last node is no text, annotation, log line, or declaration, of which other checks hold the most."""
+    for above, below in pairwise([*nodes, None]):
+        match above:
+            case ast.Call(func=ast.Name(id=name)) if name in _TEXTS:
+                return False
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="_log"))):
+                return False
+            case ast.FunctionDef() if (below and below is above.returns) or above.name in {"__str__", "__repr__"}:
+                return False
+            case ast.arg() | ast.AnnAssign() if below and below is above.annotation:
+                return False
+            case ast.ClassDef() if below and not isinstance(below, ast.FunctionDef):
+                return False
+    in_function = any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in nodes[:-1])
+    return in_function or isinstance(nodes[-1], ast.Tuple | ast.Set | ast.List | ast.Constant)
+
+
+def spliced(source: str, change: Change) -> str:
+    """The source with the change."""
+    content = source.encode()
+    start, end = _span(content, change)
+    return (content[:start] + change.text.encode() + content[end:]).decode()
+
+
+def _span(content: bytes, change: Change) -> tuple[int, int]:
+    """Where the change begins and ends. Columns of the syntax tree count bytes."""
+    starts = [0, *accumulate(map(len, content.splitlines(keepends=True)))]
+    first, last = change.first, change.last
+    return starts[first.lineno - 1] + first.col_offset, starts[(last.end_lineno or 0) - 1] + (last.end_col_offset or 0)
+
+
+def _line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 160 else f"{text[:100]} … {text[-56:]}"

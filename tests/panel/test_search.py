@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -11,6 +12,7 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.actions.forgetting import forget_stops_of
+from delivery.admin import deliveries as admin
 from delivery.geo.distance import Point
 from delivery.lifecycle import RouteStatus
 from delivery.models import Delivery, Integrator, PickupPoint
@@ -18,9 +20,18 @@ from delivery.payload import Place
 from delivery.windows import Window
 from integration.actions.forgetting import forget_orders_of
 from integration.models import Order
+from panel import filters, search
 from panel.templatetags.panel import badge
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
-from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, order_body, send_invoice
+from tests.factories import (
+    BY,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    IntegratorFactory,
+    TokenFactory,
+    validated_payload,
+)
+from tests.integration.factories import ACCESS_KEY, SellerFactory, create_order, nfe_xml, order_body, send_invoice
 from tests.panel.sellers.pages import plans_of
 
 SEARCH = reverse("panel:search")
@@ -177,6 +188,80 @@ class TestSearch:
         found = member.get(SEARCH, {"q": str(scheduled.pk)}).content.decode()
 
         assert badge(RouteStatus.SCHEDULED) in found
+
+
+class TestWholeCodes:
+    """Of rows that are not among the newest, of which alone parts are looked for, nor of a person's first account."""
+
+    @pytest.fixture
+    def old(self, shop, monkeypatch):
+        """The keys of a delivery that has ended, of an order and of its invoice."""
+        for module, name in ((search, "_NEWEST"), (filters, "NEWEST"), (filters, "_SCANNED"), (admin, "_NEWEST")):
+            monkeypatch.setattr(module, name, 2)  # one of each environment of an account
+        monkeypatch.setattr(search, "_MOST_OWN", 1)
+        deliveries.cancel(delivery=shop.delivery, reason="", by=BY, at=timezone.now())
+        order = create_order(shop.seller, orderId="MKT-2026-1", trackingCode="AA123456785BR")
+        invoice = send_invoice(shop.seller, nfe_xml(items=["MKT-2026-1"]).encode())
+        newer = order_body()["receiver"] | {"document": "111.444.777-35"}
+        for number in range(2):
+            DeliveryFactory.create(token=shop.token)
+            create_order(shop.seller, orderId=f"B-{number}", receiver=newer)
+        return {"delivery": shop.delivery.pk, "order": order.pk, "invoice": invoice.pk}
+
+    @pytest.fixture
+    def texts(self, old, shop):
+        """The whole codes of each, and a part of one."""
+        external_id = shop.delivery.ordered_stops[0].external_id
+        return {
+            "delivery": ([str(shop.delivery.pk), external_id], external_id[:-1]),
+            "order": (["MKT-2026-1", "aa 123456785-br", "52998224725", ACCESS_KEY], "MKT-2026"),
+            "invoice": ([ACCESS_KEY, "123"], None),  # of which no parts are looked for
+        }
+
+    @pytest.mark.parametrize("role", ["member", "dispatcher", "account staff"])
+    def test_are_found(self, as_role, person, old, texts, shop, role):
+        browser, user = as_role(role), User.objects.get(username=role.replace(" ", "-"))
+        if role == "member":
+            IntegratorFactory.create(name="0 is the first").members.add(user)
+            SellerFactory.create(name="0 is the first", documents=()).members.add(user)
+        pages = {
+            "delivery": reverse("panel:delivery", args=[shop.integrator.pk, "live", old["delivery"]]),
+            **{
+                kind: reverse(f"panel:seller_{kind}", args=[shop.seller.pk, "live", old[kind]])
+                for kind in ("order", "invoice")
+            },
+        }
+        if role == "dispatcher":
+            app = {"delivery": "delivery", "order": "integration", "invoice": "integration"}
+            pages = {kind: reverse(f"admin:{app[kind]}_{kind}_change", args=[key]) for kind, key in old.items()}
+
+        for kind, (whole, part) in texts.items():
+            assert [text for text in whole if pages[kind] not in addresses(browser, text)] == []
+            assert part is None or pages[kind] not in addresses(browser, part)
+
+    @pytest.mark.parametrize(
+        ("role", "kind", "page"),
+        [
+            ("member", "delivery", "panel:deliveries"), ("member", "order", "panel:seller_orders"),
+            ("member", "invoice", "panel:seller_invoices"), ("dispatcher", "delivery", "panel:board_search"),
+            ("dispatcher", "delivery", "admin:delivery_delivery_changelist"),
+            ("dispatcher", "order", "admin:integration_order_changelist"),
+            ("dispatcher", "invoice", "admin:integration_invoice_changelist"),
+        ],
+    )  # fmt: skip  # a table
+    def test_are_found_by_the_search_of_a_list(self, as_role, old, texts, shop, role, kind, page):
+        browser, (whole, part) = as_role(role), texts[kind]
+        owner = [shop.integrator.pk, "live"] if kind == "delivery" else [shop.seller.pk, "live"]
+        address = reverse(page, args=owner if role == "member" else [])
+        of_row = re.compile(rf"/(?:delivery|deliveries|order|orders|invoice|invoices)/{old[kind]}/")
+
+        def found(text):
+            response = browser.get(address, {"q": text})
+            assert response.status_code == 200
+            return bool(of_row.search(response.content.decode()))
+
+        assert [text for text in whole if not found(text)] == []
+        assert part is None or not found(part)
 
 
 class TestReceivers:

@@ -1,6 +1,6 @@
 """Reports of orders, of a seller and of all: numbers, freight, reasons, files, and sums that are equal to the rows."""
 
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from common.pages.periods import Period, midnight
 from integration.actions import orders
 from integration.lifecycle import WITH_REASON, Status
 from integration.models import Company, Order, StatusLog
@@ -37,6 +38,36 @@ class TestReport:
         assert list(total.counts.values()) == [1, 1, 1, 0, 1]
         assert (total.freight, total.value) == (freight, 600)
         assert list(row.values())[1:8] == ["4", "1", "1", "1", "0", "1", str(freight)]
+
+    @pytest.mark.parametrize(
+        ("since", "until", "first", "last"),
+        [
+            ("2026-10-31", "2026-11-01", date(2026, 10, 31), date(2026, 11, 1)),
+            ("2026-06-01", "2026-12-31", date(2026, 10, 1), date(2026, 11, 1)),
+        ],
+    )
+    def test_has_the_days_and_months_of_the_installations_clocks(self, member, seller, since, until, first, last):
+        period = Period(date.fromisoformat(since), date.fromisoformat(until))
+        moments = [datetime(2026, 11, 1, 2, 59, tzinfo=UTC), datetime(2026, 11, 1, 3, tzinfo=UTC), period.end]
+        for number, at in enumerate(moments):
+            create_order(seller, orderId=f"A-{number}", at=at)
+
+        report = member.get(url("seller_report", seller), {"since": since, "until": until}).context["report"]
+
+        assert [(line.of, line.count) for line in report.lines] == [(first, 1), (last, 1)]
+
+    @pytest.mark.parametrize(("days", "standing"), [(0, "on_time"), (1, "late")])
+    def test_counts_what_arrives_on_the_promised_day_as_on_time(self, member, seller, days, standing):
+        load_tariff()
+        Company.objects.update(postcode="01310100")
+        order = orders.move(order=create_order(seller), to=Status.COLLECTED, by=BY, at=timezone.now())
+        assert order.promised_on is not None
+        late_in_the_day = midnight(order.promised_on + timedelta(days=days)) + timedelta(hours=23)
+        orders.move(order=order, to=Status.DELIVERED, by=BY, at=late_in_the_day)
+
+        counts = member.get(url("seller_report", seller)).context["report"].total.counts
+
+        assert [name for name, count in counts.items() if count] == [standing]
 
     def test_of_a_wrong_or_an_empty_period_has_no_lines(self, member, seller):
         create_order(seller)

@@ -196,7 +196,7 @@ class TestSellersPages:
     def test_of_paper_name_the_zone(self, member, seller, manifest):
         (text,) = texts_of(member.get(seller_url("seller_manifest_file", seller, manifest.pk)).content)
 
-        assert re.search(rf"{self.there()}:\d\d \(horário de Rio Branco\)", text)
+        assert re.search(rf"{manifest.created_at.astimezone(RIO_BRANCO.zone):%H:%M:%S} \(horário de Rio Branco\)", text)
 
 
 def test_a_refused_event_of_an_order_says_whose_time_it_tells():

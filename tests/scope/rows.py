@@ -183,6 +183,11 @@ class Ledger:
         texts = (self._text(*key, text) for key, text in changed.items() if key not in without)
         return Counter(texts), touched
 
+    def written(self) -> Rows:
+        """Every row as it is now, while none is removed."""
+        found = {**self.rows, **self._since(set())}
+        return {key: text for key, text in found.items() if text != "deleted"}
+
     def _since(self, removed: set[Key]) -> Rows:
         """The rows written since the start, and "deleted" for those that are gone and were not removed."""
         with connection.cursor() as cursor:

@@ -19,7 +19,7 @@ from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
 from integration.invoices.models import Invoice
 from integration.models import Order
-from tests.delivery.personal_data import JOAO, MARIA, closed, everything, requested
+from tests.delivery.personal_data import JOAO, MARIA, SHOP, closed, everything, requested
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.integration.factories import create_order, nfe_xml, send_invoice
 from tests.integration.test_forgetting import delivered, receiver, rows
@@ -68,20 +68,21 @@ class TestRequest:
         assert (request.hint, request.requested_by, request.ciphertext) == ("…0001", "user dora", "")
         assert request.finished_at is not None
 
-    def test_is_finished_by_the_task_when_the_delivery_has_ended(self):
+    @pytest.mark.parametrize(("phone", "kind"), [(MARIA, "stops"), (SHOP, "pickups")])
+    def test_is_finished_by_the_task_when_the_delivery_has_ended(self, phone, kind):
         open_ = requested(MARIA, collected=True)
-        request = ask(phone=MARIA)
-        assert (request.finished_at, request.stops) == (None, 0)
-        assert MARIA not in request.ciphertext
+        request = ask(phone=phone)
+        assert (request.finished_at, getattr(request, kind)) == (None, 0)
+        assert phone not in request.ciphertext
         finish_person_requests()
-        assert Stop.objects.get().contact_phone == MARIA
+        assert (Stop.objects.get().contact_phone, Delivery.objects.get().contact_phone) == (MARIA, SHOP)
 
         deliveries.deliver(delivery=open_, point="B", by=BY, at=timezone.now())
         finish_person_requests()
 
         request.refresh_from_db()
-        assert (request.stops, request.ciphertext, request.finished_at is None) == (1, "", False)
-        assert Stop.objects.get().contact_phone == ""
+        assert (getattr(request, kind), request.ciphertext, request.finished_at is None) == (1, "", False)
+        assert (Stop if kind == "stops" else Delivery).objects.get().contact_phone == ""
 
     @pytest.mark.parametrize("is_open", [True, False])
     def test_leaves_what_the_person_receives_later(self, seller, is_open):

@@ -61,14 +61,18 @@ class TestCount:
         assert waits.count(0) == 50
         assert min(wait for wait in waits if wait) >= 1
 
-    def test_counts_no_call_when_one_of_two_windows_refuses_it(self, limiter, digest):
-        for _call in range(2):
-            limiter.count(digest, Limits(1000, 2), caller="shop")
+    @pytest.mark.parametrize(("limits", "others"), [(Limits(1000, 2), "second"), (Limits(2, 1000), "hour")])
+    def test_counts_no_call_in_the_window_that_would_allow_it_when_the_other_refuses(
+        self, limiter, digest, limits, others
+    ):
+        def calls():
+            return int(limiter._redis.hget(f"rota:rate-limit:{digest.hex()}", f"{others}:calls") or 0)
 
-        refused = limiter.count(digest, Limits(1000, 2), caller="shop")
+        counted = 0
+        while not limiter.count(digest, limits, caller="shop").retry_after:
+            counted = calls()
 
-        assert refused.retry_after > 1
-        assert limiter._redis.hget(f"rota:rate-limit:{digest.hex()}", "hour:calls") == b"2"
+        assert calls() == counted > 0
 
     def test_allows_another_call_after_the_wait(self, limiter, digest):
         while not (standing := limiter.count(digest, Limits(3, 0), caller="shop")).retry_after:
@@ -104,6 +108,18 @@ class TestCount:
         then = now % 1 + wait / HOUR
         used = before * (1 - then) + calls if then < 1 else calls * (2 - then)
         assert used + 1 == pytest.approx(50, abs=0.2)
+
+    @pytest.mark.parametrize(
+        ("microseconds", "seconds"), [(0, 0), (1, 1), (1_000_000, 1), (1_000_001, 2), (3_599_000_001, 3600)]
+    )
+    def test_tells_whole_seconds_after_which_the_call_is_allowed(
+        self, limiter, digest, monkeypatch, microseconds, seconds
+    ):
+        monkeypatch.setattr(limiter, "_run", lambda *_call: [microseconds, 0, microseconds])
+
+        standing = limiter.count(digest, Limits(0, 1), caller="shop")
+
+        assert (standing.retry_after, standing.state) == (seconds, f'"hour";r=0;t={seconds}')
 
     def test_keeps_one_small_key_that_expires(self, limiter, digest):
         for _call in range(30):

@@ -21,6 +21,7 @@ def record(db, settings):
             language=language,
             at=timezone.now(),
             lifetime=timedelta(days=1),
+            unsubscribe="https://rota.example.com/end",
         )
 
     return write

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from functools import partial
 from threading import Event
-from typing import Any, cast
 from uuid import uuid4
 
 import pytest
@@ -112,17 +111,3 @@ class TestNewToken:
         tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
 
         assert [due_at(item) for item in items] == [NOW, LATER, LATER]
-
-    def test_wakes_a_worker_where_webhooks_have_waited(self, token, django_capture_on_commit_callbacks):
-        waiting(token)
-
-        with django_capture_on_commit_callbacks() as callbacks:
-            tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
-
-        assert [cast("Any", callback).args for callback in callbacks] == [(OUTBOX.task,)]
-
-    def test_wakes_none_where_none_have_waited(self, token, django_capture_on_commit_callbacks):
-        with django_capture_on_commit_callbacks() as callbacks:
-            tokens.issue(integrator=token.integrator, environment=Environment.LIVE, by=BY, at=NOW)
-
-        assert callbacks == []

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.utils import timezone, translation
 
 from common.actors import actor_name
@@ -11,7 +12,6 @@ from common.webhooks import endpoints, replays
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
 from common.webhooks.replays import Replayed
-from common.workers import wake_up
 from delivery import tasks as tasks_of_deliveries
 from delivery.actions import deliveries
 from integration import tasks as tasks_of_orders
@@ -30,9 +30,13 @@ def set_url(endpoint, since):
 
 @pytest.fixture
 def started(monkeypatch):
-    """The tasks that were sent, with their arguments."""
+    """The tasks that were sent to be run a minute later, with their arguments."""
     found = {}
-    monkeypatch.setattr(wake_up, "start", lambda task, *, after, **arguments: found.update({task: arguments}))
+
+    def send_task(task, *, kwargs=None, countdown=None):
+        found.update({task: kwargs} if countdown == 60 else {})
+
+    monkeypatch.setattr(current_app, "send_task", send_task)
     return found
 
 

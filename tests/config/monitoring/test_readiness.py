@@ -129,6 +129,37 @@ class TestReady:
         assert len(queries) == 0
 
 
+class TestServerThatStopsAnswering:
+    """It has answered before: nothing of that is said again while it hangs, and its checks are made anew afterwards."""
+
+    @pytest.mark.parametrize("server", ["database", "redis"])
+    @pytest.mark.parametrize("answered", [0, 1])
+    def test_fails_what_it_has_not_answered_this_time(self, server, answered, monkeypatch):
+        may_answer, calls = threading.Event(), []
+        names = next(group.names for group in readiness._GROUPS if group.names[0] == server)
+        good = readiness.Result(True, "", 1.0)
+
+        def check(results):
+            calls.append(server)
+            for number, name in enumerate(names):
+                if len(calls) == 2 and number == answered:
+                    assert may_answer.wait(30)
+                results[name] = good
+
+        group = readiness._Group(names, check)
+        monkeypatch.setattr(readiness, "_GROUPS", [group])
+        monkeypatch.setattr(readiness, "DEADLINE_SECONDS", 0.1)
+
+        found = [readiness._examine() for _call in range(3)]
+        may_answer.set()
+        group.start().result(30)
+        found.append(readiness._examine())
+
+        late = set(names[answered:])
+        wrong = [{name: each.why for name, each in results.items() if not each.ok} for results in found]
+        assert wrong == [{}, *[dict.fromkeys(late, "no answer in time")] * 2, {}]
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("_all_alive")
 @pytest.mark.parametrize(("late", "status", "failed"), [(61, "degraded", {"webhooks"}), (30, "ready", set())])

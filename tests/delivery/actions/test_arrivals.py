@@ -6,13 +6,12 @@ import pytest
 from django.utils import timezone
 
 from common.pages import page_updates
-from common.workers import wake_up
 from common.workers.wake_up import BackgroundWork
-from delivery import task_names, tasks
+from delivery import tasks
 from delivery.actions import arrivals, deliveries, drivers
 from delivery.geo import routing
 from delivery.lifecycle import Mode
-from delivery.models import ArrivalEstimate
+from delivery.models import ArrivalEstimate, Delivery
 from delivery.windows import Window
 from tests.delivery.geo.routing_server import osrm_answer, valhalla_answer
 from tests.delivery.scheduled import scheduled
@@ -103,6 +102,26 @@ class TestRenew:
         first = way(DROPOFFS[0], DROPOFFS[1])
         assert seconds_until_arrivals(delivery, now) == {"C": first, "D": first + 120 + way(*DROPOFFS[1:])}
 
+    def test_counts_from_when_the_driver_was_at_a_stop_not_from_when_that_was_sent(self, now):
+        delivery = DeliveryFactory.create(collected=True, stops=2, at=now - timedelta(minutes=30))
+        made_at = now - timedelta(minutes=4)
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=now, made_at=made_at)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, made_at) == {"C": way(*DROPOFFS[:2])}
+        assert ArrivalEstimate.objects.get().signal_at == made_at
+
+    def test_of_a_reverse_route_waits_for_the_stop_that_comes_first_now(self, now):
+        ready = now + timedelta(minutes=40)
+        windows = [Window(), Window(ready)]
+        delivery = scheduled(pickup=Window(), dropoffs=windows, at=now, mode=Mode.REVERSE, moves=("accept",))
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=now)
+
+        arrivals.renew(at=now)
+
+        assert seconds_until_arrivals(delivery, now) == {"C": 2400}
+
     def test_begins_at_the_position_and_counts_from_its_moment(self, now):
         driver = DriverFactory.create()
         delivery = DeliveryFactory.create(collected=True, driver=driver, stops=1, at=now - timedelta(minutes=5))
@@ -141,11 +160,14 @@ class TestRenew:
         seen = now - timedelta(seconds=40)
         drivers.set_position(driver=driver, point=PICKUP, by=BY, at=seen)
         without = DeliveryFactory.create(collected=True, stops=1, at=moved)
+        at_a = DriverFactory.create()  # who was at A since a little before the move
+        drivers.set_position(driver=at_a, point=PICKUP, by=BY, at=moved - timedelta(seconds=20))
+        since = DeliveryFactory.create(collected=True, driver=at_a, stops=1, at=moved)
 
         arrivals.renew(at=now)
 
         signals = dict(ArrivalEstimate.objects.values_list("stop__delivery", "signal_at"))
-        assert signals == {with_phone.pk: seen, without.pk: moved}
+        assert signals == {with_phone.pk: seen, without.pk: moved, since.pk: moved}
 
     @pytest.mark.parametrize("moves_only", [True, False])
     def test_does_nothing_twice_for_the_same_state(self, now, moves_only):
@@ -160,11 +182,14 @@ class TestRenew:
     def test_computes_again_after_a_move_of_the_route(self, now):
         delivery = DeliveryFactory.create(accepted=True, stops=1, at=now)
         arrivals.renew(at=now)
-        moves(delivery, now, "collect")
+        # So long after the acceptance that the times stay the same.
+        collected = now + timedelta(minutes=5)
+        moves(delivery, collected, "collect")
 
-        assert arrivals.renew(at=now, moves_only=True) == 1
+        assert [arrivals.renew(at=collected, moves_only=True) for _twice in range(2)] == [1, 0]
 
-        assert seconds_until_arrivals(delivery, now) == {"B": way(PICKUP, DROPOFFS[0])}
+        assert seconds_until_arrivals(delivery, collected) == {"B": way(PICKUP, DROPOFFS[0])}
+        assert ArrivalEstimate.objects.get().sequence == Delivery.objects.get().last_sequence
 
     @pytest.mark.parametrize(("moves_only", "written"), [(True, 0), (False, 1)])
     def test_follows_the_driver_unless_for_moves_only(self, now, moves_only, written):
@@ -298,31 +323,6 @@ class TestRoutingEngine:
         assert before == {"B": way(PICKUP, DROPOFFS[0])}
         assert seconds_until_arrivals(delivery, now) == {"B": 900}
         assert set(ArrivalEstimate.objects.values_list("engine", flat=True)) == {"valhalla"}
-
-
-class TestMove:
-    @pytest.fixture
-    def wake_ups(self, monkeypatch):
-        sent = []
-        monkeypatch.setattr(wake_up, "send", lambda task, **_messages: sent.append(task))
-        return sent
-
-    def test_wakes_a_worker_after_the_commit(self, now, wake_ups, django_capture_on_commit_callbacks):
-        delivery = DeliveryFactory.create(accepted=True, at=now)
-
-        with django_capture_on_commit_callbacks(execute=True):
-            moves(delivery, now, "collect")
-            assert wake_ups == []
-
-        assert wake_ups == [task_names.RENEW_ARRIVALS]
-
-    def test_wakes_none_before_a_driver_has_the_route(self, now, wake_ups, django_capture_on_commit_callbacks):
-        delivery = DeliveryFactory.create(at=now - timedelta(days=1))
-
-        with django_capture_on_commit_callbacks(execute=True):
-            deliveries.expire(delivery=delivery, by=BY, at=now)
-
-        assert wake_ups == []
 
 
 class TestTask:

@@ -236,10 +236,13 @@ def test_a_position_with_a_coordinate_next_to_zero_is_recorded(tiny):
 class TestNearestOfEach:
     def test_has_the_first_of_the_eligible_ones_who_have_not_declined(self, db):
         delivery = DeliveryFactory.create()
-        for number, vehicle in enumerate(("MOTORCYCLE", "CAR", "MOTORCYCLE", "MOTORCYCLE", "MOTORCYCLE")):
+        for number, vehicle in enumerate(("MOTORCYCLE", "CAR", "MOTORCYCLE")):
             point = Point(PICKUP.latitude + number / 100, PICKUP.longitude)
             DriverFactory.create(name=f"Driver {number}", vehicle_type=vehicle, at_point=point)
-        DriverFactory.create(name="Far away", at_point=Point(PICKUP.latitude + 1, PICKUP.longitude))
+        far = Point(PICKUP.latitude + 1, PICKUP.longitude)
+        DriverFactory.create(name="Far away", at_point=far)
+        DriverFactory.create(name="Far away long ago", at_point=far, at_point__age=600)
+        DriverFactory.create(name="Anywhere")
         DriverFactory.create(name="Off duty", on_duty=False, at_point=PICKUP)
         DriverFactory.create(name="Busy", at_point=PICKUP)
         DeliveryFactory.create(accepted=True, driver=Driver.objects.get(name="Busy"))
@@ -249,7 +252,7 @@ class TestNearestOfEach:
 
         expected = drivers.eligible(delivery, at=timezone.now()).not_declining(delivery.pk)[:3]
         assert [each.driver for each in found] == list(expected)
-        assert [each.driver.name for each in found] == ["Driver 2", "Driver 3", "Driver 4"]
+        assert [each.driver.name for each in found] == ["Driver 2", "Far away long ago", "Anywhere"]
 
     def test_gives_each_delivery_another_first_driver(self, db):
         token = TokenFactory.create()

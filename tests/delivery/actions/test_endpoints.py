@@ -222,6 +222,20 @@ class TestRemove:
             endpoints.set_url(endpoint=further, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
 
 
+class TestSetUrl:
+    @pytest.mark.parametrize(("because", "is_on"), [("staff", False), ("gone", True), ("failing", True)])
+    def test_switches_it_on_unless_a_person_has_switched_it_off(self, endpoint, because, is_on):
+        at = timezone.now()
+        off = {"enabled": False, "off_because": because, "off_since": at, "failures": 9, "failing_since": at}
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**off)
+
+        stored = endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=at)
+
+        stored.refresh_from_db()
+        assert (stored.enabled, stored.failures) == ((True, 0) if is_on else (False, 9))
+        assert (stored.off_because, stored.off_since) == (("", None) if is_on else ("staff", at))
+
+
 class TestSetFilter:
     @pytest.mark.parametrize(
         ("chosen", "stored"),
@@ -232,6 +246,8 @@ class TestSetFilter:
         ],
     )
     def test_stores_the_statuses_in_their_order_and_all_as_none(self, endpoint, chosen, stored):
+        WebhookEndpoint.objects.update(statuses=["COLLECTED"])
+
         endpoints.set_filter(endpoint=endpoint, statuses=chosen, by=BY, at=timezone.now())
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).statuses == stored

@@ -255,6 +255,13 @@ class TestReplayOfWhatWaits:
         after = self.item(chosen)
         assert (after.due_at, after.lease, after.tries) == (before.due_at, before.lease, before.tries)
 
+    @pytest.mark.parametrize(("sequence", "told"), [(1, Replayed(due=1)), (2, Replayed(behind=1))])
+    def test_is_sent_now_where_the_lease_of_a_worker_has_ended(self, failing, sequence, told):
+        _other, chosen = failing
+        WebhookQueueItem.objects.filter(delivery=chosen).update(lease=uuid4(), due_at=timezone.now())
+
+        assert self.try_now(chosen.events.get(sequence=sequence)) == told
+
     def test_does_not_count_towards_the_schedule_however_often_it_is_asked_for(self, failing):
         _other, chosen = failing
 
@@ -262,6 +269,16 @@ class TestReplayOfWhatWaits:
             self.try_now(chosen.events.get(sequence=1))
 
         assert self.item(chosen).tries == 4
+
+    @pytest.mark.parametrize("ahead", [False, True])
+    def test_keeps_the_tries_of_what_is_due_already(self, failing, ahead):
+        _other, chosen = failing
+        at = timezone.now()
+        WebhookQueueItem.objects.filter(delivery=chosen).update(due_at=at)
+
+        replays.replay(events=chosen.events.filter(sequence=1), by=BY, at=at, ahead=ahead)
+
+        assert self.item(chosen).tries == 5
 
     def test_does_not_wait_for_the_next_probe_but_for_the_pause_that_the_endpoint_asked_for(self, failing, endpoint):
         _other, chosen = failing

@@ -18,7 +18,8 @@ from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, DriverDevice, GoodsInHand, Transition, WebhookEvent
 from delivery.models.delivery import OWED
 from delivery.pricing import Charge
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, TariffFactory
+from tests.money import percent_of
 
 NOW = timezone.now()
 MINUTE = timedelta(minutes=1)
@@ -86,6 +87,13 @@ class TestCollectionBeforeTheCancellation:
         assert on_phone(driver)["route"]["cancelled"]
         assert broken() == []
 
+    def test_was_made_after_the_acceptance_whatever_the_phone_says(self, driver):
+        delivery = DeliveryFactory.create(at=REQUESTED, stops=1)
+        deliveries.accept(delivery=delivery, driver=driver, by=BY, at=REQUESTED + MINUTE)
+        cancel(delivery)
+
+        assert collected(delivery, driver, made_at=REQUESTED).made_at == REQUESTED + MINUTE
+
     def test_is_returned_and_stays_failed(self, accepted, driver):
         cancel(accepted)
         collected(accepted, driver)
@@ -116,6 +124,8 @@ class TestCollectionBeforeTheCancellation:
         assert outcomes == ["", "", "move_refused"]
         assert statuses(delivery) == ("FAILED", "RETURNING", ["FAILED", "FAILED"])
         assert [point["wasCollected"] for point in on_phone(driver)["route"]["points"][1:]] == [True, True]
+        row = Delivery.objects.get()
+        assert (owed(Charge.CANCEL_ACCEPTED), row.fee_after_pickup) == (row.cancel_fee, row.shipping_value)
         assert broken() == []
 
     def test_of_a_further_pickup_of_mode_reverse_is_recorded(self, driver):
@@ -155,16 +165,20 @@ class TestFee:
         assert (row.cancel_fee, owed(Charge.CANCEL_ACCEPTED), owed(Charge.CANCEL_COLLECTED)) == (fee, fee, Decimal(0))
         assert row.was_cancelled_after_pickup
 
-    def test_is_that_after_pickup_when_a_dispatcher_says_so(self, accepted, driver):
+    @pytest.mark.parametrize("percent", [0, 100])
+    def test_is_that_after_pickup_when_a_dispatcher_says_so(self, driver, rules, percent):
+        rules(driver_share_percent=50)
+        TariffFactory.create(cancel_percent_collected=percent)
+        accepted = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2)
+        earned, fee = accepted.driver_amount, percent_of(accepted.shipping_value, Decimal(percent))
         cancel(accepted)
         collected(accepted, driver)
         assert "charge" in moves.allowed(Delivery.objects.get())
 
         charged = moves.perform("charge", delivery=accepted, fields={}, by=BY, at=NOW)
 
-        assert charged.cancel_fee == charged.shipping_value
-        assert charged.driver_amount is not None
-        assert owed(Charge.CANCEL_COLLECTED) == charged.shipping_value
+        assert (charged.cancel_fee, owed(Charge.CANCEL_COLLECTED)) == (fee, fee)
+        assert charged.driver_amount == (earned if percent else 0)
         assert "charge" not in moves.allowed(Delivery.objects.get())
         assert broken() == []
 

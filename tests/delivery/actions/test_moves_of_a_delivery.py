@@ -34,7 +34,7 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, Trigger
 from delivery.models import Delivery, Environment, Stop, Tariff, Transition, VehicleType, WebhookEvent
 from tests.delivery.in_progress import in_progress
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory
 from tests.money import half_up
 
 
@@ -199,12 +199,17 @@ class TestDriverAmount:
         general.driver_percent, general.driver_fixed, general.driver_per_km = None, Decimal(4), Decimal("1.5")
         general.save()
         found += Tariff.driver_amounts([offer]).values()
+        Tariff.objects.filter(pk=general.pk).update(driver_percent=0, driver_fixed=None, driver_per_km=None)
+        found += Tariff.driver_amounts([offer]).values()
 
-        expected = [price / 2, price * Decimal("0.8"), 4 + km * Decimal("1.5")]
+        expected = [price / 2, price * Decimal("0.8"), 4 + km * Decimal("1.5"), 0]
         assert found == [half_up(Fraction(amount)) for amount in expected]
 
-    def test_follows_the_route(self, offer, rules):
+    @pytest.mark.parametrize("fee", [0, "0.01", 30, 100])
+    def test_follows_the_route(self, rules, fee):
         rules(driver_share_percent=50)
+        TariffFactory.create(cancel_percent_accepted=Decimal(fee))
+        offer = DeliveryFactory.create(stops=1)
         half = half_up(Fraction(offer.shipping_value) / 2)
         amounts = []
         for verb in (deliveries.accept, deliveries.release, deliveries.accept, deliveries.cancel):

@@ -425,17 +425,6 @@ class TestAccount:
         assert account.audit.filter(action="policy_set").count() == len(Environment)
 
 
-class TestLogInLink:
-    def test_is_used_once(self):
-        token = driver_devices.issue_link(driver=DriverFactory.create(), by=BY, at=NOW)
-        log_in = partial(driver_devices.log_in, token=token, phone="", language="en", at=NOW)
-
-        _made, refused = overlap(log_in, log_in)
-
-        assert name_of(refused) == "LogInLinkUnusable"
-        assert DriverDevice.objects.count() == 1
-
-
 class TestRotationOfAToken:
     def test_sees_that_it_has_just_been_revoked(self):
         token = TokenFactory.create()

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from common.workers.moments import TOLERANCE
 from delivery.actions import deliveries, drivers
 from delivery.drivers import devices as driver_devices
 from delivery.errors import InvalidPosition, NotOnDuty, OtherPhoneSends
@@ -53,6 +54,19 @@ class TestRecordPositions:
         latest = LatestPosition.objects.get()
         assert (latest.point, latest.recorded_at) == (PICKUP, NOW)
         assert writes_of_latest_positions() == (inserts + 1, updates)
+
+    @pytest.mark.parametrize(("before", "until"), [(10, 10), (600, 60)])
+    def test_puts_those_ahead_of_now_before_what_follows_unless_that_is_long_ago(self, before, until):
+        """In seconds before now. What follows was found then."""
+        driver = DriverFactory.create()
+        drivers.store_positions(driver=driver, sent=[sent_position(ago=ago) for ago in (-3600, 3600)], by=BY)
+
+        drivers.pull_back_positions(driver=driver, before=NOW - timedelta(seconds=before), at=NOW)
+
+        latest, other = driver.positions.order_by("-recorded_at").values_list("recorded_at", flat=True)
+        # Within the tolerance of clocks, so that the order of several stays.
+        assert timedelta(0) <= NOW - timedelta(seconds=until) - latest <= TOLERANCE
+        assert other == NOW - timedelta(seconds=3600)
 
     def test_refuses_all_of_them_for_one_that_does_not_exist(self):
         with pytest.raises(InvalidPosition):

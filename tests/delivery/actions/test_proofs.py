@@ -91,7 +91,7 @@ class TestDeliver:
         kept = StopProof.objects.get()
         assert (kept.pin_confirmed_at, kept.wrong_pins) == (NOW, 4)
 
-    def test_takes_not_even_the_right_pin_after_five_wrong_ones(self):
+    def test_takes_no_pin_after_five_wrong_ones_and_asks_for_none(self):
         delivery = requested(PIN)
         for left in (4, 3, 2, 1):
             with pytest.raises(WrongPin, match=f"Tries left: {left}"):
@@ -99,8 +99,9 @@ class TestDeliver:
         with pytest.raises(WrongPin, match="Only your dispatcher"):
             deliver(delivery, pin=wrong_pin_of(delivery))
 
-        with pytest.raises(PinLocked):
-            deliver(delivery, pin=pin_of(delivery))
+        for pin in (pin_of(delivery), ""):
+            with pytest.raises(PinLocked):
+                deliver(delivery, pin=pin)
 
         assert is_open(delivery)
         assert wrong_pins(delivery) == 5

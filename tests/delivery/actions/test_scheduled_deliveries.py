@@ -49,14 +49,21 @@ def offered_at(begin, end):
 class TestRequest:
     @pytest.mark.parametrize(
         ("ahead", "route"),
-        [(NOBODY, RouteStatus.AVAILABLE), (NOBODY + SECOND, RouteStatus.SCHEDULED), (-MINUTE, RouteStatus.AVAILABLE)],
+        [
+            (NOBODY, RouteStatus.AVAILABLE),
+            (NOBODY + SECOND, RouteStatus.SCHEDULED),
+            (15 * MINUTE, RouteStatus.AVAILABLE),  # should have been offered before it was requested
+            (-MINUTE, RouteStatus.AVAILABLE),
+        ],
     )
-    def test_is_scheduled_where_it_is_ready_later_than_its_lead(self, ahead, route):
+    def test_is_scheduled_where_it_is_ready_later_than_its_lead(self, settings, ahead, route):
         delivery = scheduled(ahead, at=NOW)
 
         assert (delivery.status, status(delivery)) == ("PENDING", route)
         ready = NOW + ahead if ahead > timedelta(0) else None
         assert Delivery.objects.get(pk=delivery.pk).scheduled_for == ready
+        offered = NOW + SECOND if route == RouteStatus.SCHEDULED else NOW
+        assert delivery.offer_expires_at == offered + settings.OFFER_TTL
 
     def test_is_offered_at_least_ten_minutes_before(self):
         DriverFactory.create(at_point=PICKUP)
@@ -258,6 +265,14 @@ class TestLateness:
             deliveries.deliver(delivery=delivery, point=point, by=BY, at=NOW)
 
         assert [(due - NOW) / MINUTE for due in found] == [60, 80, 100]
+
+    def test_counts_the_way_once_no_open_stop_has_a_deadline(self):
+        stops = [Window(None, NOW + 100 * MINUTE), Window()]
+        delivery = scheduled(pickup=Window(), dropoffs=stops, at=NOW, moves=("accept", "collect"))
+
+        deliveries.deliver(delivery=delivery, point="B", by=BY, at=NOW)
+
+        assert self.due(delivery) == NOW + 30 * MINUTE + 4 * MINUTE * float(delivery.distance_km)
 
     def test_without_a_deadline_counts_the_way_from_when_the_last_stop_is_ready(self):
         stops = [Window(NOW + 120 * MINUTE), Window(NOW + 240 * MINUTE)]

@@ -24,7 +24,16 @@ from delivery.receivers import actions as receivers
 from tests.delivery.admin.conftest import person
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint, validated_payload
+from tests.factories import (
+    BY,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    TariffFactory,
+    TokenFactory,
+    add_endpoint,
+    validated_payload,
+)
 from tests.photos import photo
 
 LIST = reverse("admin:delivery_delivery_changelist")
@@ -284,6 +293,15 @@ class TestCancelling:
         assert "Nobody pays a fee" in page
         assert f"Cancel, fee {money(fee)}" in page
         assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "PENDING"]
+
+    def test_of_a_held_route_without_a_fee_does_not_say_that_it_has_no_driver(self, dispatcher):
+        TariffFactory.create(cancel_percent_accepted=0)
+        free = DeliveryFactory.create(accepted=True)
+
+        page = dispatcher.post(LIST, chosen("cancel", free)).content.decode()
+
+        assert "Cancelling now costs nothing." in page
+        assert "no driver is assigned" not in page
 
     def test_happens_when_the_dispatcher_agrees(self, dispatcher, deliveries):
         fields = agree(dispatcher, *deliveries, reason="closed")

@@ -54,16 +54,6 @@ def test_changes_the_active_tariff_and_adds_one_for_an_account(admin_client, gen
     assert Tariff.objects.get(pk=inactive.pk).base_fare == 1
 
 
-def test_of_its_own_export_changes_nothing(admin_client, general):
-    TariffFactory.create(integrator=IntegratorFactory.create(name="=HYPERLINK(1)"), return_share=Decimal("0.500"))
-    export = admin_client.get(url("export"), headers={"Accept-Language": "pt-BR"}).getvalue().decode("utf-8-sig")
-
-    preview = upload(admin_client, export)
-
-    assert "'=HYPERLINK(1)" in export
-    assert counts(preview) == [0, 0, 2, 0]
-
-
 @pytest.mark.parametrize(
     ("row", "column", "fault"),
     [
@@ -142,16 +132,17 @@ class TestPreview:
         assert [each.name for each in shown.change.differences] == ["second attempt"]
         assert (retry.name, retry.old, retry.new) == ("3 km, one drop-off: second attempt", "R$ 0.00", "R$ 1.50")
 
-    def test_is_what_is_saved(self, admin_client, general, fields):
+    @pytest.mark.parametrize("name", ["base_fare", "maximum_kg"])  # the latter changes no example
+    def test_is_what_is_saved(self, admin_client, general, fields, name):
         page = reverse("admin:delivery_tariff_change", args=[general.pk])
-        of_another = preview_of(admin_client, page, {**fields, "base_fare": "50"}).digest
+        of_another = preview_of(admin_client, page, {**fields, name: "50"}).digest
 
-        again = admin_client.post(page, {**fields, "base_fare": "60", "previewed": of_another})
-        before = Tariff.objects.get().base_fare
-        saved = save(admin_client, page, {**fields, "base_fare": "60"})
+        again = admin_client.post(page, {**fields, name: "60", "previewed": of_another})
+        before = getattr(Tariff.objects.get(), name)
+        saved = save(admin_client, page, {**fields, name: "60"})
 
-        assert (again.status_code, before) == (200, general.base_fare)
-        assert (saved.status_code, Tariff.objects.get().base_fare) == (302, 60)
+        assert (again.status_code, before) == (200, getattr(general, name))
+        assert (saved.status_code, getattr(Tariff.objects.get(), name)) == (302, 60)
 
     def test_of_an_accounts_first_tariff_compares_it_with_the_general_one(self, admin_client, general, fields):
         shop = IntegratorFactory.create()
@@ -161,3 +152,5 @@ class TestPreview:
 
         assert shown.change.differences == []
         assert all(each.old != each.new for each in shown.examples)
+        again = admin_client.post(url("add"), {**own, "base_fare": "60", "previewed": shown.digest})
+        assert (again.status_code, Tariff.objects.get()) == (200, general)  # other examples, which were not seen

@@ -25,7 +25,7 @@ from delivery.payload import Options
 from tests import smtp
 from tests.common.webhooks.conftest import Sink, sink
 from tests.delivery.proofs import asking_for
-from tests.factories import BY, DeliveryFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory, add_endpoint
 
 __all__ = ["Sink", "sink"]
 NOW = timezone.now
@@ -133,6 +133,19 @@ class TestReportChanges:
         assert "Deliveries with events waiting: 1" in text
         assert f"{settings.SITE_URL}/panel/accounts/{endpoint.integrator_id}/live/webhook/" in text
         assert f"/panel/accounts/{endpoint.integrator_id}/live/alerts/" in text
+
+    def test_of_a_further_endpoint_are_posted_to_the_url_of_all_and_name_its_own_page(
+        self, endpoint, ana, mailbox, channel
+    ):
+        further = add_endpoint(endpoint.integrator.tokens.get())
+        fail(further)
+
+        assert alerts.tell_changes(at=NOW()) == 1
+        alert_posts.post_due()
+
+        ((_headers, body),) = channel.received
+        assert subjects() == ["Webhooks of Loja fail (Live, endpoint 2 (127.0.0.1:9))"]
+        assert f"/panel/accounts/{endpoint.integrator_id}/live/endpoints/2/webhook/" in json.loads(body)["text"]
 
     def test_waits_between_two_alerts(self, endpoint, ana, mailbox):
         now = NOW()
@@ -272,7 +285,8 @@ class TestPostDue:
         assert "<" not in text
 
     @pytest.mark.parametrize(
-        ("status", "state"), [(404, "failed"), (410, "failed"), (429, "waiting"), (500, "waiting"), (302, "waiting")]
+        ("status", "state"),
+        [(404, "failed"), (410, "failed"), (408, "waiting"), (429, "waiting"), (500, "waiting"), (302, "waiting")],
     )
     def test_repeats_what_may_help(self, endpoint, channel, status, state):
         channel.answers = [(status, {"Location": "http://127.0.0.1:1/"}, b"")]
@@ -397,13 +411,17 @@ class TestSendTest:
 
     def test_is_refused_after_20_within_an_hour(self, endpoint, channel):
         now = NOW()
-        for _test in range(20):
-            alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now)
+        sandbox = endpoint.integrator.endpoints.get(environment="sandbox")
+        for of in (sandbox, *[endpoint] * 20):  # neither that of the sandbox counts nor what else was done
+            for url in ("", channel.url):
+                alerts.set_url(endpoint=of, url=url, language="en", by=BY, at=now)
+            alerts.send_test(endpoint=of, email="", language="en", by=BY, at=now)
 
         with pytest.raises(EndpointCannotSend, match="20 test alerts"):
             alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now)
 
-        assert AlertPost.objects.count() == 20
+        assert AlertPost.objects.count() == 21
+        alerts.send_test(endpoint=sandbox, email="", language="en", by=BY, at=now)
         alerts.send_test(endpoint=endpoint, email="", language="en", by=BY, at=now + timedelta(hours=1))
 
 
@@ -498,8 +516,9 @@ class TestReportTrouble:
         assert "B: Another reason, requested" in AlertPost.objects.get().text
 
     def test_counts_a_delivery_with_two_first_failures_once_and_delays_nothing_by_them(
-        self, told, endpoint, request_at
+        self, told, endpoint, request_at, channel, monkeypatch
     ):
+        monkeypatch.setattr(alerts, "_MOST_NAMED", 1)
         now, retry = NOW(), Options(on_failure=OnFailure.RETRY)
         token = TokenFactory.create(integrator=endpoint.integrator)
         delivery = asking_for(retry, retry, collected=True, token=token)
@@ -511,6 +530,7 @@ class TestReportTrouble:
         assert alerts.tell_trouble(at=now + timedelta(minutes=1)) == 1
 
         assert subjects() == ["1 delivery of Loja needs attention (Live)"] * 2
+        assert not any("more" in text for text in AlertPost.objects.values_list("text", flat=True))
 
     def test_tells_each_first_failure_at_once_and_where_to_answer_it(self, told, endpoint, request_at, channel):
         now = NOW()

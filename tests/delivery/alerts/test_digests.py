@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from common import clock
 from common.mail import sending
 from common.mail.models import Message
-from common.webhooks import health
+from common.webhooks import endpoints, health
 from delivery.alerts import actions as alerts
 from delivery.alerts.models import AlertPost, EndpointAlerts
 from delivery.models import WebhookEndpoint, WebhookEvent
 from tests import smtp
-from tests.factories import DeliveryFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, TokenFactory
 from tests.moments import HALF_AN_HOUR, at_each_midnight
 
 EIGHT = datetime(2026, 11, 22, 11, 0, tzinfo=UTC)  # 8:00 in São Paulo
@@ -47,6 +47,14 @@ def busy(token):
     return token
 
 
+@pytest.fixture
+def told(monkeypatch):
+    """What the digests that are recorded say."""
+    contexts = []
+    monkeypatch.setattr(alerts, "tell", lambda _alerts, _kind, context, **_options: contexts.append(context))
+    return contexts
+
+
 class TestSendDue:
     def test_counts_what_happened(self, busy, mailbox):
         assert alerts.record_digests(at=EIGHT) == 1
@@ -59,10 +67,29 @@ class TestSendDue:
         for line in ("Deliveries requested: 3", "received by your endpoint: 1", "no more retries: 1"):
             assert line in text
 
+    def test_counts_the_changes_of_the_account_and_the_environment_only(self, busy, told):
+        """And of the day before: `test_is_about_the_day_before_in_the_services_time_zone`."""
+        for account, environment in ((busy.integrator, "sandbox"), (TokenFactory.create().integrator, "live")):
+            token = TokenFactory.create(integrator=account, environment=environment)
+            DeliveryFactory.create(token=token, stops=1, at=YESTERDAY)
+        endpoint = busy.integrator.endpoints.get(environment="live")
+        url = endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/x", by=BY, at=EIGHT)
+        for state in ("sent", "dead", "pending"):
+            test = endpoints.send_test(endpoint=url, by=BY, at=YESTERDAY)
+            tried = {"sent_at": YESTERDAY} if state == "sent" else {"attempts_made": 3}
+            WebhookEvent.objects.filter(pk=test.pk).update(state=state, **tried)
+        changes = WebhookEvent.objects.filter(delivery__isnull=False)
+        changes.exclude(endpoint=endpoint).update(state="pending", attempts_made=3)
+        changes.filter(endpoint=endpoint, state="unaddressed").update(state="pending")  # not tried yet
+
+        alerts.record_digests(at=EIGHT)
+
+        (context,) = [each for each in told if each["endpoint"] == endpoint]
+        names = ("requested", "delivered", "failed", "sent", "failing", "dead")
+        assert [context[name] for name in names] == [3, 0, 0, 1, 0, 1]
+
     @at_each_midnight
-    def test_is_about_the_day_before_in_the_services_time_zone(self, token, midnight, monkeypatch):
-        told = []
-        monkeypatch.setattr(alerts, "tell", lambda _alerts, _kind, context, **_options: told.append(context))
+    def test_is_about_the_day_before_in_the_services_time_zone(self, token, midnight, told):
         day = timedelta(days=1)
         first = midnight.start - day
         for at in (first - HALF_AN_HOUR, first, midnight.before, midnight.before, midnight.start, midnight.after):

@@ -5,11 +5,13 @@ from decimal import Decimal
 
 import pytest
 from django.core.signing import Signer
+from django.utils import timezone
 
 from delivery.actions import quotes
+from delivery.errors import QuoteExpired
 from delivery.models import Delivery, Integrator, PickupPoint, Tariff
 from tests.delivery.api.calls import MISSING, QUOTE, REQUEST, assert_nothing_written, assert_problem, changed
-from tests.factories import TokenFactory, payload
+from tests.factories import TokenFactory, payload, validated_payload
 
 
 def quote(api, body=None):
@@ -107,12 +109,14 @@ class TestARequestWithAQuoteId:
 
         for pointer, value in [
             ("#/pickup/address/latitude", -23.5614),
+            ("#/pickup/address/longitude", -46.6558),
+            ("#/dropoffs/0/address/latitude", -23.5521),
             ("#/dropoffs/2/address/longitude", -46.6401),
+            ("#/dropoffs", payload()["dropoffs"][::-1]),
             ("#/dropoffs", payload()["dropoffs"][:2]),
             ("#/deliveryMode", "RETURN"),
             ("#/vehicleType", "CAR"),
-            ("#/orderPackages/0/weight", 3),
-            ("#/orderPackages/0/quantity", 3),
+            *((f"#/orderPackages/0/{measure}", 3) for measure in ("height", "width", "length", "weight", "quantity")),
             ("#/orderPackages", MISSING),
         ]:
             problem = assert_problem(request(api, quote_id, changed(pointer, value)), 422, "quote_mismatch")
@@ -127,10 +131,15 @@ class TestARequestWithAQuoteId:
         assert "Quote again" in problem["detail"]
         assert_nothing_written()
 
-    def test_of_almost_ten_minutes_is_honoured(self, api, age):
-        age(minutes=9, seconds=30)
+    def test_is_honoured_until_the_moment_of_its_expiry(self, token):
+        of, at = {"token": token, "payload": validated_payload()}, timezone.now()
+        quoted, _is_linked = quotes.quote(**of, at=at)
+        quote_id = quotes.issue(quoted, **of, at=at)
+        expires = at + timedelta(minutes=10)
 
-        assert request(api, quote(api)["Quote-Id"]).status_code == 201
+        assert quotes.redeem(quote_id, **of, at=expires - timedelta(microseconds=1)) == quoted
+        with pytest.raises(QuoteExpired):
+            quotes.redeem(quote_id, **of, at=expires)
 
     @pytest.mark.parametrize("minutes", [0, 20])
     def test_of_another_account_is_refused_alike_before_and_after_its_expiry(self, api, client_of, age, minutes):

@@ -8,7 +8,7 @@ from common.webhooks import endpoints
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent
 from tests.delivery.api.calls import EVENTS, REQUEST, assert_problem, send
-from tests.factories import BY, DeliveryFactory, TokenFactory, payload
+from tests.factories import BY, DeliveryFactory, payload
 
 
 def read(api, **query):
@@ -109,19 +109,6 @@ class TestBadParameters:
         body = assert_problem(api.get(EVENTS, {name: value}), 422, "invalid_query")
 
         assert [(error["parameter"], error["code"]) for error in body["errors"]] == [(name, code)]
-
-    def test_of_a_cursor_of_another_account_or_environment(self, api, token, client_of):
-        cursor = read(api)["nextCursor"]
-        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
-
-        for client in (client_of(sandbox), client_of(TokenFactory.create())):
-            assert_problem(client.get(EVENTS, {"after": cursor}), 422, "invalid_cursor")
-
-    def test_of_a_cursor_of_the_list_of_deliveries(self, api, token):
-        DeliveryFactory.create_batch(2, token=token)
-        cursor = api.get("/api/deliveries", {"limit": "1"}).json()["nextCursor"]
-
-        assert_problem(api.get(EVENTS, {"after": cursor}), 422, "invalid_cursor")
 
 
 def test_a_cursor_says_nothing_that_needs_encoding_in_a_url(api, token):

@@ -130,14 +130,6 @@ class TestARefusal:
 
 @pytest.mark.django_db(transaction=True)
 class TestConcurrentRequests:
-    def test_with_one_key_make_one_delivery(self, token, client_of, at_once):
-        answers = at_once(*[lambda: client_of(token).post(REQUEST, payload(), **KEY)] * 50)
-
-        assert {answer.status_code for answer in answers} == {201}
-        assert len({answer.content for answer in answers}) == 1
-        assert [answer.has_header("Idempotency-Replayed") for answer in answers].count(False) == 1
-        assert (Delivery.objects.count(), WebhookEvent.objects.count()) == (1, 1)
-
     def test_wait_for_the_first_no_longer_than_the_deadline(self, token, api, client_of, at_once, monkeypatch):
         monkeypatch.setattr("common.api.idempotency.WAIT_SECONDS", 0.2)
         api.get("/api/info-delivery/x")  # writes the token's last use, for which the second call would wait too

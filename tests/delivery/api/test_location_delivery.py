@@ -1,4 +1,4 @@
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -60,14 +60,16 @@ class TestLocationDelivery:
             "accuracyMeters": None,
         }
 
-    @pytest.mark.parametrize(("age", "stale"), [(0, False), (120, False), (121, True), (86_400, True)])
+    @pytest.mark.parametrize(("age", "stale"), [(-5, False), (0, False), (120, False), (121, True), (86_400, True)])
     def test_calls_a_position_stale_after_120_seconds(self, api, token, clock, age, stale):
-        delivery = DeliveryFactory.create(token=token, accepted=True, at=clock.now)
+        """One that lies ahead is of now."""
+        delivery, shown = DeliveryFactory.create(token=token, accepted=True, at=clock.now), max(age, 0)
         place(delivery, HERE, clock.now - timedelta(seconds=age))
 
         tracking = locate(api, delivery)["tracking"]
 
-        assert (tracking["available"], tracking["ageSeconds"], tracking["stale"]) == (True, age, stale)
+        assert (tracking["available"], tracking["ageSeconds"], tracking["stale"]) == (True, shown, stale)
+        assert datetime.fromisoformat(tracking["updatedAt"]) == clock.now - timedelta(seconds=shown)
 
     def test_is_still_served_on_the_way_back(self, api, token, clock):
         delivery = DeliveryFactory.create(token=token, collected=True, at=clock.now)

@@ -83,6 +83,15 @@ class TestOfDays:
         assert found[midnight.eve] == Duty([Span(midnight.start - 2 * HOUR, midnight.start)], 2 * HOUR)
         assert found[midnight.day] == Duty([Span(midnight.start, midnight.start + HOUR)], HOUR)
 
+    def test_that_go_on_end_at_midnight_of_the_days_before(self, ana):
+        record(ana, (True, NOON - 24 * HOUR))
+        yesterday, midnight = TODAY - timedelta(days=1), NOON - 12 * HOUR
+
+        found = days.of_days(ana, [yesterday, TODAY], at=NOON)
+
+        assert found[yesterday].spans == [Span(NOON - 24 * HOUR, midnight)]
+        assert found[TODAY].spans == [Span(midnight, None)]
+
     def test_know_nothing_from_before_the_first_record(self, ana):
         record(ana, (False, NOON - HOUR))
 

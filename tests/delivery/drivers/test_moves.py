@@ -47,7 +47,10 @@ class TestPerform:
         assert (latest.at, latest.made_at) == (NOW, NOW - timedelta(seconds=600))
         assert WebhookEvent.objects.get(sequence=3).created_at == NOW
 
-    @pytest.mark.parametrize(("ago", "made_at"), [(-3600, None), (86_400, REQUESTED)])
+    @pytest.mark.parametrize(
+        ("ago", "made_at"),
+        [(-3600, None), (0.9, None), (1, NOW - timedelta(seconds=1)), (86_400, REQUESTED)],
+    )
     def test_trusts_no_clock_beyond_now_and_the_move_before(self, delivery, ago, made_at):
         perform(delivery, ago=ago)
 

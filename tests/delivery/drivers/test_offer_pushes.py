@@ -3,7 +3,6 @@
 import threading
 from collections import deque
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.conf import settings as django_settings
@@ -13,8 +12,7 @@ from redis import Redis
 
 from common import credentials
 from common.pages.page_updates import CHANNEL
-from common.workers import wake_up
-from delivery import page_updates, task_names
+from delivery import page_updates
 from delivery.actions import deliveries
 from delivery.drivers import devices as driver_devices
 from delivery.drivers import offer_pushes, web_push
@@ -266,28 +264,3 @@ def _with_own_connection(work):
         work()
     finally:
         connection.close()
-
-
-class TestWakeUp:
-    @pytest.fixture
-    def asked(self, monkeypatch):
-        """The deliveries for which a worker is asked to push."""
-        found: list[Any] = []
-        monkeypatch.setattr(wake_up, "start", lambda task, *, delivery: found.append((task, delivery)))
-        return found
-
-    def test_is_sent_for_each_offer_after_the_commit(self, asked, django_capture_on_commit_callbacks):
-        with django_capture_on_commit_callbacks(execute=True):
-            delivery = DeliveryFactory.create(accepted=True)
-        with django_capture_on_commit_callbacks(execute=True):
-            deliveries.release(delivery=delivery, by=BY, at=timezone.now())
-
-        assert asked == [(task_names.PUSH_OFFER, str(delivery.pk))] * 2
-
-    def test_is_not_sent_without_keys(self, asked, settings, django_capture_on_commit_callbacks):
-        settings.VAPID_PRIVATE_KEY = ""
-
-        with django_capture_on_commit_callbacks(execute=True):
-            DeliveryFactory.create()
-
-        assert asked == []

@@ -85,6 +85,8 @@ class TestLimits:
         assert refused == [422] * 10
         assert (answer.status_code, answer.json()["code"]) == (429, "too_many_refused_photos")
         assert not ProofPhoto.objects.exists()
+        bia = phone(name="Bia")
+        assert bia.upload(photo(), asking_for(Options(), collected=True, driver=bia.driver)).status_code == 201
 
     def test_count_no_photos_that_were_kept_or_refused_for_another_reason(self, ana, delivery):
         other = asking_for(Options(needs_photo=True), collected=True)

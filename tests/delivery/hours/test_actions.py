@@ -10,6 +10,7 @@ from pghistory.models import Events
 
 from common.postgresql.row_history import changes, made_by
 from delivery.errors import Closed
+from delivery.geo.distance import Point
 from delivery.hours import actions as service_hours
 from delivery.hours.models import ServiceHours, ServiceHoursChange
 from delivery.models import Environment
@@ -19,12 +20,14 @@ from tests.service_hours import make, row
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 24, 15, tzinfo=UTC)  # in São Paulo
+MANAUS = Point(-3.12, -60.02)
 
 
 def named(external_id, ready_at=None):
+    """With a drop-off in another zone than the pickup."""
     payload = validated_payload(stops=1)
     payload = replace(payload, pickup=replace(payload.pickup, window=Window(ready_at)))
-    return replace(payload, dropoffs=[replace(payload.dropoffs[0], external_id=external_id)])
+    return replace(payload, dropoffs=[replace(payload.dropoffs[0], external_id=external_id, point=MANAUS, address={})])
 
 
 class TestCheck:
@@ -37,6 +40,7 @@ class TestCheck:
         with pytest.raises(Closed) as refused:
             self.check(token)
         self.check(token, at=NOON + timedelta(hours=1))
+        self.check(token, at=NOON + timedelta(hours=1), ready_at=NOON)  # what is ready already is picked up now
 
         assert refused.value.opens_at == NOON + timedelta(hours=1)
         assert str(refused.value).endswith("It opens 2026-11-24 13:00:00-03:00.")

@@ -167,8 +167,10 @@ class TestNewAddress:
     def recipients(self):
         return list(Message.objects.order_by("pk").values_list("recipient", flat=True))
 
-    def test_gets_the_link_in_place_of_the_one_before(self, mailbox):
-        delivery = asking_for(WITH_ADDRESS, Options(email="joao@example.com"), collected=True)
+    @pytest.mark.parametrize("later", [timedelta(0), timedelta(hours=1)])
+    def test_gets_the_link_in_place_of_the_one_before(self, mailbox, later):
+        delivery = asking_for(WITH_ADDRESS, Options(email="joao@example.com"), accepted=True, at=NOW - 2 * later)
+        deliveries.collect(delivery=delivery, by=BY, at=NOW, made_at=NOW - later)  # a phone without signal until now
 
         self.change(delivery, "ana@example.com")
         self.change(delivery, "bia@example.com")
@@ -224,7 +226,7 @@ class TestNewAddress:
 
     def test_is_forgotten_with_the_stop(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, collected=True)
-        self.change(delivery, "ana@example.com")
+        self.change(delivery, "Ana@Example.com")  # mailed to in lower case
 
         assert receivers.messages(delivery.ordered_stops).get().recipient == "ana@example.com"
 

@@ -13,8 +13,9 @@ from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
 from delivery.payload import Options
+from delivery.receivers import stop_state
 from tests.delivery.proofs import pin_of
-from tests.delivery.receivers.links import delivery, driver_of, path_of, text_of
+from tests.delivery.receivers.links import delivery, driver_of, path_of, places, text_of
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 from tests.photos import photo
 from tests.zones import IN_EACH_ZONE, delivery_in
@@ -72,16 +73,43 @@ class TestSentence:
         assert "Your order was delivered." in read(found)
         assert f"{closed_at:%H:%M}" in read(found)
 
-    def test_says_when_each_stop_was_closed(self, read):
-        found = delivery(NONE, NONE, NONE, collected=True)
-        made = [timezone.now() - timedelta(hours=hours) for hours in (3, 2)]
-        move("deliver", found, point="C", made_at=made[0])
-        move("fail", found, point="B", reason="Closed", made_at=made[1])
-        times = [f"{timezone.localtime(moment):%H:%M}" for moment in made]
+    @pytest.mark.parametrize(
+        ("mode", "moves", "closed"),  # the numbers of the moves that close B and C
+        [
+            (Mode.DEFAULT, "accept, collect, deliver C", [None, 3]),
+            (Mode.DEFAULT, "accept, collect, deliver C, fail B, fail B, return_", [5, 3]),
+            (Mode.DEFAULT, "accept, collect, fail B, deliver C, deliver B", [5, 4]),
+            (Mode.DEFAULT, "accept, collect, fail B, recall B, deliver C, return_", [4, 5]),
+            (Mode.DEFAULT, "accept, collect, fail B, deliver C, recall B, return_", [5, 4]),
+            (Mode.DEFAULT, "expire", [1, 1]),
+            (Mode.DEFAULT, "accept, cancel", [2, 2]),
+            (Mode.DEFAULT, "accept, collect, deliver B, cancel, return_", [3, 4]),
+            (Mode.DEFAULT, "accept, collect, fail B, cancel, return_", [4, 4]),
+            (Mode.REVERSE, "accept, collect B, fail C", [None, 3]),
+            (Mode.REVERSE, "accept, collect B, fail C, return_", [4, 3]),
+            (Mode.REVERSE, "accept, collect B, cancel, return_", [4, 3]),
+        ],
+    )
+    def test_has_the_moment_of_the_move_that_closed_the_stop(self, mode, moves, closed):
+        begin, hour = NOW - timedelta(hours=9), timedelta(hours=1)
+        stops = places(*[Options(on_failure=OnFailure.RETRY if mode is Mode.DEFAULT else OnFailure.RETURN)] * 2)
+        found = DeliveryFactory.create(payload=validated_payload(dropoffs=stops, mode=mode), at=begin)
 
-        assert [[text in read(found, index) for text in times] for index in range(3)] == [
-            [False, True], [True, False], [False, False],
-        ]  # fmt: skip  # a table
+        for number, each in enumerate(moves.split(", "), 1):
+            name, _space, point = each.partition(" ")
+            moment, told = begin + number * hour, {"point": point} if point else {}
+            if name == "accept":
+                moment, told = begin, {"driver": DriverFactory.create()}  # before the offer expires
+            if name in ("fail", "cancel"):
+                told["reason"] = "Closed"
+            if name in ("deliver", "fail", "return_"):  # sent later
+                moment, told["made_at"] = moment + hour / 2, moment
+            getattr(deliveries, name)(delivery=found, by=BY, at=moment, **told)
+
+        shown = Stop.objects.filter(delivery=found).select_related("delivery__driver").order_by("index")
+        assert [stop_state.read(stop, at=NOW).closed_at for stop in shown] == [
+            number and begin + number * hour for number in closed
+        ]
 
     def test_says_why_it_was_not_delivered(self, read):
         found = delivery(NONE, NONE, collected=True)
@@ -314,7 +342,7 @@ class TestOtherPeople:
         first, *others = found.stops.all()
         secrets = [
             str(found.pk), found.pk.hex, str(found.route_id), str(found.integrator_id), str(found.driver_id),
-            "Souza", "Lima", "Maria Silva", "97777", "Recife", "Dog", "R$",
+            "Souza", "Lima", "Maria Silva", "97777-000", "977770", "Recife", "Dog", "R$",
             f"{found.shipping_value}", f"{found.shipping_value}".replace(".", ","), f"{found.distance_km}",
             found.integrator.name, str(found.token and found.token.hint),
         ]  # fmt: skip
@@ -387,12 +415,13 @@ class TestNote:
         assert not ReceiverNote.objects.exists()
 
     def test_is_taken_ten_times_an_hour(self, client):
-        found = delivery()
+        found = delivery(NONE, NONE)
 
         statuses = [self.send(client, found, hint=str(number)).status_code for number in range(11)]
 
         assert statuses == [302] * 10 + [429]
         assert ReceiverNote.objects.get().hint == "9"
+        assert client.post(path_of(found, 1), {"hint": "of another stop"}).status_code == 302
 
 
 class TestFirstAttempt:

@@ -6,8 +6,11 @@ from standardwebhooks import Webhook
 
 from common.webhooks import endpoints
 from delivery.actions import deliveries
+from delivery.lifecycle import OnFailure
 from delivery.models import WebhookAttempt, WebhookEvent
+from delivery.payload import Options
 from panel.templatetags import webhooks
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,14 +49,20 @@ class TestRequestOfAnAttempt:
         assert set(shown(WebhookAttempt.objects.get())[1]) == set(received(sink.received[0][0]))
 
     def test_of_a_failure_names_its_code(self, token, endpoint, sink, send_due):
-        delivery = DeliveryFactory.create(token=token, collected=True)
-        deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=timezone.now())
+        """Of a first failure, of one that is not tried again, and of one that is final."""
+        delivery = asking_for(Options(), Options(on_failure=OnFailure.RETRY), token=token, collected=True)
+        at = timezone.now()
+        deliveries.fail(delivery=delivery, point="C", code="CLOSED", reason="", by=BY, at=at)
+        deliveries.recall(delivery=delivery, point="C", by=BY, at=at)
+        deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="", by=BY, at=at)
+        deliveries.return_(delivery=delivery, by=BY, at=at)
         send_due()
 
         told = [headers.get("rota-failure") for headers, _body in sink.received]
 
-        assert told == [None, None, None, "c=CLOSED"]
-        assert shown(WebhookAttempt.objects.latest("pk"))[1]["rota-failure"] == "c=CLOSED"
+        assert told == [None, None, None, "c=CLOSED", "c=CLOSED", "b=ABSENT", None]
+        of_b = WebhookAttempt.objects.get(event__sequence=6)
+        assert shown(of_b)[1]["rota-failure"] == "b=ABSENT"
 
     def test_differs_between_the_attempts_at_an_event(self, token, endpoint, sink, send_due):
         event = DeliveryFactory.create(token=token).events.get()

@@ -56,13 +56,6 @@ class TestSend:
 
         assert (before, queue()) == (0, 1)
 
-    @pytest.mark.django_db
-    def test_sends_none_for_an_endpoint_without_a_url(self, queue, django_capture_on_commit_callbacks):
-        with django_capture_on_commit_callbacks(execute=True):
-            DeliveryFactory.create()
-
-        assert queue() == 0
-
     def test_does_not_connect_again_for_two_seconds_when_the_broker_is_away(self, monkeypatch, caplog):
         clock, asked = [1000.0], []
         monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: clock[0]))

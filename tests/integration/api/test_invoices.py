@@ -26,6 +26,7 @@ from tests.integration.factories import (
 
 SAVED = {"success": True, "message": "Nota fiscal salva com sucesso"}
 ORDERS = "/api/integration/orders"
+NAMESPACE = "http://www.portalfiscal.inf.br/nfe"
 LONG = "MARKETPLACE-0001-LONG"
 
 
@@ -203,11 +204,19 @@ class TestStanding:
             ("B-1", "123"), ("B-1", ACCESS_KEY), ("C-1", "123"), ("C-1", access_key(2)),
         ]  # fmt: skip  # a table
 
-    def test_of_a_cancellation_needs_the_note(self, api):
-        response = upload(api, cancellation_file().encode())
+    def test_of_a_file_of_two_cancellations_is_changed_if_both_notes_are_known(self, api, seller):
+        create_order(seller, orderId="B-1")
+        raw = f'<retEnvEvento xmlns="{NAMESPACE}">{cancellation()}{cancellation(access_key(2))}</retEnvEvento>'
+        upload(api, nfe_xml().encode())
 
-        assert (response.status_code, response.json()["code"]) == (422, "invalid_invoice")
-        assert f"O arquivo cancela a nota {ACCESS_KEY}, que não foi enviada" in response.json()["message"]
+        refused, before = upload(api, raw.encode()), linked()
+        upload(api, nfe_xml(key=access_key(2), items=("B-1",)).encode())
+        taken = upload(api, raw.encode())
+
+        assert (refused.status_code, refused.json()["code"], before) == (422, "invalid_invoice", ["A-1"])
+        assert f"O arquivo cancela a nota {access_key(2)}, que não foi enviada" in refused.json()["message"]
+        assert (taken.status_code, codes_of(taken), linked()) == (200, ["void_invoice"], [])
+        assert [*Invoice.objects.values_list("is_void", flat=True)] == [True, True]
 
     def test_of_a_cancellation_is_not_that_of_another_sellers_note(self, seller, other_seller):
         send_invoice(seller, nfe_xml().encode())
@@ -479,8 +488,9 @@ class TestLinks:
 
         create_order(seller, orderId="123")
         assert linked(invoice) == ["1-23"]
+        both = send_invoice(seller, nfe_xml(items=("1-23", "12-3"), key=access_key(3)).encode())
         create_order(seller, orderId="12-3")
-        assert linked(invoice) == ["12-3"]
+        assert (linked(invoice), linked(both)) == (["12-3"], ["1-23", "12-3"])
         assert linked(send_invoice(seller, nfe_xml(items=("12-3", "1-23"), key=access_key(2)).encode())) == [
             "1-23", "12-3",
         ]  # fmt: skip  # a list of codes

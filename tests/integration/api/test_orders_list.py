@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from integration.actions import orders
 from integration.models import Company, Order, SearchCode
-from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, SellerFactory, create_order
+from tests.integration.factories import BY, COMPANY, SellerFactory, create_order
 from tests.tables import renew
 
 URL = "/api/integration/orders"
@@ -166,21 +166,6 @@ class TestBadParameters:
         for name in ("limit", "cursor", "status", "orderId", "trackingCode", "createdFrom", "createdTo"):
             assert_refused(api.get(f"{URL}?{name}="), name)
             assert name in api.get(f"{URL}?{name}=1&{name}=1").json()["errors"]
-
-
-class TestACursor:
-    @pytest.fixture
-    def cursor(self, api, made):
-        made("1", "2", "3")
-        return api.get(URL, {"limit": "1"}).json()["nextCursor"]
-
-    def test_of_another_seller_is_refused(self, cursor, seller_client):
-        stranger = SellerFactory.create(documents=(OTHER_COMPANY,))
-
-        assert_refused(seller_client(stranger).get(URL, {"cursor": cursor}), "cursor")
-
-    def test_of_other_filters_is_refused(self, api, cursor):
-        assert_refused(api.get(URL, {"cursor": cursor, "status": "pending"}), "cursor")
 
 
 class TestQueryPlan:

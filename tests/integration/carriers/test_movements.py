@@ -202,12 +202,13 @@ class TestRepetition:
         assert codes(outcomes) == codes(foreseen) == ["moved", "already", "moved", "already", "already"]
         assert [status for _code, status in entries()] == ["collected", "delivery_failed", "delivery_failed"]
 
-    def test_without_a_moment_is_another_one_after_an_hour(self, order):
-        outcomes = []
+    def test_without_a_moment_is_another_one_an_hour_after_it_was_reported(self, order):
+        at, outcomes = order.created_at + 3 * HOUR, []  # the first one long after it happened
         for event_id, minutes in (("1", 0), ("2", 59), ("3", 61), ("4", 119), ("5", 125)):
+            happened_at = order.created_at if event_id == "1" else None
             outcomes += movements.record(
-                [event("AB 12-3", Status.IN_TRANSIT, event_id)],
-                orders=Order.objects.all(), source="carrier 1", by=BY, at=timezone.now() + timedelta(minutes=minutes),
+                [event("AB 12-3", Status.IN_TRANSIT, event_id, happened_at=happened_at)],
+                orders=Order.objects.all(), source="carrier 1", by=BY, at=at + timedelta(minutes=minutes),
             )  # fmt: skip
 
         assert codes(outcomes) == ["moved", "already", "moved", "already", "moved"]

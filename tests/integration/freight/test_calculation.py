@@ -1,4 +1,5 @@
 from dataclasses import asdict, astuple, replace
+from decimal import Decimal
 from fractions import Fraction
 from math import prod
 
@@ -13,6 +14,8 @@ from integration.errors import NoCoverage, TooHeavy
 from integration.freight import calculation as freight
 from integration.freight.calculation import Package, Parameters, Rate, Zone
 from integration.freight.models import _RANGES
+from integration.models import Order
+from integration.papers.label import kilograms
 from tests.integration.factories import DEFAULT_TARIFF
 from tests.money import up
 
@@ -127,6 +130,45 @@ class TestPrice:
 
     def test_is_not_refused_for_the_cubed_weight(self):
         assert freight.charges(Package(30_000, 999, 999, 999), RATE, Parameters()).price.amount > 3000 + 29 * 200
+
+
+def item(kilograms, quantity, sides):
+    return {"dimensions": f"{'x'.join(map(str, sides))},{kilograms}", "quantity": quantity}
+
+
+class TestPackageOfAnOrder:
+    @given(
+        st.lists(
+            st.builds(
+                item,
+                st.sampled_from(["0.3333", "0.0001", "1.5"]) | st.decimals("0.0001", 30, places=4),
+                st.integers(1, 99),
+                st.tuples(*[st.integers(1, 99)] * 3),
+            ),
+            min_size=1,
+            max_size=4,
+        ),
+        st.integers(1, 99),
+        st.decimals(0, 10_000, places=4),
+    )
+    @example([item("0.3333", 3, (1, 1, 1))], 1, Decimal("0.01"))  # 999.9 g: 1000, and not 1002
+    @example([item("0.0004", 1, (1, 1, 1))] * 3, 1, Decimal(0))  # 1.2 g
+    @example([item("1", 1, (1, 2, 3)), item("1", 1, (9, 9, 9)), item("1", 1, (3, 2, 1))], 7, Decimal("150.0001"))
+    def test_rounds_the_part_of_a_volume_up_once_and_has_the_sides_of_the_largest_item(self, items, volumes, declared):
+        order = Order(items=items, stated_volumes=volumes, cost=declared)
+
+        package = order.package
+
+        each = [(*one["dimensions"].split(","), one["quantity"]) for one in items]
+        total = sum((Fraction(kilograms) * quantity for _sides, kilograms, quantity in each), Fraction(0))
+        assert Fraction(order.weight) == total
+        assert package.weight_g == up(total * 1000 / volumes)
+        assert package.declared_centavos == up(Fraction(declared) * 100 / volumes)
+        assert kilograms(next(order.weights)) == kilograms(Decimal(package.weight_g) / 1000)  # on the label
+        sides = [tuple(map(int, text.split("x"))) for text, _kilograms, _quantity in each]
+        own = (package.width_cm or 0, package.height_cm or 0, package.length_cm or 0)
+        assert own in sides
+        assert prod(own) == max(map(prod, sides))
 
 
 class TestZone:

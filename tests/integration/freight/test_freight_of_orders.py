@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
+from django.utils import timezone
 
 from common.brazil import business_days
 from integration.actions import orders
 from integration.freight import quotes
 from integration.freight.calculation import Package, Price
 from integration.freight.models import FreightRate
-from integration.lifecycle import Status
+from integration.lifecycle import WITH_REASON, Status
 from integration.models import Company, Order
 from tests.integration.factories import BY, create_order, order_body
 
@@ -74,20 +75,15 @@ class TestFreightOfAnOrder:
         assert "^FDCEP 40020-000^FS" in label
         assert "^FD40020000^FS" in label
 
-    def test_weighs_a_volume_up_to_the_gram(self, seller, origin):
-        order = create_order(seller, volumes=7, **_PARCELS)
-
-        assert (order.package.weight_g, order.package.declared_centavos) == (429, 2143)
-
     def test_insures_the_value_of_the_invoice_instead_of_the_cost(self, seller, origin):
-        without, with_invoice = (
-            create_order(seller, orderId=str(value), invoice=value and {"value": value}).freight
-            for value in (None, 1000)
-        )
+        made = [
+            create_order(seller, orderId=str(value), invoice=None if value is None else {"value": value})
+            for value in (None, 0, 1000)
+        ]
 
-        assert with_invoice
-        assert without
-        assert with_invoice.amount - without.amount == (100_000 - 15_000) // 100  # ad valorem of 1 %
+        without, of_nothing, of_more = (order.freight.amount for order in made if order.freight)
+        assert (without - of_nothing, of_more - without) == (100, 850)  # ad valorem of 1 %, 50 reais are free
+        assert [order.package.declared_centavos for order in made] == [15_000, 0, 100_000]
 
     @pytest.mark.parametrize(
         ("changes", "field", "reason", "text"),
@@ -97,8 +93,11 @@ class TestFreightOfAnOrder:
             ({"receiver.address.zipCode": "none"}, "service", "no_coverage", "CEP none sem cobertura"),
             ({"items.0.dimensions": "1x1x1,16"}, "volumes", "too_heavy", "Peso acima do limite de 30 kg"),
             ({"items.0.dimensions": "999999x999999x999999,1"}, "service", "no_coverage", "grandes demais"),
+            (
+                {"items.0.dimensions": "5000x5000x5000,1", "volumes": 99}, "service", "no_coverage", "grandes demais",
+            ),  # by all volumes
         ],
-    )
+    )  # fmt: skip  # a table
     def test_is_none_with_the_reason_where_the_tariff_has_no_price(
         self, api, seller, origin, changes, field, reason, text
     ):
@@ -169,7 +168,10 @@ def order_date(order):
 
 
 class TestPromisedDay:
-    def test_counts_from_the_first_sign_of_a_collection(self, seller, origin):
+    @pytest.mark.parametrize("days", [0, 3])
+    def test_counts_from_the_first_sign_of_a_collection(self, seller, origin, days):
+        FreightRate.objects.update(deadline_days=days)
+
         order = move(create_order(seller), Status.OUT_FOR_DELIVERY)
 
         assert order.promised_on.isoformat() == order_date(order)
@@ -187,5 +189,20 @@ class TestPromisedDay:
         day = datetime.combine(order.promised_on, time(), UTC)
 
         order = move(order, Status.DELIVERED, at=day + timedelta(hours=hours))  # midnight of the zone is 27:00 UTC
+
+        assert order.is_late is is_late
+
+    @pytest.mark.parametrize(
+        ("status", "is_late"),
+        [
+            (Status.IN_TRANSIT, True), (Status.DELIVERY_FAILED, True), (Status.RETURNED, False),
+            (Status.CANCELLED, False),
+        ],
+    )  # fmt: skip  # a table
+    def test_is_missed_by_what_is_still_to_come(self, seller, origin, status, is_late):
+        order = move(create_order(seller), Status.COLLECTED, at=timezone.now() - timedelta(days=40))
+        details = orders.Details(reason_code="ABSENT" if status in WITH_REASON else "")
+
+        order = orders.move(order=order, to=status, by=BY, at=timezone.now(), details=details)
 
         assert order.is_late is is_late

@@ -102,11 +102,6 @@ class TestInvoicesList:
         assert (response.status_code, response.json()["code"]) == (422, "invalid_payload")
         assert [*response.json()["errors"]] == [name]
 
-    def test_refuses_a_cursor_of_another_filter(self, api, made):
-        cursor = api.get(URL, {"limit": "1"}).json()["nextCursor"]
-
-        assert api.get(URL, {"cursor": cursor, "linked": "false"}).status_code == 422
-
     def test_uses_an_index_of_the_seller(self, api, seller):
         renew(Invoice)
         one = send_invoice(seller, nfe_xml().encode())

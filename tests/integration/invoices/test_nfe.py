@@ -5,11 +5,14 @@ import gzip
 import io
 import re
 import zipfile
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from integration.errors import InvalidInvoice, InvoiceTooLarge
 from integration.invoices import nfe
@@ -298,17 +301,85 @@ OLD_CANCELLATION = (
 )
 
 
+NAMESPACE = "http://www.portalfiscal.inf.br/nfe"
+PARTS = re.compile(r"<NFe>.*?</NFe>|<protNFe>.*?</protNFe>")
+
+
+@dataclass(frozen=True)
+class Event:
+    """What the tax office has answered to an event of a note."""
+
+    note: int
+    kind: str
+    status: str
+    is_whole: bool  # with the event itself
+
+    @property
+    def key(self):
+        return access_key(self.note)
+
+    def written(self):
+        answer = cancellation(self.key, kind=self.kind, status=self.status)
+        return f"<procEventoNFe>{answer}</procEventoNFe>" if self.is_whole else answer
+
+    def cancels(self, key):
+        return self.key == key and self.kind in ("110111", "110112") and self.status in ("135", "155")
+
+
+EVENTS = st.lists(
+    st.builds(
+        Event,
+        st.integers(0, 3),
+        st.sampled_from(["110111", "110112", "110110"]),
+        st.sampled_from(["135", "155", "573"]),
+        st.booleans(),
+    ),
+    max_size=4,
+)
+
+
 class TestFile:
-    def test_may_have_several_notes_each_with_its_own_protocol_and_cancellation(self):
-        one, other = nfe_xml(key=access_key(1)), nfe_xml(key=access_key(2), status="101")
-        inside = other[other.index("<NFe>") : other.index("</nfeProc>")]
-        raw = one.replace("</nfeProc>", f"{inside}{cancellation(access_key(1))}</nfeProc>").encode()
+    @given(
+        statuses=st.lists(st.sampled_from(["100", "101", "539", ""]), min_size=1, max_size=3),
+        events=EVENTS,
+        data=st.data(),
+    )
+    @example(["100"], [Event(0, "110110", "135", True), Event(0, "110111", "135", True)], None)
+    @example(["100", "100"], [Event(1, "110111", "573", False), Event(0, "110112", "155", False)], None)
+    def test_tells_the_standing_of_each_note_in_whatever_sequence_its_parts_stand(self, statuses, events, data):
+        notes = {access_key(number): nfe_xml(key=access_key(number), status=status)
+                 for number, status in enumerate(statuses)}  # fmt: skip  # a comprehension
+        parts = [part for text in notes.values() for part in PARTS.findall(text)] + [
+            event.written() for event in events
+        ]
+        shuffled = data.draw(st.permutations(parts)) if data else parts
 
-        first, second = nfe.read_file(raw).notes
+        read = nfe.read_file(f'<nfeProc xmlns="{NAMESPACE}">{"".join(shuffled)}</nfeProc>'.encode()).notes
 
-        assert (first.access_key, first.protocol, first.is_void) == (access_key(1), "100", True)
-        assert (second.access_key, second.protocol, second.is_void) == (access_key(2), "101", True)
-        assert nfe.read(raw, access_key=access_key(2)) == second
+        assert {note.access_key: (note.protocol, note.is_void) for note in read} == {
+            key: (status, status == "101" or any(event.cancels(key) for event in events))
+            for key, status in zip(notes, statuses, strict=True)
+        }
+
+    @given(EVENTS)
+    @example([Event(0, "110110", "135", False), Event(1, "110111", "135", False), Event(2, "110111", "135", True)])
+    def test_of_events_alone_names_each_note_that_one_of_them_cancels(self, events):
+        raw = (
+            f'<retEnvEvento xmlns="{NAMESPACE}">{"".join(event.written() for event in events)}</retEnvEvento>'.encode()
+        )
+        expected = tuple(dict.fromkeys(event.key for event in events if event.cancels(event.key)))
+
+        if expected:
+            assert nfe.read_file(raw) == nfe.NfeFile((), expected)
+        else:
+            with pytest.raises(InvalidInvoice):
+                nfe.read_file(raw)
+
+    def test_hands_out_the_note_that_is_asked_for(self):
+        one, other = (nfe_xml(key=access_key(number), value=f"{number}.00") for number in (1, 2))
+        raw = one.replace("</nfeProc>", f"{''.join(PARTS.findall(other))}</nfeProc>").encode()
+
+        assert [nfe.read(raw, access_key=access_key(number)).value for number in (1, 2, 3)] == [1, 2, 1]
 
     def test_may_be_a_dce(self):
         key = f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:]}"

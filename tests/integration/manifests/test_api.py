@@ -64,7 +64,8 @@ def statuses():
 class TestCreateManifest:
     def test_answers_its_orders_and_their_totals(self, api, made):
         (first,) = made("A-1", volumes=3)
-        (second,) = made("A-2")
+        light = {"description": "Chá", "dimensions": "1x1x1,0.3333", "quantity": 3, "price": 1}
+        (second,) = made("A-2", items=[light], orderCost="0.0050")
         assign(make_carrier()[0], first)
 
         manifest = opened(api, "A-2", "A-1")
@@ -77,7 +78,7 @@ class TestCreateManifest:
             "orderCost": 150.0, "freight": first.freight_centavos, "carrier": "Jadlog",
         }  # fmt: skip
         assert manifest["totals"] == {
-            "orders": 2, "volumes": 4, "weight": 6.0, "orderCost": 300.0,
+            "orders": 2, "volumes": 4, "weight": 3.9999, "orderCost": 150.005,
             "freight": first.freight_centavos + second.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest

@@ -14,7 +14,7 @@ from django.utils import timezone
 from integration.actions import orders
 from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
 from integration.invoices import nfe
-from integration.invoices.models import with_labels
+from integration.invoices.models import Invoice, with_labels
 from integration.lifecycle import Status
 from integration.models import Order
 from integration.papers import label_pdf, label_zpl
@@ -202,6 +202,18 @@ class TestContent:
             send_invoice(seller, nfe_xml(**note).encode())
 
         assert labels_of(order)[0].invoice_key == key
+
+    @pytest.mark.parametrize("wrong", [{"is_void": True}, {"is_return": True}, {"protocol": "539"}])
+    def test_has_no_key_that_may_not_be_printed_although_its_note_is_linked_or_named(self, seller, wrong):
+        other, own = access_key(2), access_key(3)
+        orders_made = [create_order(seller), create_order(seller, orderId="A-2", invoice=invoiced(own))]
+        for key in (ACCESS_KEY, other):
+            send_invoice(seller, nfe_xml(key=key).encode())
+        send_invoice(seller, nfe_xml(key=own, items=["A-2"]).encode())
+
+        Invoice.objects.exclude(access_key=ACCESS_KEY).update(**wrong)
+
+        assert [each.invoice_key for each in labels_of(*orders_made)] == [ACCESS_KEY, ""]
 
     @pytest.mark.parametrize(
         ("key", "caption"),

@@ -203,11 +203,14 @@ class TestMailThatWaits:
 
         assert sent(mailbox) == ["Seu pedido de Loja Azul saiu para entrega"]
 
-    def test_is_sent_although_its_status_is_reported_once_more(self, mailbox, order):
-        move(order, Status.OUT_FOR_DELIVERY)
-        move(order, Status.OUT_FOR_DELIVERY, place="Camaçari/BA")
+    @pytest.mark.parametrize(
+        ("status", "subject"), [(Status.IN_TRANSIT, "está a caminho"), (Status.OUT_FOR_DELIVERY, "saiu para entrega")]
+    )
+    def test_is_sent_although_its_status_is_reported_once_more(self, mailbox, order, status, subject):
+        move(order, status)
+        move(order, status, place="Camaçari/BA")
 
-        assert sent(mailbox) == ["Seu pedido de Loja Azul saiu para entrega"]
+        assert sent(mailbox) == [f"Seu pedido de Loja Azul {subject}"]
 
     def test_is_not_sent_when_the_seller_has_switched_them_off(self, mailbox, seller, order):
         move(order, Status.OUT_FOR_DELIVERY)

@@ -192,13 +192,33 @@ class TestText:
         assert sentence in text_of(response)
         assert next_step.format(shop=order.seller.name) in text_of(response)
 
-    def test_has_no_steps_that_a_cancelled_order_did_not_have(self, client, order):
-        move(order, Status.CANCELLED)
+    @pytest.mark.parametrize(
+        ("way", "steps"),
+        [
+            (["cancelled"], ["Preparing", "Cancelled"]),
+            (["out_for_delivery", "returned"], ["Preparing", "Out for delivery", "Returned"]),
+            (["collected", "delivery_failed"], ["Preparing", "On the way", "Delivery failed", "Delivered"]),
+            (
+                ["collected", "delivery_failed", "in_transit"],
+                ["Preparing", "On the way", "Out for delivery", "Delivered"],
+            ),
+        ],
+    )
+    def test_has_no_steps_that_an_order_that_failed_did_not_have(self, client, order, way, steps):
+        for status in map(Status, way):
+            move(order, status, reason_code=Reason.ABSENT if status in WITH_REASON else "")
 
         content = get(client, order).content.decode()
 
-        steps = re.findall(r"<li[^>]*>\s*([^<]+?)\s*</li>", content)
-        assert steps == ["Preparing", "Cancelled"]
+        assert re.findall(r"<li[^>]*>\s*([^<]+?)\s*</li>", content) == steps
+
+    def test_gives_the_reason_of_now_apart_from_the_history(self, client, order):
+        shown = []
+        for status in (Status.COLLECTED, Status.DELIVERY_FAILED, Status.OUT_FOR_DELIVERY):
+            move(order, status, reason_code=Reason.ABSENT if status in WITH_REASON else "")
+            shown.append(get(client, order).content.decode().count("Nobody there"))
+
+        assert shown == [0, 2, 1]
 
     def test_shows_when_it_happened_and_why_in_the_readers_language(self, client, order):
         happened = timezone.now().replace(second=0, microsecond=0)

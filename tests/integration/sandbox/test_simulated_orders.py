@@ -8,6 +8,8 @@ from django.utils import timezone
 
 from common.accounts import Environment
 from common.webhooks import endpoints
+from common.workers import wake_up
+from integration import task_names
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Order, Simulation, WebhookEndpoint
@@ -57,6 +59,16 @@ class TestSimulation:
         told = sandbox.events.order_by("sequence").values_list("name", flat=True)
         assert list(told) == [*WAY, "delivered"]
         assert not live.events.exists()
+
+    def test_wakes_a_worker_once_it_is_committed(self, seller, monkeypatch, django_capture_on_commit_callbacks):
+        woken = []
+        monkeypatch.setattr(wake_up, "send", lambda task, **_messages: woken.append(task))
+
+        with django_capture_on_commit_callbacks(execute=True):
+            simulated(seller)
+            before = [*woken]
+
+        assert (before, woken) == ([], [task_names.ADVANCE_SIMULATIONS])
 
     def test_is_as_fast_as_was_asked_for(self, seller):
         order = simulated(seller, speed=20)

@@ -165,15 +165,18 @@ class TestPositions:
         first, second = (
             DeliveryFactory.create(accepted=True, driver=DriverFactory.create(at_point=PICKUP)) for _route in range(2)
         )
-        ended = DeliveryFactory.create(accepted=True, driver=DriverFactory.create(at_point=PICKUP))
+        driver = DriverFactory.create(at_point=PICKUP)
+        ended = DeliveryFactory.create(accepted=True, driver=driver)
         deliveries.cancel(delivery=ended, reason="", by=BY, at=timezone.now())
+        next_one = DeliveryFactory.create(accepted=True, driver=driver)
 
         with django_assert_num_queries(5):  # session, user, 2 of permissions; positions
             shown = dispatcher.get(POSITIONS, {"ids": f"{first.pk},{ended.pk}"}).json()
 
         assert [*shown] == ["positions"]
         assert [*shown["positions"]] == [str(first.pk)]
-        assert {str(first.pk), str(second.pk)} == {*dispatcher.get(POSITIONS).json()["positions"]}
+        shown = dispatcher.get(POSITIONS).json()["positions"]
+        assert {*shown} == {str(each.pk) for each in (first, second, next_one)}
 
 
 class TestStopsOfCards:

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from delivery.actions import deliveries
 from delivery.lifecycle import OnFailure
-from delivery.models import Delivery, Stop, Transition
+from delivery.models import Delivery, Stop, Tariff, Transition
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TariffFactory
 
 
 def move(client, delivery, name, **data):
@@ -113,10 +113,18 @@ class TestReasonsOfAFailure:
 
 class TestCancelling:
     @pytest.mark.parametrize(
-        ("traits", "text"),
-        [({}, "Nobody pays a fee"), ({"accepted": True}, "fee R$ 6.01"), ({"collected": True}, "fee R$ 20.04")],
+        ("traits", "percent", "text"),
+        [
+            ({}, 30, "Nobody pays a fee: no driver is assigned."),
+            ({"accepted": True}, 30, "fee R$ 6.01"),
+            ({"accepted": True}, 0, "Cancelling now costs nothing."),
+            ({"collected": True}, 30, "fee R$ 20.04"),
+        ],
     )
-    def test_names_the_fee_before_it_is_charged(self, dispatcher, traits, text):
+    def test_names_the_fee_before_it_is_charged(self, dispatcher, traits, percent, text):
+        TariffFactory.create()
+        Tariff.objects.update(cancel_percent_accepted=percent)
+
         content = form(dispatcher, DeliveryFactory.create(stops=2, **traits), "cancel").content.decode()
 
         assert text in content

@@ -59,12 +59,6 @@ class TestDrivers:
         assert "Rua Augusta, 500" in text
         assert re.search(r"\d+ h \d+ min late", text)
 
-    def test_counts_the_routes_of_today(self, dispatcher, ana):
-        route = DeliveryFactory.create(collected=True, driver=DriverFactory.create(name="Bia"), stops=1)
-        deliveries.deliver(delivery=route, point="B", by=BY, at=timezone.now())
-
-        assert re.findall(r'data-label="Finished today">(\d+)<', page(dispatcher)) == ["1", "0"]
-
     def test_finds_by_name_and_phone(self, dispatcher, ana):
         DriverFactory.create(name="Bia", phone="+55 11 95555-1234")
 
@@ -176,6 +170,13 @@ class TestDriver:
         response = dispatcher.get(f"/panel/drivers/{ana.pk}/")
 
         assert response.context["counts"] == {"finished": 2, "on_time": 1}
+
+    def test_is_listed_with_the_number_of_routes_that_have_ended_since_midnight(self, now, dispatcher):
+        ana, _bia = DriverFactory.create(name="Ana"), DriverFactory.create(name="Bia")
+        for hours in (16.9, 17.1):
+            finished(ana, now - timedelta(hours=hours), minutes=0)
+
+        assert re.findall(r'data-label="Finished today">(\d+)<', page(dispatcher)) == ["1", "0"]
 
     def test_says_since_when_one_on_duty_is(self, now, dispatcher):
         ana, bia = DriverFactory.create(), DriverFactory.create(on_duty=False)

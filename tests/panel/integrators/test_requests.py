@@ -331,15 +331,18 @@ class TestRequest:
 
 
 class TestCancel:
-    def test_costs_the_fee_that_was_shown(self, member, url):
-        delivery = DeliveryFactory.create(token=newest().token, accepted=True)
+    @pytest.mark.parametrize(("accepted", "costs"), [(True, "R$ 10.04"), (False, "R$ 0.00")])
+    def test_costs_the_fee_that_was_shown(self, member, url, accepted, costs):
+        delivery = DeliveryFactory.create(token=newest().token, accepted=accepted)
 
+        page = text_of(member.get(url("delivery", delivery.pk)))
         shown = member.get(url("cancel", delivery.pk)).content.decode()
         fee = found_in(shown, r'name="fee" value="([^"]+)"')
         member.post(url("cancel", delivery.pk), {"fee": fee, "reason": "Gave up"})
 
         delivery.refresh_from_db()
-        assert delivery.cancel_fee == Decimal(fee) > 0
+        assert f"Cancelling now fee {costs}" in page
+        assert f"R$ {delivery.cancel_fee}" == f"R$ {fee}" == costs
         assert delivery.cancel_reason == "Gave up"
 
     def test_asks_again_when_the_fee_has_changed(self, member, url, shop):

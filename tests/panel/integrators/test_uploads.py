@@ -324,11 +324,6 @@ class TestKeptUpload:
 
         assert member.get(page).status_code == 200
 
-    def test_takes_the_place_of_the_oldest(self, member, upload):
-        pages = [upload(f"P-{number};Ana;;{PLACE};;") for number in range(kept_uploads.MOST_OF_AN_OWNER + 1)]
-
-        assert [member.get(page).status_code for page in pages] == [302] + [200] * kept_uploads.MOST_OF_AN_OWNER
-
     def test_is_not_much_larger_than_its_file(self, upload):
         """A letter of two bytes was kept as six."""
         text = "ã" * 490

@@ -173,6 +173,8 @@ class TestValueOfAnInvoice:
         ("changes", "differs"),
         [
             ({"orderCost": "150.50"}, False),
+            ({"orderCost": "150.505"}, True),  # is shown as 150.51
+            ({"orderCost": "150.495", "invoice": {"value": "150.5049"}}, False),
             ({"orderCost": "1299.90"}, True),
             ({"orderCost": "1299.90", "invoice": {"value": "150.50"}}, False),
             ({"orderCost": "1299.90", "invoice": {"value": "150.50", "key": ACCESS_KEY[:-1] + "8"}}, True),

@@ -220,6 +220,21 @@ class TestMovements:
         first, *more = order.status_log.all()[1:]
         assert [each.happened_at for each in more] == [first.created_at] * 2
 
+    @pytest.mark.parametrize(("seconds", "kind"), [(59, "done"), (60, "refused")])
+    def test_are_refused_a_minute_before_the_last_of_the_same_person(self, depot, order, seconds, kind):
+        collected, moved = (order.created_at + timedelta(seconds=number) for number in (5, 90))
+        with pytest.MonkeyPatch.context() as patch:
+            for at, status in ((collected, "collected"), (moved, "in_transit")):
+                patch.setattr("common.clock.now", lambda at=at: at)
+                send(depot, scan("TRACK-1", status))
+            age = {"scannedAt": moved.isoformat(), "sentAt": (moved + timedelta(seconds=seconds)).isoformat()}
+
+            answer = send(depot, scan("TRACK-1", "delivered", scannedAt=age["scannedAt"]), sentAt=age["sentAt"]).json()
+
+        assert [each["kind"] for each in answer["outcomes"]] == [kind]
+        if kind == "done":
+            assert order.status_log.last().happened_at == moved
+
     @pytest.mark.parametrize(
         ("name", "values"),
         [

@@ -1,0 +1,49 @@
+"""Uploads that wait for a confirmation: whose they are, for which page and for how long."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from common.files import kept_uploads
+from common.files.kept_uploads import LIFETIME, MOST_OF_AN_OWNER
+from common.models import KeptUpload
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+ANA = {"owner": "ana", "kind": "rates"}
+
+
+def keep(content="rows", **changes):
+    return kept_uploads.keep(content, **{**ANA, "at": NOW, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, "rows"),
+        ({"at": NOW + LIFETIME - timedelta(seconds=1)}, "rows"),
+        ({"at": NOW + LIFETIME}, None),
+        ({"owner": "bia"}, None),
+        ({"kind": "tariffs"}, None),
+    ],
+)
+def test_an_upload_is_found_by_its_owner_on_its_page_within_an_hour(changes, found):
+    assert kept_uploads.find(keep(), **{**ANA, "at": NOW, **changes}) == found
+
+
+def test_a_new_upload_takes_the_place_of_the_oldest_of_its_owner_alone():
+    others, first = keep(owner="bia", at=NOW - timedelta(minutes=9)), keep(at=NOW - timedelta(minutes=8))
+    further = [keep(kind="tariffs"), *(keep() for _upload in range(MOST_OF_AN_OWNER - 1))]
+
+    assert {*KeptUpload.objects.values_list("pk", flat=True)} == {others, *further}
+    assert first not in further
+
+
+def test_one_upload_of_an_owner_is_worked_on_at_a_time():
+    first, second, others = keep(), keep(), keep(owner="bia")
+
+    claimed = [kept_uploads.claim(each, owner="ana", at=NOW) for each in (first, second, first, others)]
+
+    assert claimed == [True, False, False, False]
+    assert kept_uploads.claim(others, owner="bia", at=NOW)

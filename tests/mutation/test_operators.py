@@ -1,0 +1,68 @@
+import ast
+
+import pytest
+
+from tests.mutation.mutants import mutants_of, sample, spliced
+from tests.mutation.operators import OPERATORS, changes
+
+# operator -> the body of a function, and what it becomes
+CHANGES = {
+    "keyword of a query left out": ("rows.filter(a=1, b=2)", "(rows.filter(b=2))"),
+    "keyword of a call left out": ("send(text, by=by)", "(send(text))"),
+    "condition left out": ("return a and b", "return (a)"),
+    "member of a set left out": ("return x in {S.A, S.B}", "return x in ({S.B})"),
+    "part of a key left out": ("cache.get_key(f'{a}:{b}')", "cache.get_key((f':{b}'))"),
+    "boundary moved": ("return a < b", "return (a <= b)"),
+    "number one more": ("return 5", "return 6"),
+    "rounded otherwise": ("return x.quantize(CENT, ROUND_HALF_UP)", "return x.quantize(CENT, ROUND_HALF_EVEN)"),
+    "local time for UTC, or back": ("return timezone.localdate(at)", "return (at).date()"),
+    "call left out": ("wake_up.send_on_commit(task)", "pass"),
+    "assignment left out": ("row.status = 1", "pass"),
+    "decorator or context left out": ("with lock(): pass", "with __import__('contextlib').nullcontext(): pass"),
+    "first for all": ("for each in rows: use(each)", "for each in list(rows)[:1]: use(each)"),
+    "truth for None, or back": ("return a is not None", "return (a)"),
+    "statements swapped": ("save(a)\nsend(b)", "send(b)\nsave(a)"),
+    "error swallowed, or not handled": ("try: a()\nexcept E: raise", "try: a()\nexcept E: pass"),
+    "refusal left out": ("if a: raise E", "if False: raise E"),
+    "opposite": ("return min(a, b)", "return max(a, b)"),
+    "another constant": ("return S.A, S.B", "return S.B, S.B"),
+    "another parameter": ("return first", "return second"),
+    "SQL changed": ("return 'SELECT 1 WHERE a AND b'", "return 'SELECT 1 WHERE a OR b'"),
+}
+
+
+def test_each_operator_has_an_example():
+    assert CHANGES.keys() == OPERATORS.keys()
+
+
+@pytest.mark.parametrize("operator", CHANGES)
+def test_makes_its_change(operator):
+    before, after = (
+        "def function(first: int, second: int):\n" + "".join(f"    {line}\n" for line in body.split("\n"))
+        for body in CHANGES[operator]
+    )
+
+    made = [spliced(before, change) for name, change, _nodes in changes(ast.parse(before)) if name == operator]
+
+    assert after in made
+
+
+def test_a_mutant_stays_the_same_when_its_function_moves(tmp_path, monkeypatch):
+    def keys(source):
+        (tmp_path / "module.py").write_text(source)
+        return [mutant.key for mutant in sample(mutants_of(["module.py"]), 9, "1")]
+
+    monkeypatch.setattr("tests.mutation.mutants.BASE_DIR", tmp_path)
+    function = "def function(a, b):\n    return 'ç' if a < b else 5\n"
+
+    assert len(keys(function)) == 3
+    assert keys(function) == keys(f"import that\n\n\n{function}")
+
+
+def test_texts_annotations_and_log_lines_are_no_mutants(tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.mutation.mutants.BASE_DIR", tmp_path)
+    (tmp_path / "module.py").write_text(
+        "def function(a: Literal[5]) -> Literal[6]:\n    _log.info('%s', 7)\n    return _('%s', n=8)\n"
+    )
+
+    assert list(mutants_of(["module.py"])) == []

@@ -1,0 +1,227 @@
+"""What is for once, asked for twice at the same moment: one gets it, the other its refusal, and nothing is doubled.
+
+The second begins before the first has committed. What locks rows has a table of its own, `tests.locks`.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple
+from unittest.mock import ANY
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from access import access_links, enrolment, invitations
+from common.accounts import Role
+from common.mail.models import Message
+from common.webhooks import endpoints
+from delivery.actions import deliveries, quotes
+from delivery.alerts import actions as alerts
+from delivery.alerts.models import AlertPost
+from delivery.drivers import devices
+from delivery.errors import LogInLinkUnusable
+from delivery.models import (
+    AccountScope,
+    Delivery,
+    DriverDevice,
+    Environment,
+    Token,
+    Transition,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from integration.actions import webhooks
+from integration.models import ApiKey, Order, Seller
+from integration.models import WebhookEndpoint as SellerEndpoint
+from panel.integrators import uploads
+from tests.access.conftest import ANA, PASSWORD, log_in
+from tests.factories import (
+    BY,
+    DROPOFFS,
+    DeliveryFactory,
+    DriverFactory,
+    IntegratorFactory,
+    PickupPointFactory,
+    TariffFactory,
+    TokenFactory,
+    payload,
+    validated_payload,
+)
+from tests.integration.factories import SellerFactory, key_of, order_body
+from tests.one_time_codes import code_of, set_up
+from tests.overlapping import overlap
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = timezone.now
+EIGHT = datetime(2026, 11, 22, 11, 0, tzinfo=UTC)  # in São Paulo, when digests are sent
+
+
+class Twice(NamedTuple):
+    """A call, what the one that comes second gets, and how many rows there are then."""
+
+    call: Callable[[], Any]
+    refusal: Any
+    made: dict[Any, int]
+
+
+def link_to(account: Any, model: Any) -> Twice:
+    key = access_links.issue(account=account, by=BY, at=NOW()).partition("=")[2]
+    return Twice(lambda: bool(access_links.open_(key, at=NOW())), access_links.NotOpen, {model: len(Environment)})
+
+
+def invitation(account: Any) -> Twice:
+    owner = User.objects.create_user("maria")
+    account.memberships.create(user=owner, role=Role.OWNER)
+    invited: dict[str, Any] = {"role": Role.MEMBER, "by": owner, "language": "en", "at": NOW()}
+    made = invitations.invite(account=account, email=ANA, **invited).invitation
+    accept = partial(invitations.sign_up, invitation=made, name="Ana", password=PASSWORD, at=NOW())
+    return Twice(accept, invitations.NotOpen, {User: 2, type(account.memberships.get(user=owner)): 2})
+
+
+def enrolment_code() -> Twice:
+    dora = User.objects.create_user("dora")
+    code = enrolment.issue(user=dora, by=BY, at=NOW())
+    return Twice(partial(enrolment.use, user=dora, code=code, at=NOW()), False, {})
+
+
+def phone() -> Twice:
+    link = devices.issue_link(driver=DriverFactory.create(), by=BY, at=NOW())
+    pair = partial(devices.log_in, token=link, phone="Phone", language="en", at=NOW())
+    return Twice(pair, LogInLinkUnusable, {DriverDevice: 1})
+
+
+def code_of_an_app() -> Twice:
+    secret = set_up(User.objects.create_user("maria", password=PASSWORD))
+    code = code_of(secret)
+
+    def is_let_in() -> bool:
+        browser = Client()
+        log_in(PASSWORD, browser=browser)
+        browser.post(reverse("mfa_authenticate"), {"code": code})
+        return browser.get(reverse("account_change_password")).status_code == 200
+
+    return Twice(is_let_in, False, {})
+
+
+def confirmed_upload() -> Twice:
+    scope, _price = AccountScope(IntegratorFactory.create(), Environment.LIVE), TariffFactory.create()
+    rows = "Order number;Recipient;Street;latitude;longitude\nA-1;Ana;Rua;{};{}".format(*DROPOFFS[0]).encode()
+    pickup = PickupPointFactory.create(integrator=scope.integrator)
+    draft: Any = uploads.read(
+        rows, "today.csv", scope=scope, sender={"name": "Shop", "phone": "1", "point": str(pickup.pk)}
+    )
+    work = partial(uploads.advance, draft.id, scope=scope, by=BY, points=[pickup])
+    work()
+    checked: Any = uploads.find(draft.id, scope=scope)
+    checked.is_confirmed = True
+    checked.save()
+    return Twice(work, lambda first: first, {Delivery: 1})
+
+
+def sent_form() -> Twice:
+    token = TokenFactory.create()
+    TariffFactory.create()
+    asked, at = validated_payload(), NOW()
+    price, _is_linked = quotes.quote(token=token, payload=asked, at=at)
+    quote = quotes.issue(price, token=token, payload=asked, at=at)
+    scope = AccountScope(token.integrator, Environment.LIVE)
+    send = partial(deliveries.request_once, token=scope, key="form-1", payload=asked, quote_id=quote, by=BY, at=at)
+    return Twice(send, lambda first: (first[0], True), {Delivery: 1, WebhookEvent: 1})
+
+
+def call_with_a_key(path: str, body: Any, authorization: str, made: dict[Any, int]) -> Twice:
+    headers = {"authorization": authorization, "idempotency-key": "key-1"}
+
+    def send() -> tuple[int, bytes, str | None]:
+        answer = Client(headers=headers).post(path, body, content_type="application/json")
+        return answer.status_code, answer.content, answer.headers.get("Idempotency-Replayed")
+
+    return Twice(send, lambda first: (*first[:2], "true"), made)
+
+
+def delivery_with_a_key() -> Twice:
+    token = TokenFactory.create()
+    TariffFactory.create()
+    counts = {Delivery: 1, WebhookEvent: 1}
+    return call_with_a_key("/api/request-delivery", payload(), f"Bearer {token.clear_text}", counts)
+
+
+def order_with_a_key() -> Twice:
+    body = order_body(trackingCode=None)
+    return call_with_a_key("/api/integration/orders", body, f"Basic {key_of(SellerFactory.create())}", {Order: 1})
+
+
+def watched(account: Any) -> Any:
+    """The endpoint of an account with a member who is told of everything."""
+    user = User.objects.create_user("ana", ANA)
+    membership = account.memberships.create(user=user, role=Role.OWNER)
+    if isinstance(account, Seller):
+        return endpoints.first(SellerEndpoint, owner=account.pk, environment="live")
+    wanted = dict.fromkeys(("failing", "off", "recovered", "digest"), True)
+    alerts.choose(membership=membership, environment="live", wanted=wanted, language="en")
+    return WebhookEndpoint.objects.first_ones().get(integrator=account, environment="live")
+
+
+def digest() -> Twice:
+    delivery = DeliveryFactory.create(at=EIGHT - timedelta(hours=20))
+    watched(delivery.integrator)
+    return Twice(partial(alerts.record_digests, at=EIGHT), 0, {Message: 1})
+
+
+def trouble() -> Twice:
+    endpoint = watched(DeliveryFactory.create().integrator)
+    alerts.set_url(endpoint=endpoint, url="http://127.0.0.1:9/alerts", language="en", by=BY, at=NOW())
+    return Twice(partial(alerts.tell_trouble, at=NOW() + timedelta(minutes=30)), 0, {AlertPost: 1})
+
+
+def failing(account: Any, tell: Callable[..., int]) -> Twice:
+    endpoint = watched(account)
+    down = {"url": "http://127.0.0.1:9/hook", "failures": 50, "failing_since": NOW() - timedelta(days=1)}
+    type(endpoint)._default_manager.filter(pk=endpoint.pk).update(**down)
+    return Twice(partial(tell, at=NOW()), 0, {Message: 1})
+
+
+def overdue() -> Twice:
+    delivery = DeliveryFactory.create()
+    at = delivery.offer_expires_at
+    return Twice(partial(deliveries.expire_overdue, at=at), ANY, {WebhookEvent: 2, Transition: 2})
+
+
+CASES: dict[str, Callable[[], Twice]] = {
+    "link to an integrator's access data": lambda: link_to(IntegratorFactory.create(), Token),
+    "link to a seller's access data": lambda: link_to(SellerFactory.create(), ApiKey),
+    "invitation by an integrator": lambda: invitation(IntegratorFactory.create()),
+    "invitation by a seller": lambda: invitation(SellerFactory.create()),
+    "enrolment code": enrolment_code,
+    "link of a phone": phone,
+    "code of an app": code_of_an_app,
+    "confirmed upload": confirmed_upload,
+    "form": sent_form,
+    "delivery with a key": delivery_with_a_key,
+    "order with a key": order_with_a_key,
+    "digest": digest,
+    "troubled delivery": trouble,
+    "failing endpoint of an integrator": lambda: failing(IntegratorFactory.create(), alerts.tell_changes),
+    "failing endpoint of a seller": lambda: failing(SellerFactory.create(), webhooks.tell_changes),
+    "overdue offer": overdue,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_is_got_once(name: str, settings: Any) -> None:
+    settings.EMAIL_URL = "smtp://127.0.0.1:9"  # what can be sent is written
+    case = CASES[name]()
+
+    first, second = overlap(case.call, case.call)
+
+    assert not isinstance(first, Exception), first
+    assert first
+    if isinstance(case.refusal, type):
+        assert type(second) is case.refusal
+    else:
+        assert second == (case.refusal(first) if callable(case.refusal) else case.refusal)
+    assert {model: model._default_manager.count() for model in case.made} == case.made
