@@ -1,7 +1,7 @@
 """Garbage collection in the processes that run tests. Loaded with `-p`.
 
 The modules and the tests of a process stay until its end. By its own settings Python looks for garbage among these
-million objects again and again: a quarter of the CPU time of importing and collecting, a tenth of that of running tests.
+million objects again and again: a quarter of the CPU time of importing and collecting, a tenth of that of running.
 """
 
 import gc
