@@ -1,10 +1,14 @@
 """Columns of rows: what a file, a page and the admin show of them."""
 
+from decimal import Decimal
 from types import SimpleNamespace
 
+from common.brazil.formats import money
 from common.columns import ADMIN, FILE, Column, State, shown
 
-ROW = SimpleNamespace(code="A-1", empty="", carrier=None, company=SimpleNamespace(name="Loja"), get_mode=lambda: "way")
+ROW = SimpleNamespace(
+    code="A-1", empty="", carrier=None, company=SimpleNamespace(name="Loja"), get_mode=lambda: "way", fee=Decimal(0)
+)
 
 
 class TestColumn:
@@ -20,6 +24,7 @@ class TestColumn:
         columns = [Column("", get, str.lower) for get in ("code", "empty", "carrier.name")]
 
         assert [column.text(ROW) for column in columns] == ["a-1", None, None]
+        assert Column("", "fee", money).text(ROW) == "R$ 0.00"  # which is a value
 
     def test_stands_everywhere_unless_it_names_the_places(self):
         everywhere, in_file = Column("", "code"), Column("", "code", on=FILE)

@@ -177,6 +177,9 @@ class Cancel(RequestingView):
         agreed = _amount(request.POST.get("fee", ""))
         if not form.is_valid() or agreed is None:
             return self._ask(found, form, status=422)
+        if request.POST.get("route_status", found.route_status) != found.route_status:  # the fee may be the same
+            messages.warning(request, _("Something has changed meanwhile. Read the fees again."))
+            return self._ask(found, form, status=422)
         self.account.check_active()
         try:
             cancelled = deliveries.cancel(

@@ -136,6 +136,7 @@ class ManifestPage(SellerView):
             in_zone_of=found,
             manifest=found,
             totals=found.totals,
+            orders=_orders_of(found),
             moved=moved if not found.closed_at else [],
             may_change=may_change,
             words=searched,
@@ -162,9 +163,18 @@ class ManifestFile(SellerView):
         return files.manifest(get_object_or_404(rows, pk=manifest))
 
 
+def _orders_of(manifest: Manifest) -> str:
+    """What the question before a manifest is closed is about."""
+    return ",".join(map(str, manifest.entries.order_by("pk").values_list("order", flat=True)))
+
+
 class CloseManifest(_ActingView):
     def post(self, request: HttpRequest, manifest: int) -> HttpResponse:
         found = self.found(manifest)
+        orders = _orders_of(found)
+        if request.POST.get("orders", orders) != orders:
+            messages.error(request, _("The orders of the manifest have changed meanwhile. Look at them again."))
+            return redirect(self.url("seller_manifest", found.pk))
         manifests.close(manifest=found, by=actor(request), at=clock.now())
         messages.success(request, _("The manifest is closed and its orders are collected."))
         return redirect(self.url("seller_manifest", found.pk))

@@ -12,6 +12,8 @@ from uuid import UUID
 import pytest
 from django.test import RequestFactory
 from django.utils import translation
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
 from common.files import table_files, workbooks
@@ -81,6 +83,36 @@ class TestWorkbook:
 
         assert tracemalloc.get_traced_memory()[1] < 2_500_000
         tracemalloc.stop()
+
+
+# Of what a cell may have been made, by a person or by a spreadsheet.
+_SIGNS = st.sampled_from([*"aé1=+-@;,'\"\t\n. ", "\xa0", "\uff1d", "\uff20"])
+TEXTS = st.text(_SIGNS | st.characters(codec="utf-8"), max_size=20).map(str.strip)
+
+
+class TestOwnFile:
+    @settings(max_examples=50)
+    @given(st.tuples(TEXTS, TEXTS, TEXTS), st.sampled_from(["csv", "xlsx"]), st.sampled_from(["en", "pt-br"]))
+    @example(("+55 11 97777-0001", "=1+1", "a;=1"), "csv", "pt-br")
+    @example(("-12", "Rua A, -12", "D'Ávila"), "csv", "en")
+    @example(("@sum", "\uff1d1", "a\t+b"), "xlsx", "en")
+    def test_is_read_as_what_was_written(self, texts, form, language):
+        # An apostrophe before a text, and `="…"` around it, are typed by people to the same end as we write them.
+        assume(not any(text.startswith(("'", '="')) for text in texts))
+        assume(any(texts))
+        assume(all(clean(text) == text for text in texts))
+        columns = [(f"Column {number}", itemgetter(number)) for number in range(3)]
+        request = RequestFactory().get("/", {"format": form})
+
+        with translation.override(language):
+            raw = b"".join(table_files.response(request, "list", columns=columns, rows=[texts]))
+
+        assert read(raw)[1].cells == list(texts)
+
+
+def clean(text):
+    """As both files can hold it: without control characters, and with the ends of lines of Unix."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]", "", text)
 
 
 class TestRead:

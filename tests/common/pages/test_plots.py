@@ -26,6 +26,9 @@ class TestFigure:
             (8.04, 6.5, {"unit": "min", "better": -1}, ("+1.5 min", "bad")),
             (4.0, 6.0, {"unit": "min", "better": -1}, ("\N{MINUS SIGN}2 min", "good")),
             (1004, 1000, {}, ("unchanged", "")),
+            (0, 8, {}, ("\N{MINUS SIGN}100 %", "")),
+            (0.0, 6.5, {"unit": "min", "better": -1}, ("\N{MINUS SIGN}6.5 min", "good")),
+            (6.5, 0.0, {"unit": "min", "better": -1}, ("+6.5 min", "bad")),
             (5, 0, {}, ("", "")),
             (5.0, None, {"unit": "min"}, ("", "")),
             (None, 5.0, {"unit": "min"}, ("", "")),
@@ -67,6 +70,11 @@ class TestChart:
     )
     def test_has_a_scale_to_the_next_round_number(self, most, top):
         assert chart([("10:00", [most, 0])]).top == top
+
+    def test_writes_zero_as_a_number_and_nothing_as_a_dash(self):
+        (column,) = chart([("10:00", [0, None])]).columns
+
+        assert column.values == ["0", "\N{EN DASH}"]
 
     def test_has_the_scale_that_it_is_given(self):
         made = chart([("10:00", [25, None])], top=100)

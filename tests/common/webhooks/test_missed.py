@@ -128,6 +128,17 @@ def test_of_a_subject_with_a_later_event_that_is_sent_are_left_to_be_recovered(a
     assert list(states) == [EventState.UNADDRESSED, EventState.PENDING]
 
 
+@pytest.mark.parametrize(("state", "count"), [(EventState.UNADDRESSED, 2), (EventState.FILTERED, 1)])
+def test_of_a_subject_whose_later_event_is_not_sent_are_sent(area, since, state, count):
+    endpoint, _make, make_late, change, _tasks = area
+    change(make_late())
+    endpoint.refresh_from_db()
+    endpoint.queue_items.all().delete()
+    endpoint.events.filter(state=EventState.PENDING).update(state=state)
+
+    assert replays.send_missed(endpoint=endpoint, since=since, until=timezone.now(), at=timezone.now()).again == count
+
+
 def test_that_the_filter_leaves_out_are_not_sent(area, since):
     endpoint, _make, make_late, _change, _tasks = area
     make_late()

@@ -435,7 +435,7 @@ class TestReportTrouble:
     @pytest.fixture
     def request_at(self, endpoint):
         token = TokenFactory.create(integrator=endpoint.integrator)
-        return lambda at, **traits: DeliveryFactory.create(token=token, at=at, stops=1, **traits)
+        return lambda at, **traits: DeliveryFactory.create(**{"token": token, "at": at, "stops": 1, **traits})
 
     def test_names_each_delivery_once_and_all_of_a_quarter_of_an_hour_together(self, told, request_at):
         now = NOW()
@@ -484,6 +484,16 @@ class TestReportTrouble:
         assert "order-1: Returning to the shop, not delivered, B: Place closed, requested" in body
         assert f"{settings.SITE_URL}/panel/accounts/{failed.integrator_id}/live/deliveries/{failed.pk}/" in body
         assert "you can say there" not in body
+
+    def test_tells_once_of_one_that_failed_in_part_while_the_driver_is_on_the_way_back(self, told, request_at):
+        now = NOW()
+        failed = request_at(now, collected=True, stops=2)
+        deliveries.deliver(delivery=failed, point="B", by=BY, at=now)
+        deliveries.fail(delivery=failed, point="C", code="CLOSED", reason="", by=BY, at=now)
+
+        assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 1
+        deliveries.return_(delivery=failed, by=BY, at=now + timedelta(minutes=20))
+        assert alerts.tell_trouble(at=now + timedelta(minutes=21)) == 0
 
     @pytest.mark.parametrize(
         ("mode", "name"), [(Mode.DEFAULT, "Voltando à loja, não entregue"), (Mode.REVERSE, "Não coletado")]

@@ -178,10 +178,15 @@ class TestRouteThatIsGone:
     def delivery(self, ana):
         return DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver)
 
-    def test_is_summed_up_when_it_was_finished(self, ana, rules):
+    @pytest.mark.parametrize("is_taken_over", [False, True])
+    def test_is_summed_up_when_it_was_finished(self, ana, rules, is_taken_over):
         rules(driver_share_percent=50)
         start = timezone.now() - timedelta(minutes=12)
-        delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver, at=start)
+        if is_taken_over:
+            delivery = DeliveryFactory.create(stops=1, accepted=True, at=start - timedelta(minutes=5))
+            deliveries.reassign(delivery=delivery, driver=ana.driver, by=BY, at=start)
+        else:
+            delivery = DeliveryFactory.create(stops=1, accepted=True, driver=ana.driver, at=start)
         for name in ("collect", "fail", "return"):
             fields = {"point": "" if name == "collect" else "B", "code": "ABSENT"}
             moves.perform(name, delivery=delivery, fields=fields, by=BY, at=start + timedelta(minutes=12))

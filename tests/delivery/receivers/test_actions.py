@@ -230,6 +230,12 @@ class TestNewAddress:
 
         assert receivers.messages(delivery.ordered_stops).get().recipient == "ana@example.com"
 
+    @pytest.mark.parametrize(("mode", "moment"), [(Mode.DEFAULT, "collected"), (Mode.REVERSE, "accepted")])
+    def test_is_forgotten_as_the_one_of_the_request_is(self, mailbox, mode, moment):
+        delivery = asking_for(WITH_ADDRESS, mode=mode, **{moment: True})
+
+        assert receivers.messages(delivery.ordered_stops).get().recipient == "maria@example.com"
+
     def test_may_be_none(self, mailbox):
         delivery = asking_for(WITH_ADDRESS, collected=True)
 

@@ -8,6 +8,7 @@ import pgtrigger
 import pytest
 from django.utils import timezone
 
+from delivery import bodies
 from delivery.actions import arrivals, deliveries, drivers, proofs
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode, OnFailure
@@ -90,10 +91,13 @@ class TestSentence:
             (Mode.REVERSE, "accept, collect B, cancel, return_", [4, 3]),
         ],
     )
-    def test_has_the_moment_of_the_move_that_closed_the_stop(self, mode, moves, closed):
+    def test_has_the_moment_of_the_move_that_closed_the_stop_as_the_api_has_that_of_its_report(
+        self, mode, moves, closed
+    ):
         begin, hour = NOW - timedelta(hours=9), timedelta(hours=1)
         stops = places(*[Options(on_failure=OnFailure.RETRY if mode is Mode.DEFAULT else OnFailure.RETURN)] * 2)
         found = DeliveryFactory.create(payload=validated_payload(dropoffs=stops, mode=mode), at=begin)
+        reported = {}
 
         for number, each in enumerate(moves.split(", "), 1):
             name, _space, point = each.partition(" ")
@@ -104,12 +108,17 @@ class TestSentence:
                 told["reason"] = "Closed"
             if name in ("deliver", "fail", "return_"):  # sent later
                 moment, told["made_at"] = moment + hour / 2, moment
-            getattr(deliveries, name)(delivery=found, by=BY, at=moment, **told)
+            found = getattr(deliveries, name)(delivery=found, by=BY, at=moment, **told)
+            reported[number] = bodies.moment(moment)
 
         shown = Stop.objects.filter(delivery=found).select_related("delivery__driver").order_by("index")
         assert [stop_state.read(stop, at=NOW).closed_at for stop in shown] == [
             number and begin + number * hour for number in closed
         ]
+        if mode is Mode.REVERSE and "cancel" in moves:  # the sender reads when what was collected has arrived
+            closed = [moves.split(", ").index("cancel") + 1] * 2
+        orders = bodies.detail(found, tracking={}, at=NOW)["orders"]
+        assert [order["closedAt"] for order in orders] == [reported.get(number) for number in closed]
 
     def test_says_why_it_was_not_delivered(self, read):
         found = delivery(NONE, NONE, collected=True)
@@ -151,16 +160,20 @@ class TestProgress:
         assert ["aria-current" in state for state, _name in steps] == [number == done - 1 for number in range(4)]
 
     @pytest.mark.parametrize(
-        ("moves", "steps"),
+        ("moves", "last", "steps"),
         [
-            ((), ["Preparing", "Not delivered"]),
-            (("accept",), ["Preparing", "To the shop", "Not delivered"]),
-            (("accept", "collect"), ["Preparing", "To the shop", "On the way", "Not delivered"]),
+            ((), "cancel", ["Preparing", "Not delivered"]),
+            ((), "expire", ["Preparing", "Not delivered"]),
+            (("accept",), "cancel", ["Preparing", "To the shop", "Not delivered"]),
+            (("accept", "collect"), "cancel", ["Preparing", "To the shop", "On the way", "Not delivered"]),
         ],
     )
-    def test_is_without_the_steps_that_a_cancellation_left_out(self, client, moves, steps):
+    def test_is_without_the_steps_that_its_end_left_out(self, client, moves, last, steps):
         found = delivery(moves=moves)
-        move("cancel", found, reason="x")
+        if last == "cancel":
+            move("cancel", found, reason="x")
+        else:
+            deliveries.expire(delivery=found, by=BY, at=found.offer_expires_at)
 
         content = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
 

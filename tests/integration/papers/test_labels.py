@@ -187,6 +187,7 @@ class TestContent:
             (None, [{}, {"key": access_key(2), "status": ""}], ACCESS_KEY),  # a valid one before a newer one
             (None, [{}, {"key": access_key(2)}], access_key(2)),
             (ACCESS_KEY, [{}, {"key": access_key(2)}], ACCESS_KEY),
+            (ACCESS_KEY, [{"status": ""}, {"key": access_key(2)}], access_key(2)),  # a valid one before the order's own
             (None, [{}, {"key": access_key(2), "ide": "<finNFe>4</finNFe>"}], ACCESS_KEY),
             (ACCESS_KEY, [{"ide": "<tpNF>0</tpNF>"}], ""),
             (f"{ACCESS_KEY[:-1]}8", [], ""),  # its check digit is wrong

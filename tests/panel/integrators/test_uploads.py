@@ -141,13 +141,18 @@ class TestPreview:
     def test_of_an_unknown_column_is_refused(self, upload):
         assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
 
-    def test_has_the_template_as_an_example(self, member, url, upload, advance):
-        template = b"".join(member.get(url("upload_template"))).decode("utf-8-sig")
+    @pytest.mark.parametrize("form", ["csv", "xlsx"])
+    @pytest.mark.parametrize("language", ["en", "pt-BR"])
+    def test_has_the_template_as_an_example(self, member, url, upload, advance, form, language):
+        headers = {"Accept-Language": language}
+        page = upload(content=b"".join(member.get(url("upload_template"), {"format": form}, headers=headers)))
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
 
-        header, row = template.strip().splitlines()
-        text = advance(upload(row, header=header))
-
-        assert "1 delivery can be requested" in text
+        stop = Delivery.objects.get(token=None).ordered_stops[0]
+        assert (stop.external_id, stop.contact_phone) == ("P-1001", "+55 11 97777-0001")
+        assert (stop.address["zipcode"], stop.delivery.packages[0]["weight"]) == ("01304000", 1.5)
 
     def test_of_another_account_is_not_found(self, member, upload, shop):
         page = upload(f"P-1;Ana;;{PLACE};;")

@@ -1,6 +1,7 @@
 """A seller's orders in the panel: the list with its search, the page of one, the export."""
 
 from datetime import timedelta
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -92,6 +93,15 @@ class TestList:
         monkeypatch.setattr("panel.filters.clock", later)
         assert listed(member, seller, period="hour") == []
         assert listed(member, seller, period="day") == ["A-2", "A-1"]
+
+    def test_of_a_range_begins_with_its_first_moment_and_ends_before_its_last(self, member, seller):
+        at = timezone.now().replace(second=0, microsecond=0)
+        create_order(seller, orderId="B-1", at=at)
+        moments = [f"{timezone.localtime(at + timedelta(minutes=number)):%Y-%m-%dT%H:%M}" for number in (-1, 0, 1)]
+
+        found = [listed(member, seller, since=since, until=until) for since, until in pairwise(moments)]
+
+        assert found == [[], ["B-1"]]
 
     def test_of_an_invalid_filter_is_empty_and_says_so(self, member, seller, order):
         for query in ({"status": "lost"}, {"since": "soon"}, {"q": "x" * 256}):
