@@ -18,7 +18,7 @@ def metrics_token(settings):
 
 
 @pytest.fixture
-def _nothing_counted() -> None:
+def _nothing_counted():
     """Forget what former tests of this process have counted: thousands of samples, which take a second to read."""
     for metric in metrics.REGISTRY._collector_to_names:
         metric.clear()
