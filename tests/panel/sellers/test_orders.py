@@ -18,6 +18,7 @@ from integration.models import Order
 from panel import filters
 from tests.integration.factories import (
     ACCESS_KEY,
+    access_key,
     BY,
     COMPANY,
     OTHER_COMPANY,
@@ -362,6 +363,7 @@ class TestUploadOnThePageOfAnOrder:
 
     def test_offers_those_without_an_order_and_links_by_hand(self, member, seller, order):
         kept = send_invoice(seller, nfe_xml(items=["unknown"]).encode())
+        send_invoice(seller, nfe_xml(key=access_key(2), items=["unknown"], status="101").encode())  # void
         page = member.get(url("seller_order", seller, order.pk))
         found = member.get(url("seller_order", seller, order.pk), {"invoice": "123"})
 
