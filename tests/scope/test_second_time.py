@@ -67,7 +67,8 @@ AGAIN: dict[str, tuple[set[str], str]] = {
         "in place of the first"),
     "access.invitations.resend": (
         {"access_invitation.digest", "access_invitation.sent_at", "access_invitation.expires_at",
-         "common_attemptcount.count", "new delivery_auditentry", "new mail_message"}, "it is to be sent again"),
+         "common_attemptcount.count", "new delivery_auditentry", "new django_admin_log", "new mail_message"},
+        "it is to be sent again"),
     "access.teams.record": ({"new delivery_auditentry", "new django_admin_log"}, _INNER),
     "common.webhooks.endpoints.add": (
         {"new delivery_auditentry", "new delivery_webhookendpoint", "new integration_endpointchange",

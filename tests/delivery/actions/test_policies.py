@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from delivery.actions import arrivals, deliveries, moves, proofs, stops
 from delivery.actions.proofs import Proof
@@ -115,6 +115,16 @@ class TestRetry:
         assert Stop.objects.get(delivery=delivery, index=0).failure_code == "CLOSED"
         with pytest.raises(StopNotOpen):
             fail(delivery)
+
+    def test_has_its_latest_reason_in_the_language_of_who_reads_it(self, delivery):
+        told = []
+        for code in ("ABSENT", "CLOSED"):
+            fail(delivery, code=code)
+            with translation.override("pt-br"):
+                changes = list(delivery.transitions.order_by("pk"))
+                told.append([reason for reason in Delivery.objects.get().reasons_of(changes) if reason])
+
+        assert told == [["Ninguém no local"], ["Nobody there", "Local fechado"]]
 
     def test_keeps_the_first_code_where_the_second_attempt_delivers(self, delivery):
         fail(delivery)
