@@ -18,10 +18,10 @@ from integration.models import Order
 from panel import filters
 from tests.integration.factories import (
     ACCESS_KEY,
-    access_key,
     BY,
     COMPANY,
     OTHER_COMPANY,
+    access_key,
     create_order,
     nfe_xml,
     order_body,
