@@ -113,10 +113,12 @@ class TestOffer:
     def test_is_expected_later_once_a_driver_is_near(self):
         delivery = scheduled(50 * MINUTE, at=NOW)
         DriverFactory.create(at_point=PICKUP)
+        DriverFactory.create(**AT_15_MINUTES)
 
         schedule.plan(at=NOW)
 
-        assert Delivery.objects.get(pk=delivery.pk).offer_at == NOW + 40 * MINUTE
+        found = Delivery.objects.get(pk=delivery.pk)
+        assert (found.offer_at, found.offer_expires_at) == (NOW + 40 * MINUTE, NOW + 100 * MINUTE)
 
     def test_is_in_the_history_and_is_no_event(self):
         delivery = scheduled(120 * MINUTE, at=NOW)
