@@ -90,8 +90,8 @@ class TestOrder:
         keys = [access_key(number) for number in range(2)]
         for key in keys:
             send_invoice(seller, nfe_xml(key=key, items=["A-1", "A-2"]).encode())
-        if has_url:
-            set_url(endpoint)
+        if not has_url:
+            set_url(endpoint, "")
 
         made = [create_order(seller, orderId=code) for code in ("A-1", "A-2")]
         for order in made:
