@@ -17,7 +17,9 @@ from django.utils import timezone
 
 from access import access_links, enrolment, invitations
 from common.accounts import Role
+from common.files import kept_uploads
 from common.mail.models import Message
+from common.models import KeptUpload
 from common.webhooks import endpoints
 from delivery.actions import deliveries, quotes
 from delivery.alerts import actions as alerts
@@ -37,15 +39,12 @@ from delivery.models import (
 from integration.actions import webhooks
 from integration.models import ApiKey, Order, Seller
 from integration.models import WebhookEndpoint as SellerEndpoint
-from panel.integrators import uploads
 from tests.access.conftest import ANA, PASSWORD, log_in
 from tests.factories import (
     BY,
-    DROPOFFS,
     DeliveryFactory,
     DriverFactory,
     IntegratorFactory,
-    PickupPointFactory,
     TariffFactory,
     TokenFactory,
     payload,
@@ -107,19 +106,9 @@ def code_of_an_app() -> Twice:
     return Twice(is_let_in, False, {})
 
 
-def confirmed_upload() -> Twice:
-    scope, _price = AccountScope(IntegratorFactory.create(), Environment.LIVE), TariffFactory.create()
-    rows = "Order number;Recipient;Street;latitude;longitude\nA-1;Ana;Rua;{};{}".format(*DROPOFFS[0]).encode()
-    pickup = PickupPointFactory.create(integrator=scope.integrator)
-    draft: Any = uploads.read(
-        rows, "today.csv", scope=scope, sender={"name": "Shop", "phone": "1", "point": str(pickup.pk)}
-    )
-    work = partial(uploads.advance, draft.id, scope=scope, by=BY, points=[pickup])
-    work()
-    checked: Any = uploads.find(draft.id, scope=scope)
-    checked.is_confirmed = True
-    checked.save()
-    return Twice(work, lambda first: first, {Delivery: 1})
+def upload() -> Twice:
+    upload = kept_uploads.keep("rows", owner="integrator 1", kind="deliveries", at=NOW())
+    return Twice(partial(kept_uploads.claim, upload, owner="integrator 1", at=NOW()), False, {KeptUpload: 1})
 
 
 def sent_form() -> Twice:
@@ -199,7 +188,7 @@ CASES: dict[str, Callable[[], Twice]] = {
     "enrolment code": enrolment_code,
     "link of a phone": phone,
     "code of an app": code_of_an_app,
-    "confirmed upload": confirmed_upload,
+    "work on an upload": upload,
     "form": sent_form,
     "delivery with a key": delivery_with_a_key,
     "order with a key": order_with_a_key,

@@ -269,14 +269,16 @@ def send_test(*, endpoint: Endpoint, by: str, at: datetime) -> Event:
 
 
 @transaction.atomic
-def rotate_secret(*, endpoint: Endpoint, by: str, at: datetime, end_previous: bool = False) -> str:
+def rotate_secret(*, endpoint: Endpoint, by: str, at: datetime, end_previous: datetime | None = None) -> str:
     """Replace the signing secret and return the new one in clear text. The old one also signs for 24 hours.
 
-    At most two secrets sign. Raises SecretRotatedLately while the one before the old one still does, unless
-    `end_previous` says that it may end now; AccountSuspended.
+    At most two secrets sign. Raises SecretRotatedLately while the one before the old one still does, unless it signs
+    until `end_previous`, which says that it may end now, and not the one that a rotation meanwhile has made previous;
+    AccountSuspended.
     """
     locked = lock_of_active(endpoint)
-    if not end_previous and locked.previous_secret_until is not None and locked.previous_secret_until > at:
+    until = locked.previous_secret_until
+    if until is not None and until > at and until != end_previous:
         raise SecretRotatedLately("The secret was rotated recently, and the previous one is still valid.")
     secret = signing.new_secret()
     locked.previous_secret_ciphertext = locked.secret_ciphertext

@@ -217,7 +217,7 @@ def _get(read: Callable[[Any], _Answer], method: str, address: str, **options: A
         **options,
     )
     try:
-        response = call()
+        response = _calls.run(call)
     except requests.RequestException as error:  # its text has the URL, and so the coordinates
         raise EngineAway(type(error).__name__) from error
     except (DeadlinePassed, TooManyCalls) as error:

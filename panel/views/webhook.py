@@ -1,5 +1,6 @@
 """The page of a webhook endpoint: URL, filter, test events, signing secret, state of the breaker, pause and resume."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from common import clock
@@ -29,6 +31,7 @@ from panel.base import EndpointView
 from panel.forms import AuthenticationForm, NewEndpointForm, StatusesForm, UrlForm, checked_url
 
 _FRESH = "fresh_secret"
+_LONGEST_MOMENT = 40
 
 
 class SetUpView(EndpointView):
@@ -258,8 +261,10 @@ class Secret(SetUpView):
 
 
 class RotateSecret(SetUpView):
+    """A second press of the button names the secret that the first has ended, and ends no other."""
+
     def post(self, request: HttpRequest) -> HttpResponse:
-        end_previous = request.POST.get("end_previous") == "1"
+        end_previous = _moment(request.POST.get("end_previous", ""))
         try:
             endpoints.rotate_secret(
                 endpoint=self.endpoint, by=actor(request), at=clock.now(), end_previous=end_previous
@@ -270,3 +275,11 @@ class RotateSecret(SetUpView):
         messages.success(request, _("The secret was rotated. For 24 hours webhooks are signed with the old one too."))
         request.session[_FRESH] = self.fresh_key
         return redirect(f"{self.endpoint_url('webhook')}#secret")
+
+
+def _moment(text: str) -> datetime | None:
+    """The moment that a page has sent back; None if it is none."""
+    try:
+        return parse_datetime(text[:_LONGEST_MOMENT])
+    except ValueError:  # such as a 13th month
+        return None

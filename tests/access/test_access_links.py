@@ -24,6 +24,7 @@ def shop(db):
 class TestLink:
     def test_shows_new_tokens_and_the_secrets_once(self, client, shop):
         path = access_links.issue(account=shop, by=BY, at=timezone.now())
+        other = access_links.issue(account=IntegratorFactory.create(), by=BY, at=timezone.now())
         token = TokenFactory.create(integrator=shop)
         further = add_endpoint(token)
 
@@ -37,6 +38,7 @@ class TestLink:
         assert all(each.clear_text in content for each in issued)
         assert [each for each in shop.endpoints.all() if each.secret not in content] == [further]
         assert (again.status_code, client.get(path).status_code, shop.tokens.count()) == (410, 410, 3)
+        assert client.get(other).status_code == 200
 
     @pytest.mark.parametrize("to_hand_over", [False, True])
     def test_ends_only_a_token_that_staff_issued_to_hand_over(self, client, shop, to_hand_over):

@@ -82,6 +82,18 @@ class TestInvite:
         assert (Invitation.objects.count(), Message.objects.count()) == (2, 2)
 
 
+class TestResend:
+    def test_is_of_the_moment_of_its_own_e_mail(self, account, owner, invite):
+        invite()
+        sent = Invitation.objects.get()
+        later = sent.sent_at + timedelta(hours=1)
+
+        invitations.resend(account=account, invitation=sent.pk, by=owner, language="en", at=later)
+
+        again = Invitation.objects.get()
+        assert invitations.messages_of([again]) == {again: Message.objects.get(created_at=later)}
+
+
 class TestLogInName:
     @pytest.mark.parametrize(
         ("address", "name"),

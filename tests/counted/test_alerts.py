@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import partial
+from itertools import count
 
 import pytest
 from django.contrib.auth.models import User
@@ -56,7 +57,7 @@ def of_endpoint(endpoint):
 @pytest.fixture
 def of_event(endpoint, pattern):
     """Makes events of the delivery, each of another change."""
-    event, sequences = pattern.events.get(), iter(range(2, 100))
+    event, sequences = pattern.events.get(), count(2)
 
     def make(*, in_queue=None, **values):
         made = copy(event, **{"sequence": next(sequences), "created_at": NOON, "feed_position": None, **values})
@@ -308,14 +309,14 @@ def test_endpoints_of_which_another_state_is_to_be_told(endpoint, of_endpoint, o
     )
 
 
-@counts(
-    "delivery/alerts/actions.py:tell", "delivery/alerts/actions.py:_of_first", "delivery/alerts/actions.py:choice_of"
-)
+@counts("delivery/alerts/actions.py:tell", "delivery/alerts/actions.py:_of_first")
 def test_who_is_told(account, endpoint, of_endpoint, other, in_sandbox, settings):
     smtp.use(settings, "smtp://127.0.0.1:9")
-    people = iter(range(99))
+    people = count()
     of_first, further = EndpointAlerts.objects.create(endpoint=endpoint), of_endpoint()
     of_further = EndpointAlerts.objects.create(endpoint=further)
+    # Nothing is known of the first one of the sandbox.
+    of_sandbox = EndpointAlerts.objects.create(endpoint=of_endpoint(**in_sandbox))
     chosen = dict.fromkeys(("failing", "off", "recovered", "digest"), False)
 
     def member(*, of=account, email="x@example.com", is_active=True, environment="", **wanted):
@@ -330,7 +331,7 @@ def test_who_is_told(account, endpoint, of_endpoint, other, in_sandbox, settings
         EndpointAlerts.objects.filter(pk=of.pk).update(url_ciphertext="x")
 
     def tell():
-        for each in (of_first, of_further):
+        for each in (of_first, of_further, of_sandbox):
             row = EndpointAlerts.objects.get(pk=each.pk)
             alerts.tell(row, AlertKind.FAILING, alerts.context_of(row.endpoint, page="webhook"), at=NOON)
         return {"mails": Message.objects.count(), "posts": AlertPost.objects.count()}
@@ -350,6 +351,7 @@ def test_who_is_told(account, endpoint, of_endpoint, other, in_sandbox, settings
             "without an address": partial(member, email=""),
             "of another account": partial(member, of=other),
             "the URL of a further endpoint": partial(url, of_further),
+            "that of a further one of the sandbox": partial(url, of_sandbox),
         },
     )
 
@@ -357,7 +359,7 @@ def test_who_is_told(account, endpoint, of_endpoint, other, in_sandbox, settings
 @counts("delivery/alerts/actions.py:record_digests")
 def test_accounts_with_a_digest_to_be_recorded(account, other, endpoint, of_endpoint):
     """In the morning, of the first endpoint in each environment, to who reads it: members or a URL."""
-    ids = iter(range(99))
+    ids = count()
     today = timezone.localtime(EIGHT).date()
 
     def reader(of, **told):

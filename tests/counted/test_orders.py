@@ -14,9 +14,9 @@ from integration.actions import forgetting, tracking
 from integration.carriers import actions as carriers
 from integration.errors import TooManyInvoices
 from integration.invoices import actions as invoices
-from integration.invoices.models import Invoice, InvoiceLink
+from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
 from integration.lifecycle import Status
-from integration.models import Manifest, ManifestEntry, Order
+from integration.models import Carrier, CarrierRule, Manifest, ManifestEntry, Order, SearchCode, WebhookEndpoint
 from integration.receivers import mails
 from integration.receivers.models import ReceiverMail, ReceiverMailStop
 from panel.sellers.views.manifests import ManifestPage
@@ -343,7 +343,7 @@ def test_orders_that_are_forgotten(of_order, not_own, settings, monkeypatch):
     )
 
 
-@counts("integration/actions/forgetting.py:forget_old_invoices")
+@counts("integration/actions/forgetting.py:forget_old_invoices", "integration/actions/forgetting.py:_delete_files")
 def test_invoices_that_are_forgotten(of_invoice, not_own, settings):
     """Files are kept until the end of the fifth year after that of their receipt."""
     settings.FORGET_INVOICE_YEARS = 5
@@ -430,4 +430,75 @@ def test_invoices_to_be_linked_by_hand(of_invoice, of_order, seller, like, not_o
         of=numbered,
         fit={"with the number": {}, "linked to another": partial(linked, of_order(), number="9")},
         not_={"void": {"is_void": True}, "linked": partial(linked, number="9"), "another": {"number": "8"}, **not_own},
+    )
+
+
+@counts(
+    "integration/actions/orders.py:_facts",
+    "integration/actions/orders.py:_rules",
+    "integration/actions/orders.py:_naming_alike",
+    "integration/actions/orders.py:_naming",
+)
+def test_what_a_new_order_is_linked_to(seller, stranger, of_order, of_invoice):
+    """Notes that name it or whose key it names, a carrier by the rules, and the endpoints of its seller."""
+    key, (carrier, _key) = access_key(7), make_carrier()
+    endpoint = WebhookEndpoint.objects.get_or_create(seller=seller, environment=LIVE, number=1)[0]
+    WebhookEndpoint.objects.filter(pk=endpoint.pk).update(url="https://a.example/")
+
+    def naming(reference, **values):
+        row = of_invoice(**values)
+        InvoiceReference.objects.create(seller=row.seller, invoice=row, value=reference)
+
+    def alike_to_another(reference):
+        named = of_order()
+        SearchCode.objects.create(seller=seller, environment=LIVE, order=named, kind="order", value="PED12")
+        naming(reference)
+
+    def rule(*, active=True, **conditions):
+        Carrier.objects.filter(pk=carrier.pk).update(active=active)
+        CarrierRule.objects.create(carrier=carrier, **conditions)
+
+    def receiving(**values):
+        copy(endpoint, **{"number": 2, "url": "https://b.example/", **values})
+
+    def create():
+        new = create_order(seller, orderId="PED 1-2", invoice={"key": key, "number": "9"})
+        return {
+            "notes": new.invoice_links.count(), "carrier": int(new.carrier_id is not None),
+            "events": new.events.count(),
+        }  # fmt: skip  # a table
+
+    note, carried = {"notes": 1}, {"carrier": 1}
+    check(
+        lambda: rolled_back(create),
+        fit={
+            "named": (partial(naming, "PED 1-2"), note),
+            "named alike": (partial(naming, "ped.12"), note),
+            "of its key": (partial(of_invoice, access_key=key), note),
+            "of its key, naming it": (partial(naming, "PED 1-2", access_key=key), note),
+            "to be carried always": (rule, carried),
+            "to be carried to its state": (partial(rule, state="SP"), carried),
+            "to be carried to capitals": (partial(rule, region="capital"), carried),
+            "to be carried by its service": (partial(rule, service="base"), carried),
+            "of a further endpoint": (receiving, {"events": 1}),
+            "of one for its status": (partial(receiving, statuses=["pending"]), {"events": 1}),
+        },
+        not_={
+            "void": partial(naming, "PED 1-2", is_void=True),
+            "void, of its key": partial(of_invoice, access_key=key, is_void=True),
+            "naming another": partial(naming, "PED 1-23"),
+            "naming another that is alike": partial(alike_to_another, "ped.12"),
+            "of another seller": partial(naming, "PED 1-2", seller=stranger),
+            "of another seller, of its key": partial(of_invoice, access_key=key, seller=stranger),
+            "of the sandbox": partial(naming, "PED 1-2", environment=SANDBOX),
+            "of the sandbox, of its key": partial(of_invoice, access_key=key, environment=SANDBOX),
+            "to be carried to another state": partial(rule, state="RJ"),
+            "to be carried elsewhere": partial(rule, region="interior"),
+            "to be carried by another service": partial(rule, service="next"),
+            "to be carried by nobody": partial(rule, active=False),
+            "of an endpoint for another status": partial(receiving, statuses=["delivered"]),
+            "of another seller's endpoint": partial(receiving, seller=stranger),
+            "of one of the sandbox": partial(receiving, environment=SANDBOX),
+            "of a removed one": partial(receiving, number=None, url=""),
+        },
     )

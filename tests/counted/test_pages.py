@@ -2,6 +2,7 @@
 
 from collections import Counter
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -25,8 +26,8 @@ from panel import attention, open_alerts
 from panel.dispatch import board, on_duty
 from panel.views import home
 from tests.counted.moments import DAY, HOUR, MINUTE, NOON, TICK
-from tests.counted.rows import check, copy, counts
-from tests.factories import BY, PICKUP, DriverFactory, IntegratorFactory
+from tests.counted.rows import check, copy, counts, delivery
+from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
 
 MIDNIGHT = NOON - 12 * HOUR
 FAILED = {"status": Status.FAILED, "has_failed_stop": True}
@@ -69,6 +70,9 @@ def test_late_and_waiting_deliveries_of_an_account(account, of_delivery, other, 
         not_={
             "waiting for less than ten minutes": partial(offered, offer_at=NOON - 10 * MINUTE + TICK),
             "expired": partial(offered, offer_expires_at=NOON),
+            "accepted": partial(
+                of_delivery, RouteStatus.ACCEPTED, created_at=NOON - 20 * MINUTE, offer_expires_at=NOON + HOUR
+            ),
             "waiting of another account": partial(offered, integrator=other),
             "waiting in the sandbox": partial(offered, **in_sandbox),
             "in time": partial(late, created_at=NOON - 30 * MINUTE),
@@ -108,6 +112,7 @@ def test_tokens_and_pickup_points_that_are_there(account, shop, other, in_sandbo
     PickupPoint.objects.filter(pk=place.pk).update(active=False)
     endpoint = account.endpoints.get(environment=Environment.LIVE)
     valid, near = partial(copy, token), partial(copy, place)
+    requested = partial(delivery, DeliveryFactory.create(token=TokenFactory.create(), stops=1), RouteStatus.EXPIRED)
 
     def found():
         notices = attention._of_set_up(account, Environment.LIVE, endpoint, at=NOON)
@@ -118,6 +123,7 @@ def test_tokens_and_pickup_points_that_are_there(account, shop, other, in_sandbo
             "ending": sum("day" in notice.text for notice in notices),
             "no place": 1 - pages["pickup_points"],
             "first step": sum(step.is_done for step in steps),
+            "steps": len(steps),
         }
 
     has_token = {"no token": 1, "first step": 1}
@@ -130,8 +136,11 @@ def test_tokens_and_pickup_points_that_are_there(account, shop, other, in_sandbo
             "a token for more than a day": (partial(valid, expires_at=NOON + DAY + TICK), has_token),
             "a token for a day": (partial(valid, expires_at=NOON + DAY), has_token | {"ending": 1}),
             "a place": (near, {"no place": 1}),
+            "its first delivery": (partial(requested, integrator=account), {"steps": -3}),
         },
         not_={
+            "a delivery in the sandbox": partial(requested, integrator=account, **in_sandbox),
+            "one of another account": partial(requested, integrator=other),
             "an expired token": partial(valid, expires_at=NOON),
             "of another account": partial(valid, integrator=other),
             "of the sandbox": partial(valid, **in_sandbox),
@@ -192,8 +201,10 @@ def test_states_of_accounts(account, other, of_delivery, pattern, in_sandbox):
 
     def found():
         row = Integrator.objects.annotate(is_live=home._IS_LIVE, **home._webhook_states()).get(pk=fresh.pk)
-        return {name: int(getattr(row, name)) for name in ("is_live", "has_webhook", "webhooks_off", "webhooks_fail")}
+        states = {name: int(getattr(row, name)) for name in ("is_live", "has_webhook", "webhooks_off", "webhooks_fail")}
+        return states | {"failing": WebhookEndpoint.objects.failing().filter(integrator=fresh).count()}
 
+    fails = {"webhooks_fail": 1, "failing": 1}
     theirs, sandbox = (
         account.endpoints.get(environment=Environment.LIVE),
         fresh.endpoints.get(environment=Environment.SANDBOX),
@@ -204,16 +215,18 @@ def test_states_of_accounts(account, other, of_delivery, pattern, in_sandbox):
             "of the sandbox": (partial(WebhookEndpoint.objects.filter(pk=sandbox.pk).update, **url, **off), {}),
             "a delivery": (partial(of_delivery, RouteStatus.EXPIRED, integrator=fresh), {"is_live": 1}),
             "without a URL": (change(url=""), {"has_webhook": -1}),
+            "failing without a URL": (change(url="", failures=1), {"has_webhook": -1}),
+            "of the sandbox that is retried": (partial(retried, at=sandbox), {"failing": 1}),
             "switched off": (change(**off), {"webhooks_off": 1}),
-            "whose last request failed": (change(failures=1), {"webhooks_fail": 1}),
-            "with an event that is retried": (retried, {"webhooks_fail": 1}),
-            "with one that is sent again, and failed": (partial(retried, sent_at=NOON), {"webhooks_fail": 1}),
+            "whose last request failed": (change(failures=1), fails),
+            "with an event that is retried": (retried, fails),
+            "with one that is sent again, and failed": (partial(retried, sent_at=NOON), fails),
         },
         not_={
             "a delivery of the sandbox": partial(of_delivery, RouteStatus.EXPIRED, integrator=fresh, **in_sandbox),
             "of another account": partial(of_delivery, RouteStatus.EXPIRED, integrator=other),
             "with an event that is retried of another": partial(retried, at=theirs),
-            "of the sandbox that is retried": partial(retried, at=sandbox),
+            "switched off by another": partial(WebhookEndpoint.objects.filter(pk=theirs.pk).update, **url, **off),
             "with an event that was not tried": partial(retried, attempts_made=0),
             "with one that is sent again": partial(retried, sent_at=NOON, tries=0),
             "with one that is not retried any more": partial(
@@ -233,9 +246,11 @@ def test_routes_of_the_board(of_delivery, later, other, in_sandbox):
             "scheduled for later": partial(later, scheduled_for=NOON + 2 * DAY + TICK),
             "of the sandbox": partial(of_delivery, RouteStatus.AVAILABLE, **in_sandbox),
             "scheduled in the sandbox": partial(later, **in_sandbox),
-            **{route.lower(): partial(of_delivery, route) for route in ENDED},
+            **{route.lower(): partial(of_delivery, route, scheduled_for=NOON - HOUR) for route in ENDED},
         },
     )
+    chosen, _another = (of_delivery(RouteStatus.ACCEPTED) for _number in range(2))
+    assert [each["id"] for each in board.routes(Environment.LIVE, ids=[chosen.pk])] == [str(chosen.pk)]
 
 
 @counts("panel/dispatch/board.py:positions")
@@ -376,14 +391,14 @@ def test_search_for_deliveries_that_ended(of_delivery, in_sandbox, other):
     row, sandboxed, under_way = of(), of(**in_sandbox), of_delivery(RouteStatus.ACCEPTED)
     for each, is_found in ((row, True), (sandboxed, False), (under_way, False)):
         for part in (str(each.pk), f"…{str(each.pk)[-6:]}"):
-            assert (each in board.ended(Environment.LIVE, part)) == is_found, part
+            assert list(board.ended(Environment.LIVE, part)) == [each] * is_found, part
 
 
 @counts("panel/dispatch/on_duty.py:with_work", "panel/dispatch/on_duty.py:on_duty")
 @counts("delivery/models/driver.py:DriverQuerySet.matching")
 def test_drivers_on_duty(of_delivery):
     """Who is on duty or has a route, with the routes that ended since midnight."""
-    ids = iter(range(99))
+    ids = count()
 
     def driver(*routes, **values):
         row = DriverFactory.create(**{"name": f"Ana Lima {next(ids)}", **values})

@@ -114,6 +114,9 @@ def test_search_for_deliveries(reader, of_delivery, other, in_sandbox):
         fit={"the phone": phone, **{name: phone | values for name, values in seen.items()}},
         not_={"another phone": stops(contact_phone="+55 11 97777-00421"), **{n: phone | v for n, v in unseen.items()}},
     )
+    row, _another = of(), of()
+    for text in (str(row.pk), str(row.pk)[:23], f"…{str(row.pk)[-6:]}"):
+        assert found(reader, "_deliveries", text) == 1, text
 
 
 @counts("panel/search.py:Search._orders", "panel/search.py:Search._of_sellers", "panel/filters.py:has_receiver")
@@ -213,11 +216,8 @@ def test_search_for_accounts(member, account, seller, other, stranger):
             "one of others": partial(of, name="Çentro", integrator=other),
         },
     )
-    check(
-        lambda: found(member, "_sellers", seller.reference.lower()),
-        fit={"its reference": (partial(mine, "Praça", SellerFactory), {})},
-        not_={"another's": lambda: stranger.memberships.create(user=member)},
-    )
+    stranger.memberships.create(user=member)
+    assert found(member, "_sellers", seller.reference.lower()) == 1
 
 
 @counts(

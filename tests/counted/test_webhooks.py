@@ -1,8 +1,8 @@
 """What is sent, counted and sent again of the events of an endpoint, of both areas."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
+from itertools import count
 from typing import Any
 from uuid import uuid4
 
@@ -180,31 +180,53 @@ def test_attempts_by_hour(area):
 
 @counts("common/webhooks/models.py:AttemptQuerySet.last_of", "common/webhooks/models.py:AttemptQuerySet.last_failure")
 def test_last_attempts(area):
+    """The newest failure of those that are tried again; of an endpoint that fails without one, of the newest dead."""
     attempts, foreign = area.outbox.attempts._default_manager, area.another()
     shown = []
 
-    def attempt(*numbers, status_code=503, is_shown=True, in_queue=None, at=NOON, **event):
+    def attempt(*numbers, milliseconds=7, status_code=503, is_shown=True, in_queue=None, at=NOON + HOUR, **event):
         row = area.make(**{"attempts_made": 2, **event}, in_queue={} if in_queue is None else in_queue)
         for number in numbers:
-            attempts.create(event=row, number=number, at=at, milliseconds=7, status_code=status_code)
+            attempts.create(event=row, number=number, at=at, milliseconds=milliseconds, status_code=status_code)
         if is_shown:
             shown.append(row)
 
-    def last():
-        found = attempts.last_failure(area.endpoint)
+    def last(endpoint):
+        found = attempts.last_failure(endpoint)
         return {"last": attempts.last_of(shown).count(), "failure": found.milliseconds if found else 0}
 
+    def given_up(**values):
+        row = area.make(**{"endpoint": foreign, **DEAD, **values})
+        milliseconds = 5 if row.created_at == NOON else 7
+        attempts.create(event=row, number=17, at=row.created_at, milliseconds=milliseconds, status_code=503)
+
+    once = {"last": 1}
     check(
-        last,
+        lambda: last(area.endpoint),
         fit={
-            "another's failure": (partial(attempt, 2, endpoint=foreign), {"last": 1}),
-            "a success": (partial(attempt, 2, status_code=200), {"last": 1}),
-            "the first of two": (partial(attempt, 1), {}),
-            "both": (partial(attempt, 1, 2), {"last": 1, "failure": 7}),
-            "of one that is not shown": (partial(attempt, 2, is_shown=False), {"failure": 7}),
-            "of one that was given up": (partial(attempt, 17, **DEAD, in_queue={}), {"last": 1, "failure": 7}),
+            "a failure": (partial(attempt, 2, milliseconds=5, at=NOON), {"last": 1, "failure": 5}),
+            "a later one": (partial(attempt, 2), {"last": 1, "failure": 2}),
+            "one that is not shown": (partial(attempt, 2, is_shown=False), {"failure": 2}),
+            "one before": (partial(attempt, 2, at=NOON - TICK), once),
+            "another's": (partial(attempt, 2, endpoint=foreign), once),
+            "a success": (partial(attempt, 2, status_code=200), once),
+            "the last but one": (partial(attempt, 1), {}),
+            "one that was given up": (lambda: given_up(endpoint=area.endpoint, created_at=NOON + DAY), {}),
         },
         not_={},
+    )
+    assert attempts.last_failure(foreign) is None
+    foreign.failures = 1
+
+    check(
+        lambda: last(foreign),
+        of=given_up,
+        fit={"given up": ({}, {"failure": 5}), "one later": ({"created_at": NOON + TICK}, {"failure": 2})},
+        not_={
+            "one before": {"created_at": NOON - TICK},
+            "another's": {"created_at": NOON + TICK, "endpoint": area.endpoint},
+            "received": {"created_at": NOON + TICK, **SENT},
+        },
     )
 
 
@@ -248,13 +270,15 @@ def test_events_that_are_brought_forward(area):
         "due": {"due_at": NOON},
         "claimed": lease,
         "of another endpoint": {"endpoint": foreign},
-        "of long ago": {"created_at": NOON - timedelta(days=365)},
+        "of so long ago": {"created_at": NOON - queue._BROUGHT_FORWARD_FOR},
     }
+
+    fit = {"poisoned": {}, "of a moment less": {"created_at": NOON - queue._BROUGHT_FORWARD_FOR + TICK}}
 
     def found(**options):
         return rolled_back(lambda: queue.bring_forward(area.outbox, endpoint_id=area.endpoint.pk, at=NOON, **options))
 
-    check(lambda: found(poisoned_too=True), of=make, fit={"poisoned": {}, "another": {}}, not_=not_)
+    check(lambda: found(poisoned_too=True), of=make, fit=fit, not_=not_)
     check(found, of=make, fit={"ordered": {"is_ordered": True}}, not_={"poisoned": {}, **not_})
 
 
@@ -264,6 +288,7 @@ def test_events_that_were_missed_while_a_url_was_set(area, monkeypatch):
     monkeypatch.setattr(replays, "replay", lambda *, events, **_more: list(events))
     foreign, test = area.another(), {area.outbox.subject: None}
     area.events().filter(pk=area.event.pk).update(state=EventState.SENT)
+    area.endpoint.statuses = [area.event.name]
     missed = partial(area.make, **NO_URL)
 
     def followed(**later):
@@ -285,6 +310,7 @@ def test_events_that_were_missed_while_a_url_was_set(area, monkeypatch):
             "made before": partial(missed, created_at=NOON - TICK),
             "made after": partial(missed, created_at=NOON + HOUR + TICK),
             "of another endpoint": partial(missed, endpoint=foreign),
+            "that its filter leaves out": partial(missed, name=list(area.endpoint.all_statuses())[-1]),
             "left out": partial(area.make, state=EventState.FILTERED),
             "a test": partial(area.make, **SENT, **test),
         },
@@ -298,7 +324,7 @@ def test_events_of_the_feed(area):
     """The first endpoint's, of 30 days, after the last position; no tests."""
     foreign = area.another()
     start, subject = feed._microseconds(NOON), area.outbox.subject
-    positions = iter(range(100, 999))
+    positions = count(100)
 
     def make(**values):
         return area.make(**{"feed_position": start + next(positions), **SENT, **values})

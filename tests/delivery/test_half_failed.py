@@ -10,10 +10,12 @@ from delivery import reports
 from delivery.actions import deliveries
 from delivery.admin.labels import state
 from delivery.alerts import actions as alerts
-from delivery.lifecycle import Ending, Mode
+from delivery.lifecycle import Ending, Mode, OnFailure
 from delivery.models import Delivery
 from delivery.models.delivery import DELIVERED, NOT_DELIVERED
+from delivery.payload import Options
 from panel.templatetags.panel import state_badge
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory
 
 NOW = timezone.now()
@@ -22,15 +24,21 @@ pytestmark = pytest.mark.django_db
 
 
 def half_failed(*, stops=2, mode=Mode.DEFAULT, moves=("deliver",)):
-    """C, or A's pickup C in mode REVERSE, has failed; then these moves at B and A."""
+    """C, or A's pickup C in mode REVERSE, has failed; then these moves at B and A.
+
+    `recall` is at C, which is not tried again then.
+    """
     is_reverse = mode is Mode.REVERSE
-    delivery = DeliveryFactory.create(accepted=True, stops=stops, mode=mode)
+    policy = OnFailure.RETRY if "recall" in moves else OnFailure.RETURN
+    delivery = asking_for(*[Options(on_failure=policy)] * stops, accepted=True, mode=mode)
     if not is_reverse:
         deliveries.collect(delivery=delivery, by=BY, at=NOW)
     deliveries.fail(delivery=delivery, point="C", code="ABSENT", reason="", by=BY, at=NOW)
     for move in moves:
         if move == "return":
             deliveries.return_(delivery=delivery, by=BY, at=NOW)
+        elif move == "recall":
+            deliveries.recall(delivery=delivery, point="C", by=BY, at=NOW)
         elif move == "cancel":
             deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW)
         else:
@@ -73,7 +81,9 @@ class TestStatusName:
 
 
 class TestCounts:
-    @pytest.mark.parametrize("moves", [("deliver",), ("deliver", "return")])
+    @pytest.mark.parametrize(
+        "moves", [("deliver",), ("deliver", "return"), ("recall", "deliver"), ("deliver", "recall")]
+    )
     def test_have_it_among_the_failures(self, moves):
         delivery = half_failed(moves=moves)
 

@@ -356,10 +356,10 @@ class TestOnTime:
 
     def test_without_deadlines_counts_from_when_the_last_stop_is_ready(self, shop):
         ready = NOON + 110 * MINUTE
-        delivery = scheduled(
-            pickup=Window(), dropoffs=[Window(ready)], at=NOON, token=shop, moves=("accept", "collect")
-        )
-        deliveries.deliver(delivery=delivery, point="B", by=BY, at=ready)
+        windows = [Window(ready), Window(NOON + MINUTE)]
+        delivery = scheduled(pickup=Window(), dropoffs=windows, at=NOON, token=shop, moves=("accept", "collect"))
+        for point in "BC":
+            deliveries.deliver(delivery=delivery, point=point, by=BY, at=ready)
 
         (served,) = reports.service_of_drivers(of(shop), NOVEMBER)
         assert served.on_time == 1

@@ -15,6 +15,7 @@ from delivery.alerts import actions as alerts
 from delivery.alerts.chats import SERVICES
 from delivery.alerts.models import AlertChoice, AlertPost, EndpointAlerts
 from delivery.lifecycle import OnFailure
+from delivery.models import WebhookEndpoint
 from delivery.payload import Options
 from panel import open_alerts
 from tests.delivery.proofs import asking_for
@@ -145,6 +146,7 @@ class TestOfAllAccounts:
     def trouble(self, with_url):
         """A webhook that is off, and a delivery of each kind, of two accounts; the newest last."""
         now, other = timezone.now(), TokenFactory.create()
+        WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(failing_since=now - timedelta(hours=9))
         endpoints.set_enabled(endpoint=with_url.endpoint, enabled=False, by=BY, at=now - timedelta(hours=5))
         failed = DeliveryFactory.create(token=other, at=now - timedelta(hours=4))
         deliveries.expire(delivery=failed, by=BY, at=now - timedelta(hours=3))
@@ -156,6 +158,11 @@ class TestOfAllAccounts:
 
     def test_are_the_open_ones_with_the_newest_first(self, page, trouble):
         assert page() == trouble[::-1]
+
+    def test_say_since_when_a_webhook_is_off_that_has_failed_before(self, staff, trouble):
+        (row,) = staff.get(reverse("panel:all_alerts"), {"kind": "webhook"}).context["rows"]
+
+        assert row.since == WebhookEndpoint.objects.get(pk=row.subject.pk).off_since
 
     def test_say_why_and_that_a_driver_comes_again(self, staff, page):
         retry = asking_for(Options(on_failure=OnFailure.RETRY), Options(), collected=True)

@@ -73,10 +73,10 @@ class TestFailingEvents:
 
 
 class TestTokens:
-    @pytest.mark.parametrize(("seconds", "is_noticed"), [(0, True), (1, False)])
+    @pytest.mark.parametrize(("seconds", "is_noticed"), [(0, True), (1, False), (None, False)])
     def test_that_all_end_within_a_day_are_noticed(self, texts, with_url, seconds, is_noticed):
         now = timezone.now()
-        Token.objects.update(expires_at=now + timedelta(days=1, seconds=seconds))
+        Token.objects.update(expires_at=None if seconds is None else now + timedelta(days=1, seconds=seconds))
 
         found = texts(now)
 

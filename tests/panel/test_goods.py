@@ -32,6 +32,7 @@ class TestGoodsInHand:
         addresses = reverse("panel:board_routes"), f"{reverse('panel:board_cards')}?ids={row.delivery_id}"
         for address in addresses:
             assert row.driver.name in dispatcher.get(address).json()["goods"]
+            assert dispatcher.get(address, {"environment": "sandbox"}).json()["goods"] == ""
 
         dispatcher.post(reverse("panel:board_goods_back", args=[row.pk]))
 

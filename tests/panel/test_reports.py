@@ -11,6 +11,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common.pages.periods import Period
 from delivery.actions import deliveries
 from delivery.geo.distance import Point
 from delivery.lifecycle import Ending, OnFailure
@@ -183,6 +184,17 @@ class TestOfAnAccount:
         period = member.get(url("report"), {"since": "2027-11-01", "until": "2028-10-31"}).context["period"]
 
         assert (period.first, period.last) == (date(2027, 11, 1), date(2028, 10, 31))
+
+    def test_leads_to_the_months_beside_it_that_have_begun(self, member, url):
+        this = Period.month_of(timezone.localdate())
+        pages = [
+            member.get(url("report"), {"since": month.first, "until": month.last}).context
+            for month in (this.month_before, this)
+        ]
+
+        assert [(page["before"], page["after"]) for page in pages] == [
+            (this.month_before.month_before, this), (this.month_before, None),
+        ]  # fmt: skip  # a table
 
     def test_keeps_accounts_and_environments_apart(self, member, url, shop, driver):
         insert(DeliveryFactory.create(stops=1), Ended(NOON), driver=driver)

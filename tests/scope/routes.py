@@ -357,7 +357,7 @@ class Requests:
         found: Any = WebhookEvent.objects.exclude(endpoint=self.world.a.endpoint)
         if "sellers/" in route:
             found = OrderEvent.objects.exclude(endpoint=self.world.s["endpoint"])
-        first_ones = found.filter(copy_of=None).order_by("endpoint", "pk").distinct("endpoint")
+        first_ones = found.filter(copy_of=None).order_by("endpoint_id", "pk").distinct("endpoint_id")
         return [str(each.pk) for each in first_ones]
 
     def fee_of(self, values: dict[str, Any]) -> str:

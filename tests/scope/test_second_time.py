@@ -67,7 +67,8 @@ AGAIN: dict[str, tuple[set[str], str]] = {
         "in place of the first"),
     "access.invitations.resend": (
         {"access_invitation.digest", "access_invitation.sent_at", "access_invitation.expires_at",
-         "common_attemptcount.count", "new delivery_auditentry", "new mail_message"}, "it is to be sent again"),
+         "common_attemptcount.count", "new delivery_auditentry", "new django_admin_log", "new mail_message"},
+        "it is to be sent again"),
     "access.teams.record": ({"new delivery_auditentry", "new django_admin_log"}, _INNER),
     "common.webhooks.endpoints.add": (
         {"new delivery_auditentry", "new delivery_webhookendpoint", "new integration_endpointchange",
@@ -388,6 +389,8 @@ def there_and_back(world: World) -> list[tuple[Step, Step]]:
         (Step(devices.go_off_duty, {"driver": free["driver"]}), Step(devices.go_on_duty, {"device": free["device"]})),
         values(stops.change, "values", {"instructions": "Knock"}, {"instructions": "Ring"}, point="B",
                delivery=a.deliveries["requested"]),
+        values(stops.instruct, "answer", OnFailure.LEAVE, OnFailure.RETRY, point="D", instructions=None,
+               delivery=a.deliveries["collected"]),
         values(receivers.note, "receives", "Porter", "", stop=stop, hint=""),
         values(sellers.set_receiver_mails, "are_on", True, False, seller=s["seller"]),
         values(carriers.assign, "carrier", None, s["carrier"], orders=[new]),

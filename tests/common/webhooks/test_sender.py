@@ -1,15 +1,18 @@
 """Events from the claim to the outcome: what a real endpoint receives, in which order, and what is written."""
 
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
 from standardwebhooks import Webhook
 
-from common.webhooks import endpoints, replays
+from common.webhooks import claims, endpoints, replays, sender
+from common.webhooks.http_client import Request
 from delivery.accounts import tokens
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
+from delivery.webhooks.outbox import OUTBOX
 from tests.factories import BY, DeliveryFactory, TokenFactory
 
 
@@ -58,6 +61,17 @@ class TestSending:
 
         headers, body = sink.received[0]
         assert Webhook(old).verify(body, headers) == Webhook(new).verify(body, headers)
+
+    def test_keeps_the_token_and_all_signatures_out_of_what_is_stored(self, delivery, endpoint, token):
+        now = timezone.now()
+        endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
+
+        items = claims.claim(OUTBOX, lease=uuid4(), at=now, limit=1)
+        ((_item, request),) = sender.build_requests(OUTBOX, items, at=now)
+
+        assert isinstance(request, Request)
+        signatures = [each.removeprefix("v1,") for each in request.headers["webhook-signature"].split()]
+        assert (len(signatures), request.secrets) == (2, [token.clear_text, *signatures])
 
     def test_sends_the_requesting_token_although_a_newer_one_is_valid(self, delivery, sink, token, send_due):
         TokenFactory.create(integrator=token.integrator)

@@ -97,6 +97,17 @@ class TestEndpoint:
         endpoint.refresh_from_db()
         assert (endpoint.enabled, endpoint.off_because) == (False, "gone")
 
+    def test_a_failure_of_a_request_sent_before_the_breaker_opened_does_not_count(self, token, first, endpoint):
+        DeliveryFactory.create(token=token)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=4, failing_since=NOW)
+        one, other = claim(at=NOW).values()
+
+        settle(OUTBOX, [(one, Result(**REFUSED, at=NOW))], at=NOW)
+        settle(OUTBOX, [(other, Result(**REFUSED, at=NOW))], at=NOW + timedelta(seconds=10))  # after the pause
+
+        endpoint.refresh_from_db()
+        assert endpoint.failures == 5
+
     def test_a_poisoned_event_does_not_count_as_a_failure(self, first, endpoint):
         WebhookQueueItem.objects.filter(event=first).update(is_ordered=False)
         WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=5)
@@ -179,14 +190,6 @@ class TestEndpoint:
         first.refresh_from_db()
         assert (first.state, first.attempts_made) == (EventState.PENDING, 30)
         assert WebhookQueueItem.objects.get(event=first).tries <= 1
-
-    def test_a_new_url_does_not_switch_on_what_a_person_switched_off(self, endpoint, sink):
-        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=NOW)
-
-        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=NOW)
-
-        endpoint.refresh_from_db()
-        assert (endpoint.enabled, endpoint.off_because) == (False, "staff")
 
 
 class TestLog:

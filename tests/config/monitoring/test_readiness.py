@@ -85,8 +85,9 @@ class TestReady:
         assert failed["redis"] == "its memory is full, so nothing can be written to it"
 
     @pytest.mark.parametrize("process", heartbeats.PROCESSES)
-    def test_is_degraded_without_a_sign_of_life(self, ask, process):
-        redis().pexpire(heartbeats._key(process), heartbeats._KEPT_MS - 31_000)
+    @pytest.mark.parametrize("left", [heartbeats._KEPT_MS - 31_000, 0])
+    def test_is_degraded_without_a_sign_of_life(self, ask, process, left):
+        redis().pexpire(heartbeats._key(process), left)  # 0 deletes it
 
         assert ask() == (200, "degraded", {process: "no sign of life for 30 s"})
 

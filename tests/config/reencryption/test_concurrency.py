@@ -56,8 +56,8 @@ class TestBesideARunningService:
 
         def rotate_first(ciphertext):
             if not rotated and ciphertext == endpoint.secret_ciphertext:
-                at = timezone.now()
-                rotated.append(endpoints.rotate_secret(endpoint=endpoint, by=BY, at=at, end_previous=True))
+                at, until = timezone.now(), endpoint.previous_secret_until
+                rotated.append(endpoints.rotate_secret(endpoint=endpoint, by=BY, at=at, end_previous=until))
             return key_of(ciphertext)
 
         keys(NEW, OLD)

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -90,6 +91,45 @@ class TestRotate:
             tokens.rotate(token=old, by=BY, at=NOW)
 
         assert (Token.objects.count(), AuditEntry.objects.count()) == (1, 1)
+
+
+@pytest.mark.django_db
+class TestIssueAgain:
+    """In place of a token to hand over that was lost on the way."""
+
+    @pytest.fixture
+    def others(self):
+        """Tokens that are not lost; a day old, two days, and so on."""
+        account = IntegratorFactory.create()
+        lost = {"integrator": account, "to_hand_over": True}
+        changes: list[dict[str, Any]] = [
+            lost | {"to_hand_over": False},  # a member's own
+            lost | {"last_used_at": NOW},
+            lost | {"revoked_at": NOW},
+            lost | {"expires_at": NOW + timedelta(hours=24)},  # was issued again
+            lost | {"environment": Environment.SANDBOX},
+            lost | {"integrator": IntegratorFactory.create()},
+        ]
+        return [TokenFactory.create(at=NOW - timedelta(days=day), **each) for day, each in enumerate(changes, 1)]
+
+    def issue_again(self, account):
+        before = list(Token.objects.order_by("pk").values())
+        issued = tokens.issue_again(integrator=account, environment=Environment.LIVE, by=BY, at=NOW)
+        after = Token.objects.exclude(pk=issued.pk).order_by("pk").values()
+        assert (issued.to_hand_over, valid(issued)) == (True, True)
+        return [now["id"] for then, now in zip(before, after, strict=True) if then != now]
+
+    def test_ends_the_newest_of_those_that_were_never_used_and_no_other(self, others):
+        account = others[0].integrator
+        ages = (timedelta(days=30), timedelta(days=20))
+        _older, lost = (TokenFactory.create(integrator=account, to_hand_over=True, at=NOW - age) for age in ages)
+
+        assert self.issue_again(account) == [lost.pk]
+        lost.refresh_from_db()
+        assert lost.expires_at == NOW + timedelta(hours=24)
+
+    def test_ends_none_where_none_was_lost(self, others):
+        assert self.issue_again(others[0].integrator) == []
 
 
 @pytest.mark.django_db

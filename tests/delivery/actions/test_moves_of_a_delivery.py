@@ -362,7 +362,8 @@ class TestAccept:
         with pytest.raises(OfferExpired):
             do(deliveries.accept, delivery, driver=DriverFactory.create())
 
-        assert Delivery.objects.get(pk=delivery.pk).driver is None
+        expired = Delivery.objects.get(pk=delivery.pk)
+        assert (expired.driver, expired.status_name) == (None, "Offer expired")
 
 
 @pytest.mark.django_db

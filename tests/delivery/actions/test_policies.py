@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from delivery.actions import arrivals, deliveries, moves, proofs, stops
 from delivery.actions.proofs import Proof
@@ -116,12 +116,33 @@ class TestRetry:
         with pytest.raises(StopNotOpen):
             fail(delivery)
 
+    def test_has_its_latest_reason_in_the_language_of_who_reads_it(self, delivery):
+        told = []
+        for code in ("ABSENT", "CLOSED"):
+            fail(delivery, code=code)
+            with translation.override("pt-br"):
+                changes = list(delivery.transitions.order_by("pk"))
+                told.append([reason for reason in Delivery.objects.get().reasons_of(changes) if reason])
+
+        assert told == [["Ninguém no local"], ["Nobody there", "Local fechado"]]
+
     def test_keeps_the_first_code_where_the_second_attempt_delivers(self, delivery):
         fail(delivery)
         do(deliveries.deliver, delivery, point="B")
 
         stop = Stop.objects.get(delivery=delivery, index=0)
         assert (stop.status, stop.failure_code) == ("DELIVERED", "ABSENT")
+
+    def test_tells_the_latest_reason_in_the_readers_language_and_the_one_before_as_it_was_recorded(self, delivery):
+        told = []
+        for code in ("ABSENT", "CLOSED"):
+            with translation.override("pt-br"):
+                fail(delivery, code=code)
+            with translation.override("en"):
+                fresh = Delivery.objects.get(pk=delivery.pk)
+                told.append(fresh.reasons_of([*fresh.transitions.all()])[3:])
+
+        assert told == [["Nobody there"], ["Ninguém no local", "Place closed"]]
 
     def test_ends_with_a_cancellation_as_any_delivery(self, delivery):
         fail(delivery)
@@ -241,14 +262,6 @@ class TestInstruct:
         entry = AuditEntry.objects.get(action="failure_answered")
         assert (entry.subject, entry.by) == (f"{delivery.pk} B LEAVE", BY)
         assert delivery.events.count() == delivery.transitions.count()
-
-    def test_is_recorded_once_where_it_is_sent_twice(self, delivery):
-        for _twice in range(2):
-            self.instruct(delivery, OnFailure.RETRY)
-        self.instruct(delivery, OnFailure.LEAVE)
-        self.instruct(delivery, OnFailure.RETRY)
-
-        assert list(StopChange.objects.values_list("answer", flat=True)) == ["RETRY", "LEAVE", "RETRY"]
 
     @pytest.mark.parametrize("options", [Options(), RETRY, LEAVE])
     def test_is_refused_before_a_failure(self, options):

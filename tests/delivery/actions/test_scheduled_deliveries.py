@@ -79,12 +79,13 @@ class TestRequest:
 
     def test_keeps_the_moments_that_were_asked_for(self):
         pickup = Window(NOW + 60 * MINUTE, NOW + 90 * MINUTE)
-        stops = [Window(NOW + 70 * MINUTE, NOW + 120 * MINUTE), Window(None, NOW + 150 * MINUTE), Window()]
+        stops = [Window(NOW + 70 * MINUTE, NOW + 120 * MINUTE), Window(None, NOW + 150 * MINUTE)]
+        was_ready = Window(NOW - MINUTE)
 
-        delivery = Delivery.objects.get(pk=scheduled(pickup=pickup, dropoffs=stops, at=NOW).pk)
+        delivery = Delivery.objects.get(pk=scheduled(pickup=pickup, dropoffs=[*stops, was_ready], at=NOW).pk)
 
         assert delivery.window == pickup
-        assert [stop.window for stop in delivery.ordered_stops] == stops
+        assert [stop.window for stop in delivery.ordered_stops] == [*stops, Window()]
         assert delivery.deadline_at == NOW + 150 * MINUTE
 
     @pytest.mark.parametrize(("ready", "first", "begins"), [(60, None, 60), (None, 90, 90), (60, 90, 90), (90, 60, 90)])
@@ -112,10 +113,12 @@ class TestOffer:
     def test_is_expected_later_once_a_driver_is_near(self):
         delivery = scheduled(50 * MINUTE, at=NOW)
         DriverFactory.create(at_point=PICKUP)
+        DriverFactory.create(**AT_15_MINUTES)
 
         schedule.plan(at=NOW)
 
-        assert Delivery.objects.get(pk=delivery.pk).offer_at == NOW + 40 * MINUTE
+        found = Delivery.objects.get(pk=delivery.pk)
+        assert (found.offer_at, found.offer_expires_at) == (NOW + 40 * MINUTE, NOW + 100 * MINUTE)
 
     def test_is_in_the_history_and_is_no_event(self):
         delivery = scheduled(120 * MINUTE, at=NOW)

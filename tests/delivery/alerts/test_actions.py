@@ -580,6 +580,7 @@ class TestReportTrouble:
 
         assert alerts.tell_trouble(at=now) == 0
         assert alerts.tell_trouble(at=now + timedelta(minutes=2)) == 1
+        assert AuditEntry.objects.get(action="alert_times_set").subject == "4 min, 1 min"
 
     def test_times_of_a_suspended_account_stay(self, endpoint):
         integrators.suspend(integrator=endpoint.integrator, reason="unpaid", by=BY, at=NOW())

@@ -52,7 +52,9 @@ def push(delivery):
 
 class TestPush:
     def test_sends_what_only_the_phone_can_read(self, service):
-        browser, delivery = subscribed(service.url), DeliveryFactory.create(stops=2)
+        requested = timezone.now() - timedelta(minutes=30)
+        browser, delivery = subscribed(service.url), DeliveryFactory.create(stops=2, accepted=True, at=requested)
+        deliveries.release(delivery=delivery, by=BY, at=timezone.now())  # it is offered for an hour again
 
         push(delivery)
 

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from common.pages.page_updates import STREAM
-from delivery.actions import deliveries, moves
+from delivery.actions import deliveries, drivers, moves
 from delivery.drivers import state
 from delivery.geo.distance import Point
 from delivery.lifecycle import Mode
@@ -64,6 +64,15 @@ class TestDuty:
         assert answer["driver"]["reportsHere"]
         assert [item["deliveryId"] for item in answer["offers"]] == [str(delivery.pk)]
 
+    @pytest.mark.parametrize(("on_duty", "has_route"), [(True, False), (False, True), (False, False)])
+    def test_or_a_route_lets_the_phone_report(self, on_duty, has_route):
+        ana = phone()
+        if has_route:
+            DeliveryFactory.create(accepted=True, driver=ana.driver)
+        drivers.set_duty([ana.driver], on_duty=on_duty)
+
+        assert ana.state()["driver"]["reportsHere"] is (on_duty or has_route)
+
     def test_does_not_end_with_a_route(self):
         ana, delivery = phone(), offer()
         ana.post(f"offers/{delivery.pk}/accept/")
@@ -95,6 +104,24 @@ class TestOffers:
         assert shown["shop"] == delivery.integrator.name
         assert "contacts" not in str(shown)
         assert delivery.contact_phone not in str(shown)
+
+    @pytest.mark.parametrize(
+        ("packages", "parcels"),
+        [
+            ([], None),
+            ([{"description": "Flowers"}], {"count": 1, "largestCm": [], "kg": None}),
+            ([{"height": 10, "weight": None, "quantity": None}], {"count": 1, "largestCm": [10], "kg": None}),
+            ([{"weight": 2.5, "quantity": 2}, {"weight": 1}], {"count": 3, "largestCm": [], "kg": 6}),
+            (
+                [{"height": 20, "width": 40, "length": 30, "quantity": 3}, {"height": 1, "width": 2, "length": 50}],
+                {"count": 4, "largestCm": [50, 2, 1], "kg": None},
+            ),
+        ],
+    )
+    def test_say_how_many_parcels_there_are_how_large_and_how_heavy(self, packages, parcels):
+        DeliveryFactory.create(payload=validated_payload(stops=1, packages=packages))
+
+        assert phone().state()["offers"][0]["parcels"] == parcels
 
     def test_hide_amounts_without_a_share(self):
         offer()
@@ -303,6 +330,8 @@ class TestAccept:
 
         assert answers == [200, 200]
         assert delivery.transitions.filter(trigger="accept").count() == 1
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
+        assert ana.post(f"offers/{delivery.pk}/accept/").json()["code"] == "move_refused"
 
     def test_tells_the_loser_why(self):
         ana, bia, delivery = phone(), phone(), offer()

@@ -223,6 +223,17 @@ class TestCancellation:
         assert not DriverPosition.objects.filter(recorded_at__range=waiting).exists()
         assert not Simulation.objects.exists()
 
+    def test_by_a_call_makes_the_driver_return(self, now, client_of):
+        delivery = request(at=now - timedelta(seconds=60))
+        advance(until=now)
+
+        answer = client_of(delivery.token).post(f"/api/cancel-delivery/{delivery.pk}", {})
+        advance()
+
+        assert answer.status_code == 200
+        assert statuses(delivery) == [P, A, C, F, F]
+        assert not Simulation.objects.exists()
+
     def test_of_a_dispatcher_leaves_the_return_to_people(self, now):
         delivery = request(at=now)
         advance(until=now + timedelta(seconds=60))

@@ -226,13 +226,16 @@ class TestStanding:
 
         assert linked() == ["A-1"]
 
-    def test_of_a_test_cancellation_does_not_concern_a_live_note(self, seller):
-        send_invoice(seller, nfe_xml().encode())
+    @pytest.mark.parametrize("before", ["", cancellation(access_key(2))])
+    def test_of_a_test_cancellation_does_not_concern_a_live_note(self, seller, before):
+        for key in (ACCESS_KEY, access_key(2)):
+            send_invoice(seller, nfe_xml(key=key).encode())
+        raw = cancellation_file(environment="2").replace("<retEvento>", f"{before}<retEvento>")
 
         with pytest.raises(InvalidInvoice, match="ambiente de testes"):
-            send_invoice(seller, cancellation_file(environment="2").encode())
+            send_invoice(seller, raw.encode())
 
-        assert linked() == ["A-1"]
+        assert linked() == ["A-1", "A-1"]
 
     @pytest.mark.parametrize(
         ("environment", "doubts"), [(Environment.LIVE, ["test_invoice"]), (Environment.SANDBOX, [])]

@@ -39,11 +39,12 @@ class TestKeys:
     def test_are_no_more_than_allowed(self, carrier, monkeypatch):
         monkeypatch.setattr(carriers, "MOST_VALID", 2)
         issue = partial(carriers.issue_key, carrier=carrier, by=BY, at=timezone.now())
+        carriers.revoke_key(key=issue()[0], by=BY, at=timezone.now())
 
         results = overlap(issue, issue)
 
         assert isinstance(results[1], TooManyKeys)
-        assert CarrierKey.objects.count() == 2
+        assert CarrierKey.objects.filter(revoked_at=None).count() == 2
 
 
 class TestName:

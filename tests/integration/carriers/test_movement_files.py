@@ -1,6 +1,7 @@
 """Files of events in the admin: what they say, their preview, and that nothing is written before it is confirmed."""
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -187,6 +188,11 @@ class TestFile:
 
         assert faults == []
         assert str(timezone.localtime(event.happened_at)) == "2026-11-05 23:59:59-03:00"
+
+    def test_refuses_a_day_that_has_not_begun(self, admin_client, order):
+        day = timezone.localdate() + timedelta(days=2)
+
+        assert "Linha 2, ocorrido em" in text_of(upload(admin_client, f"{API}AA1,collected,{day},,,,\n"))
 
     def test_moves_no_test_order(self, admin_client, seller):
         create_order(seller, "sandbox", trackingCode="TEST")

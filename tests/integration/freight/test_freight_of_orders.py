@@ -75,6 +75,12 @@ class TestFreightOfAnOrder:
         assert "^FDCEP 40020-000^FS" in label
         assert "^FD40020000^FS" in label
 
+    def test_of_an_order_from_before_volumes_is_for_one(self, seller, origin):
+        order = create_order(seller, **_PARCELS)
+        order.stated_volumes = None  # the database refuses the change
+
+        assert (order.package.weight_g, order.package.declared_centavos) == (3000, 15_000)
+
     def test_insures_the_value_of_the_invoice_instead_of_the_cost(self, seller, origin):
         made = [
             create_order(seller, orderId=str(value), invoice=None if value is None else {"value": value})

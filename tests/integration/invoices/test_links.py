@@ -95,6 +95,17 @@ class TestUnlink:
         assert InvoiceLink.objects.count() == 0
 
 
+class TestUploadForAnOrder:
+    def test_links_it_to_a_note_that_has_none_yet_and_to_no_other(self, seller, order):
+        for each in (order, create_order(seller, orderId="A-2")):
+            invoices.receive(
+                seller=seller, environment="live", raw=nfe_xml(items=("X",)).encode(), order=each, by="maria",
+                at=timezone.now(),
+            )  # fmt: skip  # arguments
+
+        assert [*InvoiceLink.objects.values_list("order", "reason")] == [(order.pk, "by_hand")]
+
+
 class TestMarkVoid:
     def test_removes_the_links_and_keeps_why(self, order):
         invoice = send_invoice(order.seller, nfe_xml().encode())

@@ -381,17 +381,20 @@ class TestFile:
 
         assert [nfe.read(raw, access_key=access_key(number)).value for number in (1, 2, 3)] == [1, 2, 1]
 
-    def test_may_be_a_dce(self):
-        key = f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:]}"
-        raw = (
-            '<dceProc versao="1.00" xmlns="http://www.portalfiscal.inf.br/dce"><DCe>'
-            f'<infDCe versao="1.00" Id="DCe{key}"><ide><mod>99</mod><serie>1</serie><nDC>7</nDC></ide>'
+    def test_may_be_dces(self):
+        key, other = (f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:-1]}{digit}" for digit in (7, 8))
+        notes = [
+            f'<DCe><infDCe versao="1.00" Id="DCe{each}"><ide><mod>99</mod><serie>1</serie><nDC>7</nDC></ide>'
             "<emit><CPF>52998224725</CPF></emit><total><vDC>20.00</vDC></total></infDCe></DCe>"
-            f"<protDCe><infProt><chDCe>{key}</chDCe><cStat>100</cStat></infProt></protDCe></dceProc>"
-        )
+            f"<protDCe><infProt><chDCe>{each}</chDCe><cStat>{status}</cStat></infProt></protDCe>"
+            for each, status in ((key, "100"), (other, "101"))
+        ]
 
-        read = nfe.read(raw.encode())
+        read, second = nfe.read_file(
+            f'<dceProc versao="1.00" xmlns="http://www.portalfiscal.inf.br/dce">{"".join(notes)}</dceProc>'.encode()
+        ).notes
 
+        assert (second.access_key, second.protocol) == (other, "101")
         assert (read.access_key, read.models, read.number, read.value) == (key, {"99"}, "7", Decimal("20.00"))
         assert (read.issuer_document, read.protocol, read.layout) == ("52998224725", "100", "1.00")
 
@@ -448,6 +451,18 @@ class TestVoid:
 
         for beside in (answer, answer.replace(ACCESS_KEY, ""), f"<procEventoNFe>{answer}</procEventoNFe>"):
             assert nfe.read(nfe_xml(beside=beside).encode()).is_void == is_void
+
+    def test_of_one_of_several_notes_is_said_by_its_own_key_alone(self):
+        two = [nfe_xml(key=access_key(number), status="") for number in (1, 2)]
+        notes = "".join(text[text.index("<NFe>") : text.index("</nfeProc>")] for text in two)
+        without_a_key = (
+            OLD_CANCELLATION.replace(f"<chNFe>{ACCESS_KEY}</chNFe>", ""),
+            "<protNFe><infProt><cStat>100</cStat></infProt></protNFe>",
+        )
+
+        read = nfe.read_file(f"<nfeProc>{notes}{''.join(without_a_key)}</nfeProc>".encode()).notes
+
+        assert [(note.protocol, note.is_void) for note in read] == [("", False)] * 2
 
     def test_is_not_what_the_cancellation_of_another_note_says(self):
         assert not nfe.read(nfe_xml(beside=cancellation(access_key(2))).encode()).is_void

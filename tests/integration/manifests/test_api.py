@@ -100,7 +100,8 @@ class TestCreateManifest:
         assert Manifest.objects.count() == ManifestEntry.objects.count() == 1
 
     def test_refuses_orders_that_are_cancelled_collected_unknown_or_foreign(self, api, made, other_seller):
-        _waiting, cancelled, collected = made("A-1", "A-2", "A-3")
+        _waiting, cancelled, collected, _handed_over = made("A-1", "A-2", "A-3", "A-4")
+        api.post(of(opened(api, "A-4"), "close"))
         create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
         orders.cancel(order=cancelled, by=BY, at=timezone.now())
         orders.move(order=collected, to=Status.COLLECTED, by=BY, at=timezone.now())
@@ -108,6 +109,7 @@ class TestCreateManifest:
         for code, status, expected in [
             ("A-2", 409, "order_cancelled"),
             ("A-3", 409, "order_not_pending"),
+            ("A-4", 409, "order_not_pending"),
             ("A-9", 404, "order_not_found"),
             ("B-1", 404, "order_not_found"),
         ]:
@@ -115,7 +117,7 @@ class TestCreateManifest:
 
             assert_refused(response, status, expected)
             assert f"'{code}'" in response.json()["message"]
-        assert not Manifest.objects.exists()
+        assert not Manifest.objects.filter(closed_at=None).exists()
 
     def test_refuses_more_orders_than_a_manifest_has(self, api):
         assert_refused(post(api, *(f"A-{number}" for number in range(101))), 422, "invalid_payload")

@@ -231,6 +231,16 @@ class TestForgottenOrder:
         assert not Message.objects.filter(kind=Kind.ORDER).exists()
         assert not ReceiverMail.objects.exists()
 
+    def test_leaves_those_of_other_orders(self, mailbox, seller, order):
+        other = create_order(seller, orderId="A-2", receiver=receiver())
+        for each in (order, other):
+            move(each, Status.COLLECTED)
+
+        receiver_mails.forget([order.pk])
+
+        (kept,) = ReceiverMail.objects.all()
+        assert (kept.order, Message.objects.get().pk) == (other, kept.message)
+
 
 class TestCosts:
     def test_are_no_statement_for_sellers_without_mails(self, mailbox, seller, order, django_assert_num_queries):

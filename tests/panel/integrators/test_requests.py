@@ -149,6 +149,21 @@ class TestReceivers:
         assert self.offered(member, url) == {}
 
 
+class TestPickupOfBefore:
+    def test_is_that_of_the_newest_delivery_that_is_not_anonymised(self, member, url, quoted, shop):
+        names = []
+        member.post(url("request"), quoted)
+        for changes in (
+            {"forgotten_at": None},
+            {"contact_name": "", "contact_phone": "", "forgotten_at": timezone.now()},
+        ):
+            with forgetting():
+                Delivery.objects.filter(pk=newest().pk).update(**changes)
+            names.append(member.get(url("request")).context["form"].pickup.initial["name"])
+
+        assert names == ["Loja", shop.delivery.contact_name]
+
+
 class TestWindows:
     """Without a driver whose position is known the lead is 31 minutes."""
 
@@ -179,19 +194,25 @@ class TestWindows:
         assert "and its route is offered to drivers." in answer.content.decode()
 
     @pytest.mark.parametrize(
-        ("changes", "refusal"),
+        ("changes", "field", "refusal"),
         [
-            ({"c_deadline_at": 200}, "There is no point C: fill it in, or clear this."),
-            ({"a_deadline_at": 15}, "at least 10 minutes after it is ready, and 20 minutes from now"),
-            ({"a_ready_at": 60, "b_deadline_at": 70}, "The deadline of a drop-off is at least 20 minutes after"),
-            ({"a_ready_at": 31 * 24 * 60}, "At most 30 days ahead."),
+            ({"c_deadline_at": 200}, "c_deadline_at", "There is no point C: fill it in, or clear this."),
+            ({"a_deadline_at": 15}, "a_deadline_at", "at least 10 minutes after it is ready, and 20 minutes from now"),
+            ({"a_ready_at": 60, "b_deadline_at": 70}, "b_deadline_at", "deadline of a drop-off is at least 20 minutes"),
+            ({"a_ready_at": 60, "d_deadline_at": 70}, "d_deadline_at", "deadline of a drop-off is at least 20 minutes"),
+            ({"a_ready_at": 31 * 24 * 60}, "a_ready_at", "At most 30 days ahead."),
         ],
     )
-    def test_that_break_a_rule_are_refused_beside_their_fields(self, member, url, quoted, changes, refusal):
-        answer = member.post(url("request"), quoted | {name: self.local(minutes) for name, minutes in changes.items()})
+    def test_that_break_a_rule_are_refused_beside_their_fields(self, member, url, quoted, changes, field, refusal):
+        """C may be left empty before D."""
+        moments = {name: self.local(minutes) for name, minutes in changes.items()}
+        place = {"d-position": "{}, {}".format(*DROPOFFS[1])} if "d_deadline_at" in moments else {}
+
+        answer = member.post(url("request"), quoted | moments | place)
 
         assert answer.status_code == 422
         assert refusal in answer.content.decode()
+        assert [*answer.context["form"].windows.errors] == [field]
         assert Delivery.objects.count() == 1
 
     def test_of_another_moment_have_another_quote(self, member, url, quoted):

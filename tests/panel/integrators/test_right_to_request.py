@@ -84,3 +84,10 @@ def test_what_the_person_is_told_and_tests_remain(without_right, shop, url):
     sent = [without_right.post(url(page)).status_code for page in ("alerts_choose", "alerts_test", "webhook_test")]
 
     assert sent == [302] * 3
+
+
+def test_is_always_that_of_owners(without_right, shop, url):
+    assert without_right.get(url("request")).status_code == 403
+    shop.integrator.memberships.update(role=Role.OWNER)
+
+    assert without_right.get(url("request")).status_code == 200
