@@ -179,7 +179,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "common/webhooks/replays.py:_replay_batch": (f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",),
     "delivery/actions/forgetting.py:_forget_whole": (_ORDER_ONLY,),
-    "delivery/actions/forgetting.py:forget_pickups_of": (_ORDER_ONLY,),
+    "delivery/actions/forgetting.py:_forget_pickups": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:_delete_photos": (
         f"{_DELIVERY}TestForgetting::test_deletes_a_photo_that_is_being_added",
     ),

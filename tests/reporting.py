@@ -1,6 +1,7 @@
 """What a run of the tests prints beside pytest's own output: failures at once, the time of each part, what was not run.
 
 Loaded with `-p`. Under pytest-xdist it works in the controller, and in the workers it ends what hangs.
+Makes the file that LATER_PARTS_BEGUN names when the first part after the unit tests has begun.
 """
 
 import faulthandler
@@ -11,6 +12,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 from _pytest.terminal import TerminalReporter
@@ -112,7 +114,10 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if _terminal is None:
         return
     stop = report.stop or time.time()  # none for the test that a worker died of
-    part = _parts.setdefault(part_of(report.nodeid), _Part(report.start or stop))
+    name = part_of(report.nodeid)
+    if name in _LATER_PARTS and name not in _parts and (mark := os.environ.get("LATER_PARTS_BEGUN")):
+        Path(mark).touch()
+    part = _parts.setdefault(name, _Part(report.start or stop))
     part.start, part.stop = min(part.start, report.start or stop), max(part.stop, stop)
     part.seconds += report.duration
     _files[report.nodeid.partition("::")[0]] += report.duration

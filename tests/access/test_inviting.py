@@ -51,6 +51,14 @@ class TestInvite:
 
         assert (Invitation.objects.count(), Message.objects.count()) == (1, 1)
 
+    def test_is_open_until_the_moment_at_which_it_expires(self, invite):
+        invite()
+        found = Invitation.objects.get()
+
+        states = [found.state(at=found.expires_at - timedelta(microseconds=number)) for number in (1, 0)]
+
+        assert states == ["open", "expired"]
+
     def test_renews_an_expired_one(self, invite):
         invite()
         Invitation.objects.update(expires_at=timezone.now() - timedelta(days=1))

@@ -1,11 +1,14 @@
 """Malformed ids, page numbers and texts in requests to the admin: refused, never a 500, nothing written."""
 
+from contextlib import nullcontext
+
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.urls import NoReverseMatch, reverse
 
 from access import sessions
+from tests.access.test_rights_by_url import nothing_rendered
 
 MALFORMED = ["x", "-1", "", "%", "0", "1" * 5000, "a\0b", "00000000-0000-0000-0000-00000000000g", "null", "1e9"]
 SCREENS = sorted(admin.site._registry, key=lambda model: model._meta.label_lower)
@@ -51,7 +54,9 @@ class TestScreen:
     def test_a_page_of_the_list(self, browser, model):
         url = reverse(label(model, "changelist"))
 
-        statuses = {browser.get(url, {"p": text, "q": text}).status_code for text in MALFORMED}
+        # What a list shows of its address is the same for all of them.
+        with nothing_rendered() if model is not SCREENS[0] else nullcontext():
+            statuses = {browser.get(url, {"p": text, "q": text}).status_code for text in MALFORMED}
 
         assert statuses <= {200, 302, 400}
 

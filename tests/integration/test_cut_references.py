@@ -49,6 +49,15 @@ def note(seller):
     return make
 
 
+def test_of_several_notes_are_all_linked_to_an_order_that_comes_later(seller, order):
+    for number in range(2):
+        send_invoice(seller, nfe_xml(key=access_key(number), items=(CUT,), recipient=MARIA).encode())
+
+    order(FIRST, MARIA)
+
+    assert links() == [(FIRST, "cut_reference")] * 2
+
+
 class TestMeans:
     @pytest.mark.parametrize("is_first", [True, False], ids=["note first", "order first"])
     @pytest.mark.parametrize(

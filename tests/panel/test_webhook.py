@@ -234,11 +234,14 @@ class TestFurtherEndpoints:
         assert why in response.content.decode()
 
     def test_are_not_added_over_five(self, member, url, shop):
+        offered = []
         for _number in range(4):
+            offered.append(member.get(url("webhook")).context["can_add"])
             add_endpoint(shop.token)
 
         response = member.post(url("webhook_add"), {"url": URL, "statuses": ["FAILED"]})
 
+        assert [*offered, member.get(url("webhook")).context["can_add"]] == [True] * 4 + [False]
         assert response.status_code == 422
         assert "There are 5 endpoints" in response.content.decode()
 

@@ -389,6 +389,8 @@ def there_and_back(world: World) -> list[tuple[Step, Step]]:
         (Step(devices.go_off_duty, {"driver": free["driver"]}), Step(devices.go_on_duty, {"device": free["device"]})),
         values(stops.change, "values", {"instructions": "Knock"}, {"instructions": "Ring"}, point="B",
                delivery=a.deliveries["requested"]),
+        values(stops.instruct, "answer", OnFailure.LEAVE, OnFailure.RETRY, point="D", instructions=None,
+               delivery=a.deliveries["collected"]),
         values(receivers.note, "receives", "Porter", "", stop=stop, hint=""),
         values(sellers.set_receiver_mails, "are_on", True, False, seller=s["seller"]),
         values(carriers.assign, "carrier", None, s["carrier"], orders=[new]),

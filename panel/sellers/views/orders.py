@@ -95,7 +95,7 @@ def _steps(order: Order) -> list[Step]:
     """The way of an order: without trouble the usual statuses, otherwise those that it had."""
     reached: dict[Status, datetime] = {}
     for entry in order.status_log.all():
-        reached.setdefault(Status(entry.status), entry.created_at)
+        reached.setdefault(Status(entry.status), entry.occurred_at)
     current = Status(order.status)
     way = _WAY if current in _WAY else tuple(reached)
     place = way.index(current)

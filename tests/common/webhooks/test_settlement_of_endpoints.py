@@ -70,6 +70,15 @@ class TestEndpoint:
             endpoint.refresh_from_db()
             assert endpoint.last_success_at == NOW + timedelta(seconds=0 if seconds <= 1 else seconds)
 
+    @pytest.mark.parametrize("failures", [0, 3])
+    def test_the_last_success_is_the_moment_at_which_its_request_was_sent(self, first, endpoint, failures):
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=failures)
+
+        settle(OUTBOX, [(claim(at=NOW)[first.pk], Result(**OK, at=NOW))], at=NOW + timedelta(seconds=8))
+
+        endpoint.refresh_from_db()
+        assert (endpoint.failures, endpoint.last_success_at) == (0, NOW)
+
     def test_410_switches_off_and_keeps_the_events(self, first, endpoint):
         attempt(first, {"status_code": 410}, at=NOW)
 

@@ -4,8 +4,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from common.cached import Cached
+from common.connections import redis
 from common.observability import metrics
-from config.monitoring import exposition, readiness
+from config.monitoring import exposition, readiness, requests
 
 TOKEN = "a-token-of-prometheus-for-these-tests"
 
@@ -17,7 +18,17 @@ def metrics_token(settings):
 
 
 @pytest.fixture
-def scrape(client, metrics_token, monkeypatch):
+def _nothing_counted():
+    """Forget what former tests of this process have counted: thousands of samples, which take a second to read."""
+    for metric in metrics.REGISTRY._collector_to_names:
+        metric.clear()  # type: ignore[attr-defined]  # every one that counts has it
+    requests._children.cache_clear()
+    redis().delete(metrics.KEY)
+    metrics.shared.cache_clear()
+
+
+@pytest.fixture
+def scrape(_nothing_counted, client, metrics_token, monkeypatch):
     """The value of each sample by its name and the values of its labels, these in the order of the labels' names.
 
     With what this process has counted since the last scrape.

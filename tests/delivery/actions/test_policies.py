@@ -263,14 +263,6 @@ class TestInstruct:
         assert (entry.subject, entry.by) == (f"{delivery.pk} B LEAVE", BY)
         assert delivery.events.count() == delivery.transitions.count()
 
-    def test_is_recorded_once_where_it_is_sent_twice(self, delivery):
-        for _twice in range(2):
-            self.instruct(delivery, OnFailure.RETRY)
-        self.instruct(delivery, OnFailure.LEAVE)
-        self.instruct(delivery, OnFailure.RETRY)
-
-        assert list(StopChange.objects.values_list("answer", flat=True)) == ["RETRY", "LEAVE", "RETRY"]
-
     @pytest.mark.parametrize("options", [Options(), RETRY, LEAVE])
     def test_is_refused_before_a_failure(self, options):
         delivery = asking_for(options, collected=True)

@@ -180,19 +180,21 @@ class TestReverse:
         assert [item.partition("=@")[0] for item in response["Rota-Estimate"].split(", ")] == ["b", "c", "dropoff"]
 
     def test_is_collected_point_by_point(self, api, request_of):
-        delivery = request_of(None, None, deliveryMode="REVERSE", moves=["accept"])
+        delivery = request_of(None, None, None, deliveryMode="REVERSE", moves=["accept"])
 
         first = api.post(MOVE.format(delivery, "collect/B"), {}).json()
         second = api.post(MOVE.format(delivery, "fail/C"), {"code": "CLOSED"}).json()
+        third = api.post(MOVE.format(delivery, "collect/D"), {}).json()
         end = api.post(MOVE.format(delivery, "return"), {}).json()
 
         statuses = [
-            (b["status"], b["route"]["status"], [o["status"] for o in b["orders"]]) for b in (first, second, end)
+            (b["status"], b["route"]["status"], [o["status"] for o in b["orders"]]) for b in (first, second, third, end)
         ]
         assert statuses == [
-            ("COLLECTED", "COLLECTED", ["COLLECTED", "ACCEPT"]),
-            ("COLLECTED", "RETURNING", ["COLLECTED", "FAILED"]),
-            ("DELIVERED", "FINISHED", ["DELIVERED", "FAILED"]),
+            ("COLLECTED", "COLLECTED", ["COLLECTED", "ACCEPT", "ACCEPT"]),
+            ("COLLECTED", "COLLECTED", ["COLLECTED", "FAILED", "ACCEPT"]),
+            ("COLLECTED", "RETURNING", ["COLLECTED", "FAILED", "COLLECTED"]),
+            ("DELIVERED", "FINISHED", ["DELIVERED", "FAILED", "DELIVERED"]),
         ]
         assert end["orders"][0]["closedAt"] == end["closedAt"]
         assert end["collectedAt"] == first["collectedAt"]

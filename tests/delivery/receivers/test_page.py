@@ -478,8 +478,8 @@ class TestReverse:
             (
                 "A driver is being looked for.",
                 "Ana is on the way to you, to collect.",
-                "has collected it and brings it to the shop.",
-                "has collected it and brings it to the shop.",
+                "The driver has collected it and brings it to the shop.",
+                "The driver has collected it and brings it to the shop.",
                 "What you sent has arrived at the shop.",
             ),
             strict=True,

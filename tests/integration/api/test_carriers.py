@@ -280,6 +280,7 @@ class TestKey:
         revoked = call(carrier[1], event()).json()
 
         assert (inactive["code"], revoked["code"]) == ("carrier_inactive", "invalid_key")
+        assert [each.code for each in RefusedCarrierCall.objects.all()] == ["carrier_inactive"]
         assert revoked["message"].startswith("Esta chave foi revogada")
         assert entries() == []
 

@@ -311,8 +311,9 @@ class TestWarnings:
     )
     def test_compare_the_value_with_that_of_an_order_of_this_invoice(self, api, seller, invoice, doubts):
         create_order(seller, orderId="C-1", invoice=invoice)
+        create_order(seller, orderId="D-1")
 
-        assert codes_of(upload(api, nfe_xml(items=("C-1",)).encode())) == doubts
+        assert codes_of(upload(api, nfe_xml(items=("A-1", "C-1", "D-1")).encode())) == doubts
 
     def test_find_the_order_of_a_cut_reference(self, api, seller):
         create_order(seller, orderId=LONG, orderCost="150.50", invoice={"value": 1})

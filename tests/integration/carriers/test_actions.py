@@ -63,15 +63,15 @@ class TestFind:
 
 class TestAssign:
     def test_writes_who_did_it_for_each_order_that_changes(self, seller, carrier):
-        first, second = (create_order(seller, orderId=code) for code in ("A-1", "A-2"))
+        first, second, third = (create_order(seller, orderId=code) for code in ("A-1", "A-2", "A-3"))
         assign(carrier, first)
 
-        changed = assign(carrier, first, second)
+        changed = assign(carrier, first, second, third)
 
-        assert changed == [second]
-        assert [order.carrier for order in Order.objects.all()] == [carrier, carrier]
-        rows = Assignment.objects.values_list("order", "carrier", "assigned_by")
-        assert [*rows] == [(first.pk, carrier.pk, BY), (second.pk, carrier.pk, BY)]
+        assert changed == [second, third]
+        assert [order.carrier for order in Order.objects.all()] == [carrier] * 3
+        rows = Assignment.objects.order_by("pk").values_list("order", "carrier", "assigned_by")
+        assert [*rows] == [(order.pk, carrier.pk, BY) for order in (first, second, third)]
 
     def test_takes_an_order_from_its_carrier(self, seller, carrier):
         order = create_order(seller)

@@ -1,5 +1,7 @@
 """Linking and unlinking orders and invoices by hand, and its history."""
 
+from decimal import Decimal
+
 import pytest
 from django.utils import timezone
 
@@ -118,3 +120,25 @@ class TestMarkVoid:
             ("linked", "reference", ""), ("unlinked", "by_hand", "Cancelada no portal"),
             ("marked_void", "by_hand", "Cancelada no portal"),
         ]  # fmt: skip  # a table
+
+
+class TestValueOfOrders:
+    """Of which an invoice covers several: what the second one says counts as what the first one says."""
+
+    @pytest.mark.parametrize("first", ["A-1", "A-2"])
+    @pytest.mark.parametrize(
+        ("stated", "has_another_note", "value"),
+        [(None, False, "300"), ("310.50", False, "310.50"), (None, True, None), ("310.50", True, "310.50")],
+    )
+    def test_is_what_one_states_or_the_costs_of_all_unless_one_has_another_note(
+        self, seller, first, stated, has_another_note, value
+    ):
+        for code in ("A-1", "A-2"):
+            says = code != first and stated is not None
+            create_order(seller, orderId=code, invoice={"value": stated} if says else None)
+        invoice = send_invoice(seller, nfe_xml(items=["A-1", "A-2"]).encode())
+        if has_another_note:
+            other = "A-1" if first == "A-2" else "A-2"
+            send_invoice(seller, nfe_xml(key=access_key(2), items=[other]).encode())
+
+        assert invoice.value_of_orders == (None if value is None else Decimal(value))

@@ -140,6 +140,7 @@ class TestContent:
         company.save()
         order = create_order(seller)
         waiting = labels_of(order)[0]
+        seller.companies.update(name="")
 
         orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
 
@@ -148,7 +149,9 @@ class TestContent:
         assert waiting.address == ("Avenida Paulista, 1578", "Loja 1 - Bela Vista", "São Paulo/SP")
         assert re.fullmatch(r"Prazo: \d+ dias úteis após a coleta", waiting.deadline)
         order.refresh_from_db()
-        assert labels_of(order)[0].deadline == f"Entrega prevista até {order.promised_on:%d/%m/%Y}"
+        collected = labels_of(order)[0]
+        assert collected.deadline == f"Entrega prevista até {order.promised_on:%d/%m/%Y}"
+        assert collected.sender[0] == seller.name  # of a company without a name
 
     def test_names_the_carrier(self, seller):
         order = create_order(seller)

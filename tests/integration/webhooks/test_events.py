@@ -14,7 +14,7 @@ from integration.actions import orders
 from integration.actions.orders import Details
 from integration.lifecycle import Status
 from integration.models import Order, WebhookEndpoint, WebhookEvent, WebhookQueueItem
-from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, send_invoice
+from tests.integration.factories import BY, access_key, create_order, nfe_xml, send_invoice
 
 pytestmark = pytest.mark.django_db
 
@@ -84,13 +84,22 @@ class TestOrder:
         assert last["reason"] == {"code": "ABSENT", "text": None, "place": "Bahia"}
         assert last["occurredAt"] == happened_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
-    def test_is_told_with_its_invoices(self, seller):
-        send_invoice(seller, nfe_xml(items=["A-1"]).encode())  # before the order
+    @pytest.mark.parametrize("has_url", [True, False])
+    def test_is_told_with_all_of_its_invoices(self, seller, endpoint, has_url):
+        """Of several orders, and of those that are linked when the order is created."""
+        keys = [access_key(number) for number in range(2)]
+        for key in keys:
+            send_invoice(seller, nfe_xml(key=key, items=["A-1", "A-2"]).encode())
+        if not has_url:
+            set_url(endpoint, "")
 
-        order = create_order(seller)
-        move(order, "collected")
+        made = [create_order(seller, orderId=code) for code in ("A-1", "A-2")]
+        for order in made:
+            move(order, "collected")
+        feed.read(endpoint=endpoint, after=0, limit=10, at=timezone.now())
 
-        assert [each["invoices"] for each in bodies(order)] == [[ACCESS_KEY], [ACCESS_KEY]]
+        told = [[sorted(each["invoices"]) for each in bodies(order)] for order in made]
+        assert told == [[keys, keys]] * 2
 
     def test_leaves_no_event_if_its_transaction_is_rolled_back(self, seller):
         with transaction.atomic():

@@ -14,11 +14,13 @@ from django.utils import timezone
 from common import clock
 from delivery.lifecycle import Ending
 from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
+from integration.actions import orders
+from integration.lifecycle import Status as OrderStatus
 from integration.models import Seller
 from panel.filters import DeliveryFilter
 from tests.delivery.ended import Ended, insert
 from tests.delivery.scheduled import scheduled
-from tests.factories import DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, PickupPointFactory, TokenFactory
 from tests.integration.factories import create_order
 from tests.moments import at_each_midnight
 
@@ -163,6 +165,11 @@ class TestHome:
     def test_counts_the_deliveries_and_orders_of_each(self, shop, as_role):
         create_order(shop.seller)
         create_order(shop.seller, orderId="A-2", at=timezone.now() - timedelta(days=2))
+        failed = create_order(shop.seller, orderId="A-3", at=timezone.now() - timedelta(days=2))
+        for status, code in ((OrderStatus.COLLECTED, ""), (OrderStatus.DELIVERY_FAILED, "ABSENT")):
+            orders.move(
+                order=failed, to=status, by=BY, at=timezone.now(), details=orders.Details(reason_code=code)
+            )  # fmt: skip
         DeliveryFactory.create(token=shop.token, at=timezone.now() - timedelta(days=2))
         browser = as_role("member")
 
@@ -176,7 +183,7 @@ class TestHome:
 
         (found,), (store,) = page.context["shops"], page.context["stores"]
         assert (found.today, found.failed, found.under_way, found.late) == (1, 0, 2, 1)
-        assert (store.today, store.under_way, store.failed) == (1, 2, 0)
+        assert (store.today, store.under_way, store.failed) == (1, 2, 1)
         assert len(more) == len(queries)
 
 

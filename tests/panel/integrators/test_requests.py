@@ -149,6 +149,21 @@ class TestReceivers:
         assert self.offered(member, url) == {}
 
 
+class TestPickupOfBefore:
+    def test_is_that_of_the_newest_delivery_that_is_not_anonymised(self, member, url, quoted, shop):
+        names = []
+        member.post(url("request"), quoted)
+        for changes in (
+            {"forgotten_at": None},
+            {"contact_name": "", "contact_phone": "", "forgotten_at": timezone.now()},
+        ):
+            with forgetting():
+                Delivery.objects.filter(pk=newest().pk).update(**changes)
+            names.append(member.get(url("request")).context["form"].pickup.initial["name"])
+
+        assert names == ["Loja", shop.delivery.contact_name]
+
+
 class TestWindows:
     """Without a driver whose position is known the lead is 31 minutes."""
 

@@ -21,6 +21,7 @@ from tests.integration.factories import (
     BY,
     COMPANY,
     OTHER_COMPANY,
+    access_key,
     create_order,
     nfe_xml,
     order_body,
@@ -146,6 +147,30 @@ class TestPage:
             "Avenida Paulista", "01310-100", url("seller_invoice", seller, invoice.pk),
         ):  # fmt: skip  # a list
             assert text in page, text
+
+    def test_shows_the_way_with_the_moments_at_which_it_was_made(self, member, seller, order):
+        def steps():
+            found = member.get(url("seller_order", seller, order.pk)).context["steps"]
+            return [(step.status, step.at, step.is_ahead, step.is_current) for step in found]
+
+        out, failed = (order.created_at + timedelta(minutes=number) for number in (1, 2))
+        ways = []
+        for status, at in ((Status.OUT_FOR_DELIVERY, out), (Status.DELIVERY_FAILED, failed)):
+            details = orders.Details(reason="Chuva" if at == failed else "", happened_at=at)
+            orders.move(order=order, to=status, by=BY, at=at + timedelta(hours=5), details=details)
+            ways.append(steps())
+
+        assert ways == [
+            [
+                (Status.PENDING, order.created_at, False, False), (Status.COLLECTED, None, False, False),
+                (Status.IN_TRANSIT, None, False, False), (Status.OUT_FOR_DELIVERY, out, False, True),
+                (Status.DELIVERED, None, True, False),
+            ],
+            [
+                (Status.PENDING, order.created_at, False, False), (Status.OUT_FOR_DELIVERY, out, False, False),
+                (Status.DELIVERY_FAILED, failed, False, True),
+            ],
+        ]  # fmt: skip  # tables
 
     def test_shows_reason_and_place_of_a_move_and_the_receivers_page_while_it_works(self, member, seller, order):
         details = orders.Details(reason_code=Reason.OTHER, reason="Portão fechado", place="CD Cajamar")
@@ -362,6 +387,7 @@ class TestUploadOnThePageOfAnOrder:
 
     def test_offers_those_without_an_order_and_links_by_hand(self, member, seller, order):
         kept = send_invoice(seller, nfe_xml(items=["unknown"]).encode())
+        send_invoice(seller, nfe_xml(key=access_key(2), items=["unknown"], status="101").encode())  # void
         page = member.get(url("seller_order", seller, order.pk))
         found = member.get(url("seller_order", seller, order.pk), {"invoice": "123"})
 
