@@ -122,14 +122,15 @@ class TestFile:
         may_confirm = 'name="upload"' in preview.content.decode()
         assert (seller.reference in page, may_confirm, entries()) == (True, False, [])
 
-    def test_is_previewed_anew_when_an_order_has_moved(self, admin_client, order):
+    @pytest.mark.parametrize("to", [Status.DELIVERED, Status.COLLECTED])  # the file is refused, or moves nothing
+    def test_is_previewed_anew_when_an_order_has_moved(self, admin_client, order, to):
         preview = upload(admin_client, API + "AA1,collected,,,,,\n")
-        orders.move(order=order, to=Status.DELIVERED, by=BY, at=timezone.now())
+        orders.move(order=order, to=to, by=BY, at=timezone.now())
 
         page = text_of(confirm(admin_client, preview))
 
         assert "Orders have changed since the preview" in page
-        assert entries() == [("AA1", "delivered")]
+        assert entries() == [("AA1", to)]
 
     @pytest.mark.parametrize(
         ("raw", "told"),
