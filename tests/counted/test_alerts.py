@@ -431,6 +431,7 @@ def test_figures_of_a_digest(account, endpoint, of_endpoint, other, in_sandbox, 
             "the endpoint is off": (change(endpoint, **off), {"is_off": 1}),
             "a further one is off": (change(further, **off), {"is_off": 1}),
             "the endpoint fails": (change(endpoint, **failing), {"is_failing": 1}),
+            "it is off and failed before": (change(endpoint, **off, **failing), {"is_off": 1}),
         },
         not_={
             "requested today": partial(finished, created_at=MIDNIGHT),

@@ -1,5 +1,6 @@
 """What prices, places, drivers and limits of a call are decided by."""
 
+from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -156,8 +157,15 @@ def test_drivers_to_choose_from(of_delivery, at_place, account, other, rules):
     def declining(what):
         DeclinedOffer.objects.create(driver=of(), delivery=what, declined_at=NOON)
 
-    def holding(route):
-        of_delivery(route, driver=of())
+    def holding(route, **values):
+        of_delivery(route, driver=of(**values))
+
+    def with_further_phone():
+        device = of().devices.get()
+        further = copy(device, revoked_at=NOON)
+        PushSubscription.objects.create(device=further, ciphertext="x", created_at=NOON)
+
+    holding(RouteStatus.ACCEPTED)
 
     def found():
         ((_delivery, nearest),) = drivers.nearest_of_each([offered], at=NOON)
@@ -166,11 +174,11 @@ def test_drivers_to_choose_from(of_delivery, at_place, account, other, rules):
             "nearest": len(nearest),
             "pushed": len(pushed),
             "phones": PushSubscription.objects.of_drivers([each.pk for each in pushed], at=NOON).count(),
-            "others": len(drivers.others(offered, at=NOON, count=9)),
+            **Counter(type(why).__name__ for _driver, why in drivers.others(offered, at=NOON, count=9)),
             "free": len(drivers.nearest_of_each([sandbox], at=NOON)[0][1]),
         }
 
-    every, elsewhere = {"nearest": 1, "pushed": 1, "phones": 1}, {"others": 1}
+    every, elsewhere = {"nearest": 1, "pushed": 1, "phones": 1}, {"DriverNotEligible": 1}
     without_push = {"nearest": 1}
     simulated = {"environment": Environment.SANDBOX, "simulated_for": account}
     check(
@@ -188,7 +196,9 @@ def test_drivers_to_choose_from(of_delivery, at_place, account, other, rules):
             "far away": ({"latitude": NORTH}, elsewhere),
             "off duty": ({"on_duty": False}, elsewhere),
             "with another vehicle": ({"vehicle_type": VehicleType.CAR}, elsewhere),
-            "with a route": (partial(holding, RouteStatus.ACCEPTED), elsewhere),
+            "with a route": (partial(holding, RouteStatus.ACCEPTED), {"DriverHasOpenRoute": 1}),
+            "far away after a route": (partial(holding, RouteStatus.FINISHED, latitude=NORTH), elsewhere),
+            "with a further phone that is logged out": (with_further_phone, every),
             "simulated for the account": (simulated, {"free": 1}),
         },
         not_={"not working for us": {"active": False}, "simulated for another": simulated | {"simulated_for": other}},
@@ -243,6 +253,7 @@ def test_simulations(of_delivery, account, other, in_sandbox, monkeypatch):
             "due": int(owned.lock_due(account.pk, at=NOON) is not None),
             "next": int(owned.next_due() == NOON - HOUR),
             "after": int(owned.next_due(after=NOON) == NOON + TICK),
+            "again": int(owned.next_due(after=NOON) == NOON),
         }
 
     check(
@@ -251,6 +262,7 @@ def test_simulations(of_delivery, account, other, in_sandbox, monkeypatch):
         fit={
             "later": ({"due_at": NOON + HOUR}, {}),
             "due": ({}, {"owners": 1, "full": 1, "due": 1}),
+            "two": (lambda: [simulated(), simulated()], {"owners": 1, "full": 1, "due": 1}),
             "due first": ({"due_at": NOON - HOUR}, {"owners": 1, "full": 1, "due": 1, "next": 1}),
             "of another account": ({"integrator": other}, {"owners": 1}),
             "soon": ({"due_at": NOON + TICK}, {"full": 1, "after": 1}),

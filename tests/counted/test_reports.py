@@ -90,40 +90,40 @@ def test_endings_and_what_they_owe(of_delivery, own, driver):
         percents = {f"{each.charge} {each.percent:.0f}": each.amount for each in reports.charges(own(), NOVEMBER)}
         amounts = {charge: amount for charge, amount in line.amounts.items() if amount}
         assert sum(percents.values()) == sum(amounts.values()) == line.amount
-        return line.counts | percents
+        return line.counts | percents | {"charges": sum(each.deliveries for each in reports.charges(own(), NOVEMBER))}
 
     check(
         found,
         fit={
-            "delivered": (partial(of, finished), {"delivered": 1, "price 100": 1000}),
+            "delivered": (partial(of, finished), {"delivered": 1, "price 100": 1000, "charges": 1}),
             "delivered at one stop, failed at the other": (
                 partial(of, finished, has_failed_stop=True),
-                {"not_delivered": 1, "price 100": 1000},
+                {"not_delivered": 1, "price 100": 1000, "charges": 1},
             ),
             "delivered at the second attempt": (
                 partial(of, finished, retry_fee=50),
-                {"delivered": 1, "price 100": 1000, "retry 5": 50},
+                {"delivered": 1, "price 100": 1000, "retry 5": 50, "charges": 2},
             ),
             "failed and brought back": (
                 partial(of, finished, return_fee=60, **failed),
-                {"not_delivered": 1, "price 100": 1000, "return 6": 60},
+                {"not_delivered": 1, "price 100": 1000, "return 6": 60, "charges": 2},
             ),
             "cancelled while it was offered": (partial(of, cancelled), {"cancelled": 1}),
             "cancelled after acceptance": (
                 partial(of, cancelled, driver=driver, cancel_fee=300),
-                {"cancelled": 1, f"{Charge.CANCEL_ACCEPTED} 30": 300},
+                {"cancelled": 1, f"{Charge.CANCEL_ACCEPTED} 30": 300, "charges": 1},
             ),
             "cancelled after pickup": (
                 partial(of, finished, **after_pickup),
-                {"cancelled": 1, f"{Charge.CANCEL_COLLECTED} 80": 800},
+                {"cancelled": 1, f"{Charge.CANCEL_COLLECTED} 80": 800, "charges": 1},
             ),
             "cancelled after a stop had failed": (
                 partial(of, finished, **after_pickup, has_failed_stop=True),
-                {"cancelled": 1, f"{Charge.CANCEL_COLLECTED} 80": 800},
+                {"cancelled": 1, f"{Charge.CANCEL_COLLECTED} 80": 800, "charges": 1},
             ),
             "cancelled before its collection was reported": (
                 partial(of, finished, **late_collection),
-                {"cancelled": 1, f"{Charge.CANCEL_ACCEPTED} 30": 300},
+                {"cancelled": 1, f"{Charge.CANCEL_ACCEPTED} 30": 300, "charges": 1},
             ),
             "taken by nobody": (partial(of, RouteStatus.EXPIRED), {"expired": 1}),
         },

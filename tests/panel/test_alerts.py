@@ -183,13 +183,6 @@ class TestOfAllAccounts:
         assert page(kind="late") == [trouble[2]]
         assert page(kind="made-up") == trouble[::-1]
 
-    def test_leave_the_sandbox_out_and_what_is_solved(self, page, with_url):
-        DeliveryFactory.create(token=TokenFactory.create(environment="sandbox"), at=timezone.now() - timedelta(hours=1))
-        endpoints.set_enabled(endpoint=with_url.endpoint, enabled=False, by=BY, at=timezone.now())
-        endpoints.set_enabled(endpoint=with_url.endpoint, enabled=True, by=BY, at=timezone.now())
-
-        assert page() == []
-
     def test_count_more_than_they_show(self, staff, trouble, monkeypatch):
         monkeypatch.setattr(open_alerts, "MOST", 1)
 

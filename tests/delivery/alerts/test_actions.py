@@ -172,12 +172,6 @@ class TestReportChanges:
 
         assert subjects() == [FAILS]
 
-    def test_is_silent_before_the_fifth_failure(self, endpoint, ana, mailbox):
-        fail(endpoint, failures=4)
-
-        assert alerts.tell_changes(at=NOW()) == 0
-        assert subjects() == []
-
     def test_takes_no_success_for_granted(self, endpoint, ana, mailbox):
         """Switching on again resets the breaker, but nothing was received yet."""
         now = NOW()

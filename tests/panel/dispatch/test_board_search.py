@@ -45,30 +45,15 @@ class TestSearch:
     def test_finds_addresses_people_phones_and_orders(self, dispatcher, delivery, text):
         assert found(dispatcher, text) == [str(delivery.pk)]
 
-    def test_finds_the_end_of_an_id(self, dispatcher, delivery):
-        assert found(dispatcher, str(delivery.pk)[-6:]) == [str(delivery.pk)]
-
-    def test_does_not_take_a_short_number_for_a_part_of_an_id(self, dispatcher, delivery):
-        assert found(dispatcher, str(delivery.pk)[-3:]) == []
-
     @pytest.mark.parametrize("text", ["nobody", "augusta nobody", "%", "_"])
     def test_finds_nothing_else(self, dispatcher, delivery, text):
         assert found(dispatcher, text) == []
-
-    def test_of_one_environment_finds_nothing_of_the_other(self, dispatcher, delivery):
-        assert dispatcher.get(SEARCH, {"q": "augusta", "environment": "sandbox"}).json()["ids"] == []
 
     def test_finds_no_name_of_a_field(self, dispatcher, delivery):
         assert found(dispatcher, "district") == []
 
     def test_does_not_join_the_end_of_a_text_to_the_beginning_of_the_next(self, dispatcher, delivery):
         assert found(dispatcher, "augustaconsolacao") == []
-
-    def test_looks_for_words_in_different_texts_of_one_route(self, dispatcher, delivery):
-        other = DeliveryFactory.create(token=delivery.token)
-
-        assert found(dispatcher, "ped-77 zoe") == [str(delivery.pk)]
-        assert found(dispatcher, f"ped-77 {str(other.pk)[-6:]}") == []
 
     def test_needs_one_query_for_any_number_of_routes(self, dispatcher, delivery, django_assert_num_queries):
         DeliveryFactory.create_batch(3, token=delivery.token)
