@@ -144,6 +144,9 @@ class TestAdd:
             add_endpoint(token, url=second.url)
 
         assert WebhookEndpoint.objects.get(url=second.url) == second
+        sandbox = TokenFactory.create(integrator=endpoint.integrator, sandbox=True)
+        for other in (sandbox, TokenFactory.create()):
+            assert add_endpoint(other, url=second.url).number == 2
 
     def test_a_url_is_not_changed_to_that_of_another_endpoint(self, endpoint):
         token = TokenFactory.create(integrator=endpoint.integrator)

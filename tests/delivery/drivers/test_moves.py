@@ -10,8 +10,10 @@ from django.utils import timezone, translation
 from delivery.actions import deliveries
 from delivery.drivers import moves as driver_moves
 from delivery.drivers.moves import SentMove
-from delivery.lifecycle import Trigger
+from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import DriverMove, Transition, WebhookEvent
+from delivery.payload import Options
+from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, DriverFactory
 
 NOW = timezone.now()
@@ -55,6 +57,24 @@ class TestPerform:
         perform(delivery, ago=ago)
 
         assert Transition.objects.latest("id").made_at == made_at
+
+    def test_keeps_the_moments_of_several_that_are_sent_together_in_their_order(self, delivery):
+        perform(delivery, ago=600)
+        for point, ago in (("B", 300), ("C", 900)):  # the clock was put back before C
+            perform(delivery, Trigger.DELIVER, point=point, ago=ago)
+
+        made = Transition.objects.order_by("id").values_list("made_at", flat=True)[2:]
+        assert list(made) == [NOW - timedelta(seconds=ago) for ago in (600, 300, 300)]
+
+    def test_is_the_second_failure_where_both_are_sent_together(self, db):
+        """By a page of the version before, which does not say what it knew of."""
+        retry = Options(on_failure=OnFailure.RETRY)
+        delivery = asking_for(retry, collected=True, at=REQUESTED)
+
+        moves = [perform(delivery, Trigger.FAIL, point="B", reason="Nobody there", ago=ago) for ago in (600, 300)]
+
+        assert [move.refusal for move in moves] == ["", ""]
+        assert list(Transition.objects.order_by("id").values_list("trigger", flat=True)[3:]) == ["attempt", "fail"]
 
     def test_is_recorded_no_earlier_than_the_move_that_it_waited_for(self, delivery):
         perform(delivery)
