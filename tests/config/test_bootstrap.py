@@ -1,5 +1,6 @@
 """`manage.py bootstrap`. From an empty database: tests/config/test_pooler.py."""
 
+import getpass
 import json
 import sys
 from io import StringIO
@@ -53,6 +54,22 @@ class TestBootstrap:
         assert [change.pgh_context["by"] for change in TariffChange.objects.all()] == ["command bootstrap"] * len(
             VehicleType.values
         )
+
+    def test_creates_one_beside_people_who_are_none_or_cannot_log_in(self, bootstrap):
+        User.objects.create_superuser("former", is_active=False)
+        User.objects.create_user("staff", is_staff=True)
+
+        assert bootstrap()[1]["superuser"] == "ana"
+
+    @pytest.mark.parametrize(("again", "created"), [(PASSWORD, 1), (PASSWORD + "x", 0)])
+    def test_asks_at_a_terminal_for_a_password_that_its_owner_keeps(self, bootstrap, monkeypatch, again, created):
+        answers = iter([PASSWORD, again])
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(getpass, "getpass", lambda _prompt: next(answers))
+
+        code, _answer = bootstrap(password="")
+
+        assert (code, User.objects.count(), InitialPassword.objects.count()) == (1 - created, created, 0)
 
     def test_changes_nothing_the_second_time_and_says_so(self, bootstrap):
         bootstrap()
