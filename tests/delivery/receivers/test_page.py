@@ -6,8 +6,9 @@ from uuid import uuid4
 
 import pgtrigger
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from common.brazil import formats
 from delivery import bodies
 from delivery.actions import arrivals, deliveries, drivers, proofs
 from delivery.geo.distance import Point
@@ -249,8 +250,10 @@ class TestArrival:
         LatestPosition.objects.update(recorded_at=seen)
         arrivals.renew(at=NOW)
 
-        assert f"late, last signal {timezone.localtime(seen):%H:%M}" in read(found)
-        assert f"atrasada, último sinal {timezone.localtime(seen):%H:%M}" in read(found, language="pt-br")
+        for language, text in (("en", "late, last signal"), ("pt-br", "atrasada, último sinal")):
+            with translation.override(language):
+                told = formats.time_of_day(seen, at=timezone.now())  # with the day, shortly after midnight
+            assert f"{text} {told}" in read(found, language=language)
         assert "Arrives" not in read(found)
 
 
