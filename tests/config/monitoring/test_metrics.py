@@ -15,10 +15,10 @@ from common.connections import redis
 from common.mail.models import Kind, Message
 from common.webhooks import endpoints
 from config.monitoring import exposition, heartbeats
-from delivery.actions import deliveries
+from delivery.actions import deliveries, schedule
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
-from delivery.models import Delivery, Rules, WebhookEndpoint, WebhookQueueItem
+from delivery.models import Rules, WebhookEndpoint, WebhookQueueItem
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks import settling
 from tests.common.webhooks.conftest import _send_due
@@ -140,12 +140,12 @@ class TestDeliveries:
         late = Rules().late_without_driver + timedelta(minutes=1)
         DeliveryFactory.create(token=token)
         DeliveryFactory.create(token=token, at=timezone.now() - late)
+        scheduled(timedelta(hours=2), at=timezone.now() - timedelta(hours=2), token=token)  # offered now
+        schedule.offer_due(at=timezone.now())
         DeliveryFactory.create(token=token, accepted=True, driver=DriverFactory.create())
         DriverFactory.create()
         sandbox = TokenFactory.create(sandbox=True)
         DeliveryFactory.create(token=sandbox, at=timezone.now() - 2 * late)
-        scheduled(timedelta(minutes=70), at=timezone.now() - timedelta(hours=1), token=token)
-        Delivery.objects.filter(route_status="SCHEDULED").update(route_status="AVAILABLE", offer_at=timezone.now())
         for not_counted in ({"on_duty": False}, {"active": False}, {"environment": "sandbox"}):
             DriverFactory.create(**not_counted)
 
