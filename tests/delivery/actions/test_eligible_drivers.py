@@ -183,7 +183,6 @@ class TestAcceptance:
             assert drivers._lock_first(read_before) == free
             assert drivers._lock_first(read_before.filter(pk=busy.pk)) is None
 
-
     def test_by_a_dispatcher_may_be_of_a_driver_who_has_declined(self):
         delivery, driver = DeliveryFactory.create(), DriverFactory.create()
         drivers.decline(delivery=delivery, driver=driver, at=timezone.now())
@@ -274,7 +273,6 @@ class TestNearestOfEach:
         found = drivers.nearest_of_each(deliveries, at=timezone.now())
 
         assert [[each.driver for each in candidates] for _delivery, candidates in found] == [[far], [near], []]
-
 
     def test_reads_those_of_many_who_were_seen_last(self, db, monkeypatch):
         monkeypatch.setattr(drivers, "_MOST_FREE", 2)
