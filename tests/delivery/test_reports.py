@@ -376,7 +376,7 @@ class TestWaiting:
     def test_is_the_median_from_the_offer_to_the_first_acceptance(self, shop, driver):
         """In minutes: an offer right after its request, one that was scheduled, and one that was offered twice."""
         for ready, offered, accepted in ((None, None, [30]), (600, 500, [504]), (None, None, [8, 90])):
-            delivery = scheduled(ready and ready * MINUTE, at=NOON, token=shop)
+            delivery = scheduled(ready * MINUTE if ready else None, at=NOON, token=shop)
             if offered:
                 deliveries.offer(delivery=delivery, by=BY, at=NOON + offered * MINUTE)
             for number, minutes in enumerate(accepted):

@@ -267,12 +267,14 @@ class TestNearestOfEach:
     def test_gives_each_delivery_another_first_driver(self, db):
         token = TokenFactory.create()
         deliveries = [DeliveryFactory.create(token=token) for _ in range(3)]
-        near, far = (DriverFactory.create(at_point=shifted(PICKUP, metres=m, azimuth=90)) for m in (10, 900))
+        places = [shifted(PICKUP, metres=metres, azimuth=90) for metres in (10, 900, 1800)]
+        near, far, farther = (DriverFactory.create(at_point=place) for place in places)
         drivers.decline(driver=near, delivery=deliveries[0], at=timezone.now())
 
         found = drivers.nearest_of_each(deliveries, at=timezone.now())
 
-        assert [[each.driver for each in candidates] for _delivery, candidates in found] == [[far], [near], []]
+        chosen = [[each.driver for each in candidates] for _delivery, candidates in found]
+        assert chosen == [[far, farther], [near, farther], [farther]]
 
     def test_reads_those_of_many_who_were_seen_last(self, db, monkeypatch):
         monkeypatch.setattr(drivers, "_MOST_FREE", 2)
