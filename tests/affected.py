@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from pathlib import PurePath
 
 import grimp
@@ -51,11 +52,13 @@ def affected(paths: set[str]) -> set[str]:
 
 
 def nearest(path: str) -> list[str]:
-    """The test files of a module, the nearest first: by its name, by what they import, the others of `affected`."""
-    module = _module(path)
+    """The test files that `affected` finds for a module, the nearest by name, imports and folder first."""
+    module, file = _module(path), PurePath(path)
+    name = file.parent.name if file.stem in _PARTS else file.stem
 
-    def distance(test: str) -> tuple[bool, bool, str]:
-        return PurePath(path).stem not in test, module not in _tests()[test], test
+    def distance(test: str) -> tuple[int, str]:
+        folders = takewhile(lambda each: each[0] == each[1], zip(PurePath(test).parts[1:-1], file.parts, strict=False))
+        return -3 * (name in test) - 2 * (module in _tests()[test]) - len([*folders]), test
 
     return sorted(affected({path}) & _tests().keys(), key=distance)
 
