@@ -1,7 +1,7 @@
 """Alerts about an endpoint: once for each change of its state, by e-mail and to the URL of the account."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -296,7 +296,7 @@ class TestPostDue:
     def test_ends_after_four_attempts_with_longer_and_longer_pauses(self, endpoint, channel, monkeypatch):
         channel.answers = [(503, {}, b"")]
         report_failures(endpoint)
-        tried = []
+        tried: list[datetime] = []
         monkeypatch.setattr(clock, "now", lambda: tried[-1])
 
         for _attempt in range(6):

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pgtrigger
@@ -409,7 +410,11 @@ class TestFailure:
     )
     def test_says_where_the_order_is(self, read, moves, text):
         found = delivery()
-        values = {"accept": {"driver": None}, "fail": {"point": "B", "reason": "x"}, "cancel": {"reason": ""}}
+        values: dict[str, dict[str, Any]] = {
+            "accept": {"driver": None},
+            "fail": {"point": "B", "reason": "x"},
+            "cancel": {"reason": ""},
+        }
 
         for name in moves.split(", "):
             move(name, found, **values.get(name, {}))
@@ -527,7 +532,12 @@ class TestReverse:
     )
     def test_has_the_steps_that_were_made(self, client, found, moves, steps):
         at_b = {"point": "B"}
-        values = {"accept": {"driver": None}, "collect": at_b, "fail": at_b | {"reason": "x"}, "cancel": {"reason": ""}}
+        values: dict[str, dict[str, Any]] = {
+            "accept": {"driver": None},
+            "collect": at_b,
+            "fail": at_b | {"reason": "x"},
+            "cancel": {"reason": ""},
+        }
         DriverFactory.create(at_point=PICKUP)
         for name in moves.split(", "):
             move(name, found, **values.get(name, {}))
