@@ -60,7 +60,15 @@ def nearest(path: str) -> list[str]:
         folders = takewhile(lambda each: each[0] == each[1], zip(PurePath(test).parts[1:-1], file.parts, strict=False))
         return -3 * (name in test) - 2 * (module in _tests()[test]) - len([*folders]), test
 
-    return sorted(affected({path}) & _tests().keys(), key=distance)
+    return sorted((affected({path}) & _tests().keys()) | _naming_urls_of(file.stem), key=distance)
+
+
+def _naming_urls_of(module: str) -> set[str]:
+    """The test files that name URLs of views in modules of this name."""
+    lines = (line for path in git("ls-files", "*/urls.py") for line in (BASE_DIR / path).read_text().splitlines())
+    named = {name for line in lines if re.search(rf"\b{module}\.[A-Z]", line) for name in re.findall(r'"(\w+)"', line)}
+    pattern = re.compile(rf"""["':]({"|".join(named)})["']""")
+    return {test for test in _tests() if named and pattern.search((BASE_DIR / test).read_text())}
 
 
 def git(*arguments: str) -> list[str]:

@@ -10,7 +10,7 @@ from django.urls import get_resolver
 from django.utils import timezone
 
 from common.webhooks import endpoints
-from delivery.actions import deliveries
+from delivery.actions import deliveries, schedule
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
 from delivery.models import Rules, WebhookEndpoint
@@ -132,6 +132,8 @@ class TestDeliveries:
         late = Rules().late_without_driver + timedelta(minutes=1)
         DeliveryFactory.create(token=token)
         DeliveryFactory.create(token=token, at=timezone.now() - late)
+        scheduled(timedelta(hours=2), at=timezone.now() - timedelta(hours=2), token=token)  # offered now
+        schedule.offer_due(at=timezone.now())
         DeliveryFactory.create(token=token, accepted=True, driver=DriverFactory.create())
         DriverFactory.create()
 
@@ -139,7 +141,7 @@ class TestDeliveries:
 
         assert found["rota_offers_late",] == 1
         assert found["rota_offer_oldest_seconds",] == pytest.approx(late.total_seconds(), abs=30)
-        assert found["rota_routes_in_progress", "live", "AVAILABLE"] == 2
+        assert found["rota_routes_in_progress", "live", "AVAILABLE"] == 3
         assert found["rota_routes_in_progress", "live", "ACCEPTED"] == 1
         assert (found["rota_drivers", "busy"], found["rota_drivers", "free"]) == (1, 1)
 
