@@ -13,7 +13,7 @@ from django.utils import timezone
 from access import enrolment
 from access.models import InitialPassword
 from delivery.models import Tariff, TariffChange, VehicleType
-from tests.factories import TariffFactory
+from tests.factories import IntegratorFactory, TariffFactory
 
 PASSWORD = "plum canoe ladder frost"  # pragma: allowlist secret
 
@@ -85,6 +85,7 @@ class TestBootstrap:
 
     def test_leaves_a_tariff_that_was_switched_off_as_it_is(self, bootstrap):
         TariffFactory.create(vehicle_type=VehicleType.CAR, active=False)
+        TariffFactory.create(vehicle_type=VehicleType.MOTORCYCLE, integrator=IntegratorFactory.create())
 
         _code, answer = bootstrap()
 

@@ -140,16 +140,16 @@ class TestTypedMoments:
     def test_a_day_of_an_upload_is_one_of_the_pickups(self, member, url, point, monkeypatch):
         TariffFactory.create()
         person = User.objects.get(pk=member.session[SESSION_KEY])
-        evening = NOON.replace(hour=3, minute=30)  # 23:30 in Manaus, the next day by the clocks of the installation
+        evening = NOON.replace(hour=3, minute=30)  # 23:30 in Manaus; tomorrow there is today for the installation
         monkeypatch.setattr(timezone, "now", lambda: evening)
         member.force_login(person)
-        place, today = f"{MANAUS.point.latitude};{MANAUS.point.longitude}", evening.astimezone(MANAUS.zone)
-        rows = f"Pickup point;Recipient;latitude;longitude;Collect from\nManaus;Ana;{place};{today:%d/%m/%Y}"
+        place, tomorrow = f"{MANAUS.point.latitude};{MANAUS.point.longitude}", NOON.astimezone(MANAUS.zone)
+        rows = f"Pickup point;Recipient;latitude;longitude;Collect from\nManaus;Ana;{place};{tomorrow:%d/%m/%Y}"
         page = member.post(url("upload"), {"file": SimpleUploadedFile("a.csv", rows.encode())}).url
         for step in ("advance/", "confirm/", "advance/"):
             member.post(f"{page}{step}")
 
-        assert Delivery.objects.get(token=None).window == Window()
+        assert Delivery.objects.get(token=None).window == Window(tomorrow.replace(hour=8))
 
 
 def test_a_refusal_says_when_it_opens_by_the_clocks_of_the_pickup():
