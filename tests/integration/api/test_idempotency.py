@@ -51,7 +51,7 @@ class TestARepeatedOrder:
         first = api.post(URL, order_body(trackingCode=None), **KEY)
         sandbox = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller, Environment.SANDBOX)}")
 
-        response = sandbox.post(URL, order_body(trackingCode=None), **KEY)
+        response = sandbox.post(URL, order_body(trackingCode=None), HTTP_IDEMPOTENCY_KEY="order-1")
 
         assert (first.status_code, response.status_code, counts()) == (201, 201, (2, 2))
         assert "Idempotency-Replayed" not in response

@@ -127,6 +127,7 @@ class TestAStepThatFails:
         for _failure in range(10):
             row.postpone(at=at)
             row.refresh_from_db()
+            assert row.due_at is not None
             pauses.append((row.due_at - at).total_seconds())
 
         assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]
