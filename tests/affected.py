@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from pathlib import PurePath
 
 import grimp
@@ -51,13 +52,23 @@ def affected(paths: set[str]) -> set[str]:
 
 
 def nearest(path: str) -> list[str]:
-    """The test files of a module, the nearest first: by its name, by what they import, the others of `affected`."""
-    module = _module(path)
+    """The test files that `affected` finds for a module, the nearest by name, imports and folder first."""
+    module, file = _module(path), PurePath(path)
+    name = file.parent.name if file.stem in _PARTS else file.stem
 
-    def distance(test: str) -> tuple[bool, bool, str]:
-        return PurePath(path).stem not in test, module not in _tests()[test], test
+    def distance(test: str) -> tuple[int, str]:
+        folders = takewhile(lambda each: each[0] == each[1], zip(PurePath(test).parts[1:-1], file.parts, strict=False))
+        return -3 * (name in test) - 2 * (module in _tests()[test]) - len([*folders]), test
 
-    return sorted(affected({path}) & _tests().keys(), key=distance)
+    return sorted((affected({path}) & _tests().keys()) | _naming_urls_of(file.stem), key=distance)
+
+
+def _naming_urls_of(module: str) -> set[str]:
+    """The test files that name URLs of views in modules of this name."""
+    lines = (line for path in git("ls-files", "*/urls.py") for line in (BASE_DIR / path).read_text().splitlines())
+    named = {name for line in lines if re.search(rf"\b{module}\.[A-Z]", line) for name in re.findall(r'"(\w+)"', line)}
+    pattern = re.compile(rf"""["':]({"|".join(named)})["']""")
+    return {test for test in _tests() if named and pattern.search((BASE_DIR / test).read_text())}
 
 
 def git(*arguments: str) -> list[str]:

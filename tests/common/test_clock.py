@@ -48,6 +48,16 @@ def test_a_larger_one_is_not(move_clock, seconds):
         clock.agreed_now()
 
 
+@pytest.mark.parametrize("ahead", [(0, 60), (-60, 0), (-30, 30)], ids=["answer", "question", "both"])
+def test_the_time_that_the_comparison_itself_takes_is_none(monkeypatch, ahead):
+    """PostgreSQL says its moment at once, late, or in between."""
+    moments = [timezone.now() + timedelta(seconds=seconds) for seconds in ahead]
+    left = iter(moments)
+    monkeypatch.setattr(clock, "timezone", SimpleNamespace(now=lambda: next(left)))
+
+    assert clock.agreed_now() == moments[1]
+
+
 def test_a_worker_whose_clock_is_ahead_expires_no_offer(move_clock):
     delivery = DeliveryFactory.create()
     move_clock(LATER)

@@ -1,5 +1,6 @@
 """`manage.py bootstrap`. From an empty database: tests/config/test_pooler.py."""
 
+import getpass
 import json
 import sys
 from io import StringIO
@@ -12,7 +13,7 @@ from django.utils import timezone
 from access import enrolment
 from access.models import InitialPassword
 from delivery.models import Tariff, TariffChange, VehicleType
-from tests.factories import TariffFactory
+from tests.factories import IntegratorFactory, TariffFactory
 
 PASSWORD = "plum canoe ladder frost"  # pragma: allowlist secret
 
@@ -54,6 +55,22 @@ class TestBootstrap:
             VehicleType.values
         )
 
+    def test_creates_one_beside_people_who_are_none_or_cannot_log_in(self, bootstrap):
+        User.objects.create_superuser("former", is_active=False)
+        User.objects.create_user("staff", is_staff=True)
+
+        assert bootstrap()[1]["superuser"] == "ana"
+
+    @pytest.mark.parametrize(("again", "created"), [(PASSWORD, 1), (PASSWORD + "x", 0)])
+    def test_asks_at_a_terminal_for_a_password_that_its_owner_keeps(self, bootstrap, monkeypatch, again, created):
+        answers = iter([PASSWORD, again])
+        monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr(getpass, "getpass", lambda _prompt: next(answers))
+
+        code, _answer = bootstrap(password="")
+
+        assert (code, User.objects.count(), InitialPassword.objects.count()) == (1 - created, created, 0)
+
     def test_changes_nothing_the_second_time_and_says_so(self, bootstrap):
         bootstrap()
         before = list(User.objects.values()), list(Tariff.objects.values()), list(InitialPassword.objects.values())
@@ -68,6 +85,7 @@ class TestBootstrap:
 
     def test_leaves_a_tariff_that_was_switched_off_as_it_is(self, bootstrap):
         TariffFactory.create(vehicle_type=VehicleType.CAR, active=False)
+        TariffFactory.create(vehicle_type=VehicleType.MOTORCYCLE, integrator=IntegratorFactory.create())
 
         _code, answer = bootstrap()
 

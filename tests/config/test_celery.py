@@ -3,18 +3,21 @@
 import subprocess
 import sys
 import time
+from contextvars import copy_context
 from datetime import timedelta
 from queue import Empty
 from types import SimpleNamespace
 
 import pytest
 import time_machine
+from celery import signals
 from celery.beat import Scheduler
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
 
 from common.connections import redis
+from common.observability import log_context
 from config import celery
 from config.celery import app as celery_app
 from config.env import BASE_DIR
@@ -99,6 +102,19 @@ class TestSchedule:
 
         assert sentence in " ".join(text.split())
         assert SCHEDULE[name]["schedule"].seconds == seconds
+
+
+def test_a_task_is_logged_with_its_name_and_nothing_of_the_task_before():
+    task = celery_app.tasks["celery.backend_cleanup"]
+
+    def two_tasks():
+        for _task in range(2):
+            signals.task_prerun.send(sender=task, task=task)
+            noted = dict(log_context.noted())
+            log_context.note("delivery", 7)
+        return noted
+
+    assert copy_context().run(two_tasks) == {"task": task.name}
 
 
 class TestQueue:

@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import ProgrammingError, connection
@@ -21,14 +23,26 @@ TRACKING = "/api/integration/orders/tracking"
 
 
 class TestBounds:
-    def test_leave_calls_out_over_the_number_of_an_hour(self, api, token, monkeypatch):
+    def test_leave_calls_out_over_the_number_of_an_hour(self, api, token, client_of, monkeypatch):
         monkeypatch.setattr(refused_calls, "MOST_STORED", 3)
 
-        for _call in range(5):
-            api.get(f"/api/info-delivery/{UNKNOWN}")
+        now = datetime(2026, 11, 20, 12, 59, 59, tzinfo=UTC)
+        monkeypatch.setattr("config.refused_calls.clock", SimpleNamespace(now=lambda: now))
+        others = [TokenFactory.create(), TokenFactory.create(integrator=token.integrator, sandbox=True)]
 
-        assert RefusedDeliveryCall.objects.count() == 3
-        assert RefusedDeliveryCallCount.objects.get().refused == 5
+        for client in (api, *map(client_of, others)):
+            for _call in range(4):
+                client.get(f"/api/info-delivery/{UNKNOWN}")
+        now += timedelta(seconds=1)
+        api.get(f"/api/info-delivery/{UNKNOWN}")
+
+        assert RefusedDeliveryCall.objects.count() == 3 * 3 + 1
+        own, other, hour = token.integrator_id, others[0].integrator_id, now - timedelta(hours=1)
+        counted = RefusedDeliveryCallCount.objects.values_list("hour", "integrator", "environment", "refused")
+        assert set(counted) == {
+            (hour, own, "live", 4), (hour, own, "sandbox", 4), (hour, other, "live", 4), (now, own, "live", 1),
+        }  # fmt: skip  # a table
+        assert OF_TOKENS.totals(integrator=own, environment="live", at=now).left_out == 1
 
     def test_count_calls_over_a_limit_and_store_none(self, api, token, buyer):
         Integrator.objects.update(rate_limit_per_hour=1)

@@ -65,6 +65,9 @@ WRONG = [
     ("MAP_TILE_URL", "javascript:alert(1)/{z}/{x}/{y}", "'http' or 'https'"),
     ("MAP_TILE_URL", "https://tile.example.com/{z}/{x}", "{z}, {x} or {y} is missing"),
     ("MAP_TILE_URL", "https://tile.example.com/; script-src */{z}/{x}/{y}", "semicolon"),
+    ("SERVICE_AREA", "-34,-74,6", "no boxes of degrees"),
+    ("FORGET_DELIVERY_DAYS", "-1", "or equal to 0"),
+    ("PORT", "65536", "or equal to 65535"),
     ("OFFER_LEAD", "9.9", "or equal to 10"),
     ("OFFER_LEAD", "61", "or equal to 60"),
     ("OFFER_TTL", "0", "or equal to 0.01"),
@@ -121,6 +124,7 @@ WRONG_IN_PRODUCTION = [
     ("CREDENTIALS_KEYS", "", "is not set"),
     ("CREDENTIALS_KEYS", " ", "is not set"),
     ("SECRET_KEY", f"{ENVIRONMENT['SECRET_KEY']},a", "(value 2): this is too weak"),
+    ("WEBHOOK_ALLOW_LOOPBACK", "1", "embedded mode only"),
     ("ALLOWED_HOSTS", "", "is not set"),
     ("ALLOWED_HOSTS", "*", "name those of this service"),
     ("ALLOWED_HOSTS", "rota.example.com,*", "name those of this service"),
@@ -149,6 +153,10 @@ RIGHT = [
     {"SECRET_KEY": f"{ENVIRONMENT['SECRET_KEY']}, {ENVIRONMENT['SECRET_KEY'][:50]}"},
     {"DATABASE_PREPARE": "0", "SECURE_SSL_REDIRECT": "false", "TIME_ZONE": "America/Manaus", "LOG_LEVEL": "DEBUG"},
     {"SERVICE_ALIASES": f"brand=base, Brand_2=next,{'x' * 40}=base", "INVOICE_PATHS": f"brand, b-2_x,{'x' * 40}"},
+    {"EMAIL_URL": "smtp://rota:x@127.0.0.1", "DEFAULT_FROM_EMAIL": "rota@example.com"},  # of this machine
+    {"METRICS_TOKEN": "m" * 32, "SECURITY_CONTACT": "mailto:a@example.com,tel:+55-11-3333-0000,https://example.com/a"},
+    {"OFFER_LEAD": "60", "TRUSTED_PROXIES": "10", "RATE_LIMIT_PER_HOUR": "0", "FORGET_DELIVERY_DAYS": "0"},
+    {"DATABASE_STATEMENT_SECONDS": "0", "WEBHOOK_ALLOW_LOOPBACK": "0", "PORT": "65535", "OFFER_TTL": "0.01"},
     {"OFFER_TTL": "0.5", "TRUSTED_PROXIES": "0", "VAPID_PRIVATE_KEY": web_push.new_key()},
 ]
 

@@ -281,12 +281,15 @@ class TestAttempts:
 
 
 class TestPullBack:
-    def test_reads_all_tables_until_nothing_is_wrong(self, token):
+    def test_reads_all_tables_until_nothing_is_wrong(self, token, monkeypatch):
+        monkeypatch.setattr(moments, "_BATCH", 1)
         at = timezone.now()
         LatestMoment.objects.create(moment=at + AHEAD)
         first = DeliveryFactory.create(token=token, at=at + AHEAD)
+        DeliveryFactory.create(token=token, at=at + AHEAD)
 
         assert moments.pull_back(tables(), at=at) > 0
+        assert not Delivery.objects.filter(created_at__gt=at).exists()
         assert LatestMoment.objects.get().moment == at + AHEAD
         second = DeliveryFactory.create(token=token, at=at + AHEAD)  # of a process that counts on
         assert moments.pull_back(tables(), at=at) > 0

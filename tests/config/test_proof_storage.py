@@ -1,5 +1,8 @@
 """Photos in a bucket: boto3 and django-storages with our setting, against a server on loopback."""
 
+import errno
+import os
+import stat
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,6 +15,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from config import proof_storage
+from config.proof_storage import DurableFileStorage
 from delivery.actions import proofs
 
 _STAMP = datetime(2026, 11, 22, 1, tzinfo=UTC)
@@ -88,6 +92,31 @@ def bucket(settings, monkeypatch) -> Iterator[dict[str, bytes]]:
     yield objects
     server.shutdown()
     server.server_close()
+
+
+class TestFolder:
+    @pytest.fixture
+    def files(self, tmp_path):
+        setting = proof_storage.setting(bucket="", folder=tmp_path / "proofs")
+        return DurableFileStorage(**setting["OPTIONS"])
+
+    def test_is_readable_by_the_account_of_the_service_alone(self, files, tmp_path):
+        files.save("2026-11-22/a.jpg", ContentFile(b"photo"))
+
+        day = tmp_path / "proofs" / "2026-11-22"
+        assert [(path.name, path.read_bytes()) for path in day.iterdir()] == [("a.jpg", b"photo")]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (day / "a.jpg", day)] == [0o600, 0o700]
+
+    def test_has_nothing_of_a_file_that_could_not_be_written(self, files, tmp_path, monkeypatch):
+        def fail(_descriptor):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", fail)
+
+        with pytest.raises(OSError, match="No space"):
+            files.save("2026-11-22/a.jpg", ContentFile(b"photo"))
+
+        assert list((tmp_path / "proofs" / "2026-11-22").iterdir()) == []
 
 
 class TestBucket:

@@ -139,14 +139,17 @@ class TestLimits:
         assert (first.status_code, second.status_code, third.status_code) == (404 if caller.is_a else 200, 429, 429)
         assert third["Retry-After"] == second["Retry-After"]
 
-    def test_of_an_account_replace_those_of_the_installation(self, caller, settings):
+    @pytest.mark.parametrize(
+        ("second", "hour", "policy"), [(0, 1000, '"hour";q=1000;w=3600'), (1000, 0, '"second";q=1000;w=1')]
+    )
+    def test_of_an_account_replace_those_of_the_installation(self, caller, settings, second, hour, policy):
         settings.RATE_LIMIT_PER_SECOND, settings.RATE_LIMIT_PER_HOUR = 1, 1
-        caller.limit(rate_limit_per_second=0, rate_limit_per_hour=1000)
+        caller.limit(rate_limit_per_second=second, rate_limit_per_hour=hour)
 
         answers = [caller.call() for _call in range(5)]
 
         assert {answer.status_code for answer in answers} == {404 if caller.is_a else 200}
-        assert answers[0]["RateLimit-Policy"] == '"hour";q=1000;w=3600'
+        assert answers[0]["RateLimit-Policy"] == policy
 
     def test_count_each_credential_by_itself(self, caller):
         caller.limit(rate_limit_per_hour=1)

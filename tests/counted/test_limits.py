@@ -91,10 +91,15 @@ def test_tariffs_that_apply(account, other, of_delivery):
             "the general one, which pays": (
                 {"base_fare": 5, "driver_percent": 30},
                 {"applying": 1, "fare": 5, "earned": 30, "pays": 1},
-            )
+            ),
+            "its own, which does not say what drivers earn": (
+                mine | dict.fromkeys(nothing), {"applying": 1, "fare": 2},
+            ),
+            "its own, which pays nothing": (mine | nothing, {"applying": 1, "fare": 2, "earned": -30}),
+            "another's": (mine | {"integrator": other}, {}),
         },
-        not_={},
-    )
+        not_={"for another vehicle": mine | {"vehicle_type": VehicleType.CAR}},
+    )  # fmt: skip  # a table
 
 
 @counts("delivery/models/integrator.py:active_nearby", "delivery/models/integrator.py:PickupPointQuerySet.nearest")

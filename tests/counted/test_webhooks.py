@@ -106,8 +106,10 @@ def test_states_of_events(area):
 
     def found():
         events = area.events()
-        states = {state: events.in_state(state).count() for state in (*EventState, FAILING)}
-        return states | {
+        in_states = {state: list(events.in_state(state)) for state in (*EventState, FAILING)}
+        for state, rows in in_states.items():
+            assert {row.shown_state for row in rows} <= {state}
+        return {state: len(rows) for state, rows in in_states.items()} | {
             "failed": events.failed().count(),
             "changes": events.first_ones().count(),
             "tests": events.of_tests().count(),

@@ -80,6 +80,22 @@ class TestStatusName:
         assert 'class="badge bad"' in state_badge(half_failed(moves=("deliver", "return")))
 
 
+class TestNameOfAPickup:
+    @pytest.mark.parametrize(
+        ("values", "names"),
+        [
+            ({"mode": Mode.REVERSE, "moves": ()}, ["To collect", "Not collected"]),
+            ({"mode": Mode.REVERSE}, ["Collected", "Not collected"]),
+            ({"mode": Mode.REVERSE, "moves": ("deliver", "return")}, ["Delivered at A", "Not collected"]),
+            ({"mode": Mode.REVERSE, "moves": ("cancel",)}, ["Cancelled", "Not collected"]),
+            ({"mode": Mode.REVERSE, "moves": ("deliver", "cancel")}, ["Cancelled", "Not collected"]),
+            ({}, ["", ""]),
+        ],
+    )
+    def test_says_what_became_of_its_goods(self, values, names):
+        assert [stop.pickup_status for stop in half_failed(**values).ordered_stops] == names
+
+
 class TestCounts:
     @pytest.mark.parametrize(
         "moves", [("deliver",), ("deliver", "return"), ("recall", "deliver"), ("deliver", "recall")]

@@ -21,10 +21,14 @@ from common.webhooks import endpoints, replays
 from common.webhooks.http_client import Result
 from common.webhooks.outbox import ClaimedItem
 from common.webhooks.settlement import settle
-from delivery.actions import deliveries, drivers
+from delivery.actions import deliveries, drivers, goods, schedule, stops
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import SentMove
 from delivery.geo.position_filter import SentPosition
-from delivery.models import Driver, Environment, EventState
+from delivery.lifecycle import Trigger
+from delivery.models import Delivery, Driver, Environment, EventState, GoodsInHand
 from delivery.webhooks.outbox import OUTBOX
+from tests.delivery.scheduled import scheduled
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.ports import free_port
 
@@ -134,6 +138,59 @@ class TestDelivery:
 
         phones = [OFFERS, f"driver:{former.pk}", f"driver:{other.pk}"]
         assert told() == of_delivery(delivery, phones=phones)
+
+    def test_is_announced_to_the_phone_of_who_holds_it_when_the_shop_changes_a_stop(self, token, told):
+        delivery, offered = DeliveryFactory.create(token=token, accepted=True), DeliveryFactory.create(token=token)
+        told()
+        messages = []
+
+        for each in (delivery, offered, offered):  # the second time nothing is changed
+            values = {"instructions": "Knock"}
+            stops.change(delivery=each, point="B", values=values, by=BY, at=NOW)
+            messages.append(told())
+
+        assert messages == [of_delivery(delivery, phones=[f"driver:{delivery.driver_id}"]), of_delivery(offered), []]
+
+    def test_is_announced_to_the_phone_that_declines_it(self, token, told):
+        delivery, driver = DeliveryFactory.create(token=token), DriverFactory.create()
+        told()
+
+        drivers.decline(delivery=delivery, driver=driver, at=NOW)
+
+        assert told() == of_delivery(delivery, phones=[f"driver:{driver.pk}"])
+
+    def test_is_announced_when_its_offer_is_expected_at_another_moment(self, token, told):
+        delivery = scheduled(timedelta(minutes=50), at=NOW, token=token)
+        told()
+        DriverFactory.create(at_point=PICKUP)
+        messages = []
+
+        for _twice in range(2):
+            schedule.plan(at=NOW)
+            messages.append(told())
+
+        assert messages == [of_delivery(delivery), []]
+
+    def test_is_announced_when_its_goods_are_out_and_when_they_are_back(self, token, told):
+        former, delivery = DriverFactory.create(), DeliveryFactory.create(token=token, at=NOW - timedelta(hours=1))
+        deliveries.accept(delivery=delivery, driver=former, by=BY, at=NOW - timedelta(minutes=50))
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=NOW - timedelta(minutes=9))
+        phones = [OFFERS, *(f"driver:{pk}" for pk in (former.pk, Delivery.objects.get(pk=delivery.pk).driver_id))]
+        told()
+        messages = []
+
+        def collected():
+            sent = SentMove(uuid4(), delivery.pk, Trigger.COLLECT, NOW - timedelta(minutes=20))
+            driver_moves.perform(driver=former, sent=sent, at=NOW)
+
+        def is_back():
+            goods.record_back(goods=GoodsInHand.objects.get(), by=BY, at=NOW)
+
+        for act in (collected, collected, is_back, is_back):
+            act()
+            messages.append(told())
+
+        assert messages == [of_delivery(delivery, phones=phones), []] * 2
 
     def test_is_not_announced_when_the_change_is_rolled_back(self, token, told):
         delivery = DeliveryFactory.create(token=token)

@@ -301,6 +301,11 @@ class TestOnTime:
     def test_is_a_route_of_which_each_stop_was(self, shop):
         assert self.on_time(shop, B=(self.BY_B, None), C=(self.BY_C, None)) == (1, 1)
 
+    def test_is_a_hundred_percent_of_routes_only_where_all_were(self):
+        shares = [reports.Work(None, routes=200, on_time=on_time).on_time_percent for on_time in (0, 199, 200)]
+
+        assert shares == [0, 99, 100]
+
     def test_is_no_route_of_which_one_stop_was_late_though_the_last_was_not(self, shop):
         assert self.on_time(shop, B=(self.BY_B + TICK, None), C=(self.BY_C, None)) == (0, 0)
 
@@ -365,6 +370,32 @@ class TestOnTime:
         assert served.on_time == 1
 
 
+class TestWaiting:
+    """How long an offer waited for a driver."""
+
+    def test_is_the_median_from_the_offer_to_the_first_acceptance(self, shop, driver):
+        """In minutes: an offer right after its request, one that was scheduled, and one that was offered twice."""
+        for ready, offered, accepted in ((None, None, [30]), (600, 500, [504]), (None, None, [8, 90])):
+            delivery = scheduled(ready * MINUTE if ready else None, at=NOON, token=shop)
+            if offered:
+                deliveries.offer(delivery=delivery, by=BY, at=NOON + offered * MINUTE)
+            for number, minutes in enumerate(accepted):
+                at = NOON + minutes * MINUTE
+                if number:
+                    deliveries.release(delivery=delivery, by=BY, at=at)
+                deliveries.accept(delivery=delivery, driver=driver, by=BY, at=at)
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOON + 2 * ONE)
+        untaken, of_other = (DeliveryFactory.create(token=shop, stops=1, at=NOON) for _number in range(2))
+        other = DriverFactory.create(name="Abia")  # who made fewer comes after
+        deliveries.accept(delivery=of_other, driver=other, by=BY, at=NOON + MINUTE)
+        for delivery in (untaken, of_other):
+            deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOON + 2 * ONE)
+
+        found = reports.service_of_drivers(of(shop), NOVEMBER)
+
+        assert [(each.of, each.taken, each.minutes) for each in found] == [(driver, 3, 8), (other, 1, 1)]
+
+
 class TestReasons:
     """Of stops of routes that a driver made and that ended in the period."""
 
@@ -378,19 +409,20 @@ class TestReasons:
         return delivery
 
     def test_are_of_deliveries_that_were_not_cancelled_and_that_a_driver_took(self, shop, driver):
-        counted = "accept, collect, fail B ABSENT, fail C OTHER, return"
+        counted = "accept, collect, fail B UNSAFE, fail C OTHER, return"
         self.made(shop, counted)
-        self.made(shop, "accept, collect, deliver B, fail C ABSENT, return")
+        self.made(shop, "accept, collect, deliver B, fail C UNSAFE, return")
         # None of these counts.
-        self.made(shop, counted.replace("ABSENT", "CLOSED"), at=NOVEMBER.start - TICK)
-        self.made(shop, counted.replace("ABSENT", "CLOSED"), at=NOVEMBER.end)
+        self.made(shop, counted.replace("UNSAFE", "CLOSED"), at=NOVEMBER.start - TICK)
+        self.made(shop, counted.replace("UNSAFE", "CLOSED"), at=NOVEMBER.end)
         self.made(shop, "accept, collect, fail B DAMAGED, cancel, return")
         self.made(shop, "cancel")
         self.made(shop, "accept, collect, fail B REFUSED")
         expired = DeliveryFactory.create(token=shop, stops=1, at=NOON)
         deliveries.expire(delivery=expired, by=BY, at=NOON + timedelta(hours=1))
 
-        assert reports.reasons(of(shop), NOVEMBER) == [("ABSENT", "", 2, 0), ("OTHER", "back door", 1, 0)]
+        # The most frequent first.
+        assert reports.reasons(of(shop), NOVEMBER) == [("UNSAFE", "", 2, 0), ("OTHER", "back door", 1, 0)]
 
 
 class TestAllRows:

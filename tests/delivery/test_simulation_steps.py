@@ -1,6 +1,7 @@
 """The simulated driver's next step, durations and ways."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -14,8 +15,11 @@ A, D, F = Status.ACCEPT, Status.DELIVERED, Status.FAILED
 C = Status.COLLECTED
 
 
-def state(route, *orders):
-    return State(Status.PENDING, route, orders or (Status.PENDING,) * 2, Mode.DEFAULT)
+def state(route, *orders, mode=Mode.DEFAULT, tried=()):
+    return State(Status.PENDING, route, orders or (Status.PENDING,) * 2, mode, tried)
+
+
+reverse = partial(state, mode=Mode.REVERSE)
 
 
 class TestOutcome:
@@ -73,6 +77,20 @@ class TestNextStep:
             (Outcome.CANCEL_LATE, state(RouteStatus.COLLECTED, F, C), Step(Trigger.FAIL, 40, 1)),
             (Outcome.CANCEL_LATE, state(RouteStatus.RETURNING, F, F), Step(Trigger.RETURN, 30)),
             (Outcome.FAIL, state(RouteStatus.RETURNING, F, D), Step(Trigger.RETURN, 30)),
+            # a stop that is tried again after the others
+            (Outcome.FAIL, state(RouteStatus.COLLECTED, C, C, tried=(0,)), Step(Trigger.DELIVER, 40, 1)),
+            (Outcome.FAIL, state(RouteStatus.COLLECTED, C, D, tried=(0,)), Step(Trigger.FAIL, 40, 0)),
+            (Outcome.RETURN, state(RouteStatus.COLLECTED, C, C, tried=(0,)), Step(Trigger.FAIL, 40, 1)),
+            (Outcome.CANCEL_LATE, state(RouteStatus.COLLECTED, C, C, tried=(0,)), Step(Trigger.FAIL, 40, 1)),
+            # pickups
+            (Outcome.DELIVERED, reverse(RouteStatus.ACCEPTED, A, A), Step(Trigger.COLLECT, 40, 0)),
+            (Outcome.FAIL, reverse(RouteStatus.ACCEPTED, A, A), Step(Trigger.FAIL, 40, 0)),
+            (Outcome.FAIL, reverse(RouteStatus.ACCEPTED, F, A), Step(Trigger.COLLECT, 40, 1)),
+            (Outcome.RETURN, reverse(RouteStatus.ACCEPTED, F, A), Step(Trigger.FAIL, 40, 1)),
+            (Outcome.CANCEL_LATE, reverse(RouteStatus.COLLECTED, C, A), Step(Trigger.COLLECT, 40, 1)),
+            (Outcome.CANCEL_LATE, reverse(RouteStatus.RETURNING, C, C), Step(Trigger.RETURN, 1800, is_wait=True)),
+            (Outcome.CANCEL_LATE, reverse(RouteStatus.RETURNING, F, F), Step(Trigger.RETURN, 30)),
+            (Outcome.DELIVERED, reverse(RouteStatus.RETURNING, C, C), Step(Trigger.RETURN, 30)),
             (Outcome.DELIVERED, state(RouteStatus.FINISHED, D, D), None),
             (Outcome.DELIVERED, state(RouteStatus.CANCELLED, F, F), None),
             (Outcome.NO_DRIVER, state(RouteStatus.EXPIRED, F, F), None),

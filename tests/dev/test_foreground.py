@@ -23,6 +23,11 @@ def start(*command):
     )
 
 
+def running_in(folder):
+    """Processes whose command names the folder. What a signal ends is still there for a moment."""
+    return [each for each in psutil.process_iter(["cmdline"]) if str(folder) in str(each.info["cmdline"])]
+
+
 class TestForeground:
     def test_has_the_status_of_its_command(self):
         assert subprocess.run([*FOREGROUND, sys.executable, "-c", "raise SystemExit(3)"], check=False).returncode == 3
@@ -35,7 +40,7 @@ class TestForeground:
 
         output, _none = process.communicate(timeout=20)
         assert (process.returncode, output) == (130, "")
-        assert not [each for each in psutil.process_iter(["cmdline"]) if str(tmp_path) in str(each.info["cmdline"])]
+        until(lambda: not running_in(tmp_path), what="the end of what venv has started")
 
     def test_tells_its_command_once(self):
         process = start(sys.executable, "-c", f"{_TELLS} time.sleep(3)")

@@ -5,7 +5,7 @@ interrupted goes on: a mutant of which the function has not changed is not tried
 these modules, `--changed` those in the lines that differ from a commit.
 
 Each worker has a copy of the tracked files and data of its own; the working tree is not touched. The tests are the
-nearest by the import graph. A test that fails counts if it passes without the change.
+nearest by the import graph and the names of URLs. A test that fails counts if it passes without the change.
 """
 
 import argparse

@@ -39,12 +39,17 @@ class TestAlerts:
         assert "checked" not in member.get(url("alerts").replace("/live/", "/sandbox/")).content.decode()
 
     def test_keeps_what_the_person_chooses(self, member, url, choices):
+        sandbox = url("alerts_choose").replace("/live/", "/sandbox/")
         member.post(url("alerts_choose"), {"off": "on", "made_up": "on"})
+        member.post(sandbox, {"digest": "on"})
 
         assert choices() == ["off"]
-        assert AlertChoice.objects.get().language == "en"
+        assert {choice.environment: choice.language for choice in AlertChoice.objects.all()} == {
+            "live": "en", "sandbox": "en"
+        }  # fmt: skip  # a table
         member.post(url("alerts_choose"))
         assert choices() == []
+        assert AlertChoice.objects.get(environment="sandbox").digest
 
     def test_has_no_choices_for_account_staff(self, as_role, url):
         staff = as_role("account staff")

@@ -18,13 +18,17 @@ from tests.factories import BY, DeliveryFactory, DriverFactory
 NOW = timezone.now()
 
 
-@pytest.fixture
-def row(db):
+def in_hand():
     driver = DriverFactory.create(name="Ana Boa")
     delivery = DeliveryFactory.create(accepted=True, driver=driver, at=NOW - timedelta(minutes=9))
     deliveries.cancel(delivery=delivery, reason="", by=BY, at=NOW - timedelta(minutes=5))
     driver_moves.perform(driver=driver, sent=SentMove(uuid4(), delivery.pk, Trigger.COLLECT, NOW), at=NOW)
-    return GoodsInHand.objects.get()
+    return GoodsInHand.objects.get(delivery=delivery)
+
+
+@pytest.fixture
+def row(db):
+    return in_hand()
 
 
 class TestGoodsInHand:
@@ -43,11 +47,12 @@ class TestGoodsInHand:
     def test_of_the_admin_show_goods_in_hand_and_record_that_they_are_back(self, admin_client, row):
         page = reverse("admin:delivery_delivery_change", args=[row.delivery_id])
         address = reverse("admin:delivery_delivery_goods_back", args=[row.delivery_id])
+        of_another = in_hand()
         assert address in admin_client.get(page).content.decode()
 
         admin_client.post(address)
 
-        assert not GoodsInHand.objects.out().exists()
+        assert GoodsInHand.objects.out().get() == of_another
         assert address not in admin_client.get(page).content.decode()
 
     def test_of_alerts_name_goods_in_hand(self, row):

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import pgtrigger
 import pytest
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
@@ -134,6 +136,20 @@ class TestTypedMoments:
             member.post(f"{page}{step}")
 
         assert Delivery.objects.get(token=None).window == Window(NOON)
+
+    def test_a_day_of_an_upload_is_one_of_the_pickups(self, member, url, point, monkeypatch):
+        TariffFactory.create()
+        person = User.objects.get(pk=member.session[SESSION_KEY])
+        evening = NOON.replace(hour=3, minute=30)  # 23:30 in Manaus; tomorrow there is today for the installation
+        monkeypatch.setattr(timezone, "now", lambda: evening)
+        member.force_login(person)
+        place, tomorrow = f"{MANAUS.point.latitude};{MANAUS.point.longitude}", NOON.astimezone(MANAUS.zone)
+        rows = f"Pickup point;Recipient;latitude;longitude;Collect from\nManaus;Ana;{place};{tomorrow:%d/%m/%Y}"
+        page = member.post(url("upload"), {"file": SimpleUploadedFile("a.csv", rows.encode())}).url
+        for step in ("advance/", "confirm/", "advance/"):
+            member.post(f"{page}{step}")
+
+        assert Delivery.objects.get(token=None).window == Window(tomorrow.replace(hour=8))
 
 
 def test_a_refusal_says_when_it_opens_by_the_clocks_of_the_pickup():

@@ -57,7 +57,7 @@ _LATER = timedelta(minutes=1)
 _MOST_TRIED, _MOST_ALIKE = 60, 3  # calls of a function, and of those that show nothing new
 _KINDS = ("failing", "off", "recovered", "digest")
 _INNER = "called by the actions of its package, which are called here"
-_SECRET = "a secret is stored anew without a look at the one before"
+_SECRET = "a secret is stored anew without a look at the one before"  # pragma: allowlist secret
 _ANOTHER = "another one is asked for"
 _LAST_USE = "the moment of the last use"
 # What a second call changes too, and why it may. Everything else changes nothing.

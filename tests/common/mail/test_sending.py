@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from common.mail import sending
-from common.mail.models import Message, MessageState
+from common.mail.models import Kind, Message, MessageState
 from common.workers.deadlines import BoundedCalls
 from tests import smtp
 from tests.delivery.locking import without_waiting
@@ -63,6 +63,19 @@ class TestSendDue:
 
         assert sorted(each["To"] for each in mailbox.messages) == ["ana@example.com", "bia@example.com"]
 
+    def test_sends_those_to_receivers_of_orders_after_all_others_the_oldest_first(self, mailbox, record):
+        to = {name: record(f"{name}@example.com") for name in ("late", "order", "early", "first-order")}
+        now = timezone.now()
+        for name, minutes in (("first-order", 9), ("order", 8), ("early", 2), ("late", 1)):
+            kind = Kind.ORDER if "order" in name else Kind.ALERT
+            due_at = now - timedelta(minutes=minutes)
+            Message.objects.filter(pk=to[name].pk).update(kind=kind, due_at=due_at)
+
+        sending.send_due()
+
+        sent = [each["To"].partition("@")[0] for each in mailbox.messages]
+        assert sent == ["early", "late", "first-order", "order"]
+
     def test_is_claimed_by_one_worker_and_not_waited_for_by_others(self, mailbox, record, transactional_db):
         message = record()
         claim = partial(sending._claim, at=timezone.now())
@@ -112,7 +125,7 @@ class TestSendDue:
     @pytest.mark.parametrize("how", ["message", "recipient"])
     def test_does_not_repeat_what_is_refused_for_good(self, mailbox, record, how, caplog):
         if how == "message":
-            mailbox.reply = "554 no"
+            mailbox.reply = "500 no"
         else:
             mailbox.refused = {"ana@example.com"}
         message = record()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from common.observability import masking
 from common.observability.masking import Keys, Masker
 
 KEYS = Keys(codes=frozenset({"code", "weight"}), postcodes=frozenset({"zip"}), coordinates=frozenset({"lat"}))
@@ -75,6 +76,14 @@ class TestWithoutRepetitions:
         masker.mask({"number": "12"})
 
         assert masker.without_repetitions({"detail": "line 12", "status": 422}) == {"detail": "line 12", "status": 422}
+
+    def test_masks_every_text_when_values_of_a_long_body_were_left_out(self, masker, monkeypatch):
+        monkeypatch.setattr(masking, "MOST_VALUES", 4)
+
+        masked = masker.mask({"code": "A-1", "weight": 1, "zip": "01310-100", "name": "Maria"})
+
+        assert masked == {"code": "A-1", "weight": 1, "zip": "01310****"}
+        assert masker.without_repetitions({"detail": "Maria"}) == {"detail": "<text, 5>"}
 
     def test_masks_every_text_when_too_many_values_could_be_in_it(self, masker):
         masker.mask({"names": [f"Maria {number}" for number in range(201)]})

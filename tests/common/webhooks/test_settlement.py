@@ -46,6 +46,15 @@ class TestOutcome:
 
         assert first.sent_at == NOW + timedelta(seconds=1.5)
 
+    def test_failure_of_an_event_that_is_sent_again_keeps_when_it_was_received(self, first):
+        attempt(first, OK, at=NOW)
+        WebhookQueueItem.objects.all().delete()
+        replays.replay(events=WebhookEvent.objects.filter(pk=first.pk), by=BY, at=NOW)
+
+        attempt(first, REFUSED, at=NOW + timedelta(hours=1))
+
+        assert (first.state, first.sent_at, first.attempts_made) == (EventState.PENDING, NOW, 2)
+
     def test_the_last_success_deletes_the_item(self, first):
         for event in first.delivery.events.order_by("sequence"):
             attempt(event, OK)

@@ -185,6 +185,25 @@ class TestEndpoint:
         item = WebhookQueueItem.objects.get()
         assert (item.due_at, item.tries, item.event.attempts_made) == (NOW, 0, 1)
 
+    def test_a_late_success_of_the_url_before_is_one_so_that_nothing_is_received_twice(self, first, endpoint, sink):
+        claimed = claim(at=NOW)[first.pk]
+        endpoints.set_url(endpoint=endpoint, url=sink.url + "/new", by=BY, at=NOW)
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(failures=1)
+
+        settle(OUTBOX, [(claimed, Result(**OK, at=NOW, request=StoredHead(sink.url)))], at=NOW)
+
+        first.refresh_from_db()
+        assert (first.state, item_of(first.delivery).event.sequence) == (EventState.SENT, 2)
+
+    def test_a_test_event_that_is_refused_counts_as_a_failure(self, endpoint):
+        event = endpoints.send_test(endpoint=endpoint, by=BY, at=NOW - timedelta(minutes=1))
+
+        for _try in range(4):
+            attempt(event, REFUSED, at=NOW)
+
+        endpoint.refresh_from_db()
+        assert (endpoint.failures, WebhookQueueItem.objects.get().event) == (4, event)
+
     def test_an_endpoint_that_recovers_repeatedly_does_not_use_up_the_schedule(self, token, first, endpoint):
         good = DeliveryFactory.create(token=token).events.get()
         for _time in range(30):

@@ -3,22 +3,30 @@
 import asyncio
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.urls import get_resolver
 from django.utils import timezone
+from redis import RedisError
 
+from common.connections import redis
+from common.mail.models import Kind, Message
 from common.webhooks import endpoints
-from delivery.actions import deliveries
+from config.monitoring import exposition, heartbeats
+from delivery.actions import deliveries, schedule
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
-from delivery.models import Rules, WebhookEndpoint
+from delivery.models import Rules, WebhookEndpoint, WebhookQueueItem
+from integration.models import WebhookEndpoint as EndpointOfSeller
+from tests.common.webhooks import settling
 from tests.common.webhooks.conftest import _send_due
 from tests.delivery.drivers.phones import now, phone
 from tests.delivery.scheduled import scheduled
 from tests.endpoints import ENDPOINTS
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
+from tests.integration.factories import SellerFactory, create_order
 
 
 class TestAccess:
@@ -132,14 +140,21 @@ class TestDeliveries:
         late = Rules().late_without_driver + timedelta(minutes=1)
         DeliveryFactory.create(token=token)
         DeliveryFactory.create(token=token, at=timezone.now() - late)
+        scheduled(timedelta(hours=2), at=timezone.now() - timedelta(hours=2), token=token)  # offered now
+        schedule.offer_due(at=timezone.now())
         DeliveryFactory.create(token=token, accepted=True, driver=DriverFactory.create())
         DriverFactory.create()
+        sandbox = TokenFactory.create(sandbox=True)
+        DeliveryFactory.create(token=sandbox, at=timezone.now() - 2 * late)
+        for not_counted in ({"on_duty": False}, {"active": False}, {"environment": "sandbox"}):
+            DriverFactory.create(**not_counted)
 
         found = scrape()
 
         assert found["rota_offers_late",] == 1
         assert found["rota_offer_oldest_seconds",] == pytest.approx(late.total_seconds(), abs=30)
-        assert found["rota_routes_in_progress", "live", "AVAILABLE"] == 2
+        assert found["rota_routes_in_progress", "live", "AVAILABLE"] == 3
+        assert found["rota_routes_in_progress", "sandbox", "AVAILABLE"] == 1
         assert found["rota_routes_in_progress", "live", "ACCEPTED"] == 1
         assert (found["rota_drivers", "busy"], found["rota_drivers", "free"]) == (1, 1)
 
@@ -163,19 +178,38 @@ class TestWebhooks:
         return found
 
     def test_the_queue_and_its_age_are_gauges(self, token, endpoint, scrape):
-        for minutes in (2, 1, -1):
+        for minutes in (2, 1, -1, -1):
             DeliveryFactory.create(token=token, at=timezone.now() - timedelta(minutes=minutes))
+        WebhookQueueItem.objects.filter(pk=WebhookQueueItem.objects.latest("pk").pk).update(lease=uuid4())
 
         found = scrape()
 
         assert found["rota_webhook_queue_items", "due"] == 2
-        assert found["rota_webhook_queue_items", "later"] == 1
+        assert (found["rota_webhook_queue_items", "later"], found["rota_webhook_queue_items", "claimed"]) == (1, 1)
+        assert found["rota_webhook_oldest_due_seconds",] == pytest.approx(120, abs=30)
+        assert found["rota_check_ok", "webhooks"] == 0
+
+    def test_the_queue_and_the_endpoints_of_sellers_are_counted_too(self, scrape):
+        seller = SellerFactory.create()
+        of_seller = endpoints.first(EndpointOfSeller, owner=seller.pk, environment="live")
+        endpoints.set_url(endpoint=of_seller, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
+        create_order(seller, at=timezone.now() - timedelta(minutes=2))
+
+        found = scrape()
+
+        assert (found["rota_webhook_queue_items", "due"], found["rota_webhook_endpoints", "closed"]) == (1, 1)
         assert found["rota_webhook_oldest_due_seconds",] == pytest.approx(120, abs=30)
         assert found["rota_check_ok", "webhooks"] == 0
 
     @pytest.mark.parametrize(
         ("changes", "state"),
-        [({}, "closed"), ({"failures": 5}, "open"), ({"enabled": False, "off_because": "staff"}, "off")],
+        [
+            ({}, "closed"),
+            ({"failures": 4}, "closed"),
+            ({"failures": 5}, "open"),
+            ({"enabled": False, "off_because": "staff"}, "off"),
+            ({"enabled": False, "off_because": "failing", "failures": 9}, "off"),
+        ],
     )
     def test_breakers_are_a_gauge(self, endpoint, scrape, changes, state):
         off_since = {"off_since": timezone.now()} if "enabled" in changes else {}
@@ -193,10 +227,79 @@ class TestWebhooks:
 
         found = difference(before, scrape())
         assert found["rota_webhook_attempts_total", "connect"] == 1
-        assert "rota_webhook_sent_seconds_count" not in {key[0] for key in found}
+        assert not {"rota_webhook_sent_seconds_count", "rota_webhook_events_ended_total"} & {key[0] for key in found}
+
+    def test_what_has_ended_is_counted_and_the_time_of_what_the_first_attempt_has_sent(self, token, endpoint, scrape):
+        first, second, third = (DeliveryFactory.create(token=token).events.get() for _number in range(3))
+        before = scrape()
+
+        settling.attempt(first, settling.OK)
+        settling.attempt(second, settling.REFUSED)
+        settling.attempt(second, settling.OK)
+        WebhookQueueItem.objects.filter(event=third).update(tries=16)
+        settling.attempt(third, settling.REFUSED)
+
+        found = difference(before, scrape())
+        ended = {key[1]: value for key, value in found.items() if key[0] == "rota_webhook_events_ended_total"}
+        tried = {key[1]: value for key, value in found.items() if key[0] == "rota_webhook_attempts_total"}
+        assert (ended, tried) == ({"sent": 2, "dead": 1}, {"2xx": 2, "5xx": 2})
+        assert found["rota_webhook_sent_seconds_count",] == 1
+
+
+class TestMail:
+    def test_that_waits_and_its_age_are_gauges(self, scrape, settings, db):
+        settings.EMAIL_URL = "smtp://127.0.0.1:9"
+        now = timezone.now()
+        for minutes, state in ((30, "sent"), (20, "failed"), (10, "waiting"), (1, "waiting")):
+            at = now - timedelta(minutes=minutes)
+            ended = {"body_ciphertext": "", "ended_at": None if state == "waiting" else now}
+            Message.objects.create(
+                kind=Kind.ALERT,
+                recipient="a@example.com",
+                state=state,
+                created_at=at,
+                expires_at=now,
+                due_at=now,
+                **ended,
+            )
+
+        found = scrape()
+
+        assert found["rota_mail_waiting",] == 2
+        assert found["rota_mail_oldest_seconds",] == pytest.approx(600, abs=30)
 
 
 class TestServers:
+    def test_the_ages_of_signs_of_life_are_gauges_of_those_that_gave_one(self, db, scrape):
+        heartbeats._written_at.clear()
+        redis().delete(heartbeats._key("beat"))
+        redis().set(heartbeats._key("worker"), 1, px=heartbeats._KEPT_MS - 40_000)
+
+        ages = {key[1:]: value for key, value in scrape().items() if key[0] == "rota_heartbeat_age_seconds"}
+
+        assert ages == {("worker",): pytest.approx(55, abs=15)}
+
+    @pytest.mark.parametrize(
+        ("module", "name", "error", "missing"),
+        [
+            (exposition, "read_gauges", OperationalError, "rota_drivers"),
+            (heartbeats, "ages", RedisError, "rota_heartbeat_age_seconds"),
+        ],
+    )
+    def test_that_are_away_cost_their_part_only(self, db, scrape, monkeypatch, module, name, error, missing):
+        DriverFactory.create()
+        heartbeats._written_at.clear()
+        heartbeats.written_by("worker")
+        parts = {"rota_info", "rota_check_ok", "rota_heartbeat_age_seconds", "rota_drivers", "rota_http_requests_total"}
+        scrape()
+
+        def fail():
+            raise error("away")
+
+        monkeypatch.setattr(module, name, fail)
+
+        assert parts - {key[0] for key in scrape()} == {missing}
+
     def test_connections_of_the_database_checks_of_readiness_and_the_version_are_gauges(self, db, scrape, settings):
         found = scrape()
 

@@ -1,16 +1,20 @@
 """What account staff do: open accounts, issue, rotate and revoke tokens, set webhook URLs."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
 from delivery.accounts import tokens
+from delivery.actions import deliveries
 from delivery.errors import AccountSuspended, InvalidToken
-from delivery.models import Integrator, Tariff, Token, WebhookEndpoint
-from tests.factories import DeliveryFactory, IntegratorFactory, TariffFactory, TokenFactory
+from delivery.models import Environment, Integrator, Tariff, Token, WebhookEndpoint
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, TariffFactory, TokenFactory
 
 
 def works(clear_text):
@@ -37,7 +41,12 @@ class TestSuspension:
 
     def test_asks_first_and_says_what_it_means(self, admin_client, token):
         DeliveryFactory.create(token=token)
-        TokenFactory.create(integrator=token.integrator)
+        cancelled = DeliveryFactory.create(token=token)
+        deliveries.cancel(delivery=cancelled, reason="", by=BY, at=timezone.now())
+        sandbox = TokenFactory.create(integrator=token.integrator, sandbox=True)
+        DeliveryFactory.create(token=sandbox)
+        for ended in ({"revoked_at": timezone.now(), "revoked_by": BY}, {"expires_at": timezone.now()}):
+            TokenFactory.create(integrator=token.integrator, **ended)
         other = IntegratorFactory.create(name="Other")
         DeliveryFactory.create(token=TokenFactory.create(integrator=other))
 
@@ -128,6 +137,7 @@ class TestAccount:
         [
             ("allow_any_pickup", "any_pickup_allowed", "any_pickup_ended"),
             ("refuse_repeated_external_ids", "repeats_refused", "repeats_accepted"),
+            ("approve_pickup_points", "approval_begun", "approval_ended"),
         ],
     )
     def test_audits_who_switches_a_rule_on_and_off(self, admin_client, rule, begun, ended):
@@ -141,6 +151,29 @@ class TestAccount:
             (begun, "user admin", "live"),
             (ended, "user admin", "live"),
         ]
+
+    def test_audits_who_sets_another_policy(self, admin_client):
+        account = IntegratorFactory.create()
+
+        for changes in ({}, {"on_failure": "RETRY"}, {"on_failure": "RETRY", "name": "New"}):
+            _save(admin_client, account, **changes)
+
+        entries = account.audit.filter(action="policy_set").values_list("subject", "by")
+        assert list(entries) == [("RETRY", "user admin")] * len(Environment)
+
+    def test_is_listed_with_its_people_and_its_last_live_call(self, admin_client):
+        now = timezone.now()
+        account = IntegratorFactory.create()
+        for environment, hours in (("live", 3), ("live", 2), ("sandbox", 1)):
+            used = {"environment": environment, "last_used_at": now - timedelta(hours=hours)}
+            TokenFactory.create(integrator=account, **used)
+        for name in ("ana", "bia"):
+            account.memberships.create(user=User.objects.create_user(name))
+
+        page = admin_client.get(reverse("admin:delivery_integrator_changelist"))
+
+        (row,) = page.context["cl"].result_list
+        assert (row.called_at, row.member_count) == (now - timedelta(hours=2), 2)
 
 
 def _save(client, account, **changes):
@@ -175,11 +208,12 @@ class TestToken:
         again = admin_client.get(reverse("admin:delivery_token_change", args=[token.pk]))
         assert clear_text not in again.content.decode()
 
-    def test_is_rotated_and_revoked_from_the_list(self, admin_client):
+    def test_is_rotated_and_revoked_from_the_list_beside_one_that_has_ended(self, admin_client):
         token = TokenFactory.create()
+        ended = TokenFactory.create(integrator=token.integrator, revoked_at=timezone.now(), revoked_by=BY)
         url, chosen = (
             reverse("admin:delivery_token_changelist"),
-            {"_selected_action": [str(token.pk)], "confirmed": "yes"},
+            {"_selected_action": [str(token.pk), str(ended.pk)], "confirmed": "yes"},
         )
 
         new = shown(admin_client.post(url, {"action": "rotate", **chosen}))
@@ -187,6 +221,7 @@ class TestToken:
         admin_client.post(url, {"action": "revoke", **chosen})
 
         assert (works(token.clear_text), works(new)) == (False, True)
+        assert Token.objects.count() == 3
 
 
 class TestWebhookEndpoint:

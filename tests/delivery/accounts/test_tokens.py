@@ -213,12 +213,14 @@ class TestLimit:
         assert Token.objects.count() == 20
 
     @pytest.mark.parametrize("ended", [{"revoked_at": NOW}, {"expires_at": NOW}])
-    def test_counts_valid_ones_only(self, full, ended):
+    def test_counts_valid_ones_of_the_account_and_environment_only(self, full, ended):
         Token.objects.filter(pk=full.pk).update(**ended)
+        for whose in ({"integrator": full.integrator, "environment": Environment.SANDBOX}, {}):
+            TokenFactory.create(at=NOW, **whose)
 
         tokens.issue(integrator=full.integrator, environment=Environment.LIVE, by=BY, at=NOW)
 
-        assert Token.objects.count() == 21
+        assert full.integrator.tokens.filter(environment=Environment.LIVE).count() == 21
 
 
 @pytest.mark.django_db(transaction=True)

@@ -77,6 +77,31 @@ class TestRenew:
         last = 2400 + 120 + way(*DROPOFFS[1:])
         assert seconds_until_arrivals(delivery, now) == {"B": first, "C": 2400, "D": last}
 
+    @pytest.mark.parametrize(
+        ("mode", "moves", "seconds"),
+        [(Mode.DEFAULT, ("accept",), 540 + 300), (Mode.DEFAULT, ("accept", "collect"), 0),
+         (Mode.REVERSE, ("accept",), 540)],
+    )  # fmt: skip  # a table
+    def test_waits_for_when_the_route_begins_only_before_it_begins(self, now, mode, moves, seconds):
+        pickup, stops = Window(now + timedelta(minutes=9)), [Window(), Window()]
+        delivery = scheduled(pickup=pickup, dropoffs=stops, at=now, mode=mode, moves=moves)
+
+        arrivals.renew(at=now)
+
+        way_to_b = 0 if mode is Mode.REVERSE else way(PICKUP, DROPOFFS[0])
+        assert seconds_until_arrivals(delivery, now)["B"] == seconds + way_to_b
+
+    def test_follows_a_change_of_one_of_the_stops(self, now):
+        driver = DriverFactory.create(at_point=DROPOFFS[2])
+        windows = [Window(now + timedelta(hours=1)), Window(now + timedelta(hours=1))]
+        delivery = scheduled(pickup=Window(), dropoffs=windows, at=now, moves=("accept", "collect"), driver=driver)
+        arrivals.renew(at=now)
+        ArrivalEstimate.objects.filter(stop__index=1).update(arrives_at=now, earliest=now)
+
+        assert arrivals.renew(at=now + timedelta(seconds=61)) == 1
+
+        assert seconds_until_arrivals(delivery, now)["C"] == 3600 + 120 + way(*DROPOFFS[:2])
+
     def test_begins_at_a_without_a_position(self, now):
         delivery = DeliveryFactory.create(accepted=True, stops=1, at=now)
 

@@ -1,6 +1,7 @@
 """Which drivers a route is offered to, and in which order."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -182,6 +183,15 @@ class TestAcceptance:
             assert drivers._lock_first(read_before) == free
             assert drivers._lock_first(read_before.filter(pk=busy.pk)) is None
 
+    def test_by_a_dispatcher_may_be_of_a_driver_who_has_declined(self):
+        delivery, driver = DeliveryFactory.create(), DriverFactory.create()
+        drivers.decline(delivery=delivery, driver=driver, at=timezone.now())
+        accept = partial(deliveries.accept, delivery=delivery, by=BY, at=timezone.now())
+
+        with pytest.raises(NoEligibleDriver):
+            accept(driver=None)
+        assert accept(driver=driver).driver == driver
+
 
 def at_once_by(function, **arguments):
     """A call in a transaction that fails at once when it would wait for a lock."""
@@ -256,12 +266,26 @@ class TestNearestOfEach:
 
     def test_gives_each_delivery_another_first_driver(self, db):
         token = TokenFactory.create()
-        deliveries = [DeliveryFactory.create(token=token) for _ in range(2)]
-        DriverFactory.create_batch(2, at_point=PICKUP)
+        deliveries = [DeliveryFactory.create(token=token) for _ in range(3)]
+        places = [shifted(PICKUP, metres=metres, azimuth=90) for metres in (10, 900, 1800)]
+        near, far, farther = (DriverFactory.create(at_point=place) for place in places)
+        drivers.decline(driver=near, delivery=deliveries[0], at=timezone.now())
 
         found = drivers.nearest_of_each(deliveries, at=timezone.now())
 
-        assert len({candidates[0].driver.pk for _delivery, candidates in found}) == 2
+        chosen = [[each.driver for each in candidates] for _delivery, candidates in found]
+        assert chosen == [[far, farther], [near, farther], [farther]]
+
+    def test_reads_those_of_many_who_were_seen_last(self, db, monkeypatch):
+        monkeypatch.setattr(drivers, "_MOST_FREE", 2)
+        delivery = DeliveryFactory.create()
+        for name, age in (("before", 7200), ("last", 0), ("first", 3600)):
+            DriverFactory.create(name=name, at_point=PICKUP, at_point__age=age)
+        DriverFactory.create(name="never")
+
+        ((_delivery, found),) = drivers.nearest_of_each([delivery], at=timezone.now())
+
+        assert {each.driver.name for each in found} == {"last", "first"}
 
 
 class TestOfAReverseRoute:

@@ -14,7 +14,9 @@ from delivery.accounts import integrators
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
+from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.factories import BY, DeliveryFactory, IntegratorFactory, TokenFactory, add_endpoint
+from tests.integration.factories import SellerFactory
 
 
 @pytest.fixture
@@ -37,6 +39,19 @@ class TestRotateSecret:
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=end) == [new, replaced]
 
+    def test_ends_the_secret_before_only_for_whoever_saw_until_when_it_signs(self, endpoint):
+        now = timezone.now()
+        endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
+        until = now + timedelta(hours=24)
+        later = {"at": now + timedelta(hours=1), "end_previous": until}
+        endpoints.rotate_secret(endpoint=endpoint, by=BY, **later)
+        secrets = WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=later["at"])
+
+        with pytest.raises(SecretRotatedLately):
+            endpoints.rotate_secret(endpoint=endpoint, by="user bob", **later)
+
+        assert WebhookEndpoint.objects.get(pk=endpoint.pk).secrets(at=later["at"]) == secrets
+
     def test_stores_no_clear_text(self, endpoint):
         row = " ".join(str(value) for value in WebhookEndpoint.objects.filter(pk=endpoint.pk).values_list()[0])
 
@@ -55,6 +70,7 @@ class TestSendTest:
         WebhookQueueItem.objects.update(due_at=timezone.now() - timedelta(days=365))
 
         event = endpoints.send_test(endpoint=addressed, by=BY, at=timezone.now())
+        assert event.next_attempt_at == event.created_at
 
         (claimed,) = claims.claim(OUTBOX, lease=uuid4(), at=timezone.now(), limit=1)
         assert (claimed.event_id, claimed.is_test) == (event.pk, True)
@@ -136,6 +152,14 @@ class TestAdd:
         entries = AuditEntry.objects.filter(action="endpoint_added").order_by("id")
         assert [entry.subject for entry in entries] == [f"#{each.number} {each.url}" for each in (second, third, added)]
 
+    def test_with_the_longest_url_is_recorded(self, endpoint):
+        url = f"https://shop.example/{'x' * 1979}"
+
+        added = add_endpoint(TokenFactory.create(integrator=endpoint.integrator), url=url)
+
+        assert (added.url, len(url)) == (url, 2000)
+        assert AuditEntry.objects.get(action="endpoint_added").subject == f"#2 {url}"[:2000]
+
     def test_of_the_url_of_another_endpoint_is_refused(self, endpoint):
         token = TokenFactory.create(integrator=endpoint.integrator)
         second = add_endpoint(token)
@@ -200,14 +224,20 @@ class TestRemove:
         assert WebhookEvent.objects.filter(endpoint=further).count() == 3
         assert AuditEntry.objects.get(action="endpoint_removed").subject.startswith("#2 http://127.0.0.1:9/further")
 
-    def test_deletes_its_events_and_attempts_later_and_no_others(self, further, delivery):
-        event = further.events.get(sequence=1)
-        WebhookAttempt.objects.create(event=event, number=1, at=timezone.now(), milliseconds=1)
-        endpoints.remove(endpoint=further, by=BY, at=timezone.now())
+    def test_deletes_its_events_and_attempts_later_and_no_others(self, further, delivery, monkeypatch):
+        monkeypatch.setattr(endpoints, "_EVENTS_OF_BATCH", 2)
+        event, at = further.events.get(sequence=1), timezone.now()
+        WebhookAttempt.objects.create(event=event, number=1, at=at, milliseconds=1)
+        first_of_seller = endpoints.first(EndpointOfSeller, owner=SellerFactory.create().pk, environment="live")
+        url = CheckedUrl("https://shop.example/")
+        of_seller = endpoints.add(beside=first_of_seller, url=url, statuses=(), by=BY, at=at)
+        for removed in (further, of_seller):
+            endpoints.remove(endpoint=removed, by=BY, at=at)
 
-        assert endpoints.delete_removed() == 1
+        assert endpoints.delete_removed() == 2
 
         assert not WebhookEndpoint.objects.filter(pk=further.pk).exists()
+        assert EndpointOfSeller.objects.get() == first_of_seller
         assert not WebhookAttempt.objects.exists()
         assert delivery.events.count() == 3
         assert endpoints.delete_removed() == 0
@@ -218,11 +248,23 @@ class TestRemove:
 
         assert WebhookEndpoint.objects.get(pk=endpoint.pk).number == 1
 
-    def test_leaves_nothing_to_set(self, further):
+    @pytest.mark.parametrize(
+        ("act", "values"),
+        [
+            (endpoints.set_url, {"url": "http://127.0.0.1:9/"}),
+            (endpoints.set_filter, {"statuses": ["FAILED"]}),
+            (endpoints.set_enabled, {"enabled": False}),
+            (endpoints.set_enabled, {"enabled": True}),
+            (endpoints.rotate_secret, {}),
+            (endpoints.send_test, {}),
+            (endpoints.remove, {}),
+        ],
+    )
+    def test_leaves_nothing_to_change(self, further, act, values):
         endpoints.remove(endpoint=further, by=BY, at=timezone.now())
 
         with pytest.raises(WebhookEndpoint.DoesNotExist):
-            endpoints.set_url(endpoint=further, url="http://127.0.0.1:9/", by=BY, at=timezone.now())
+            act(endpoint=further, by=BY, at=timezone.now(), **values)
 
 
 class TestSetUrl:
@@ -237,6 +279,18 @@ class TestSetUrl:
         stored.refresh_from_db()
         assert (stored.enabled, stored.failures) == ((True, 0) if is_on else (False, 9))
         assert (stored.off_because, stored.off_since) == (("", None) if is_on else ("staff", at))
+
+
+class TestSetEnabled:
+    def test_off_is_a_persons_decision_from_then_on_about_one_that_was_off_before(self, endpoint):
+        since = timezone.now() - timedelta(days=2)
+        off = {"enabled": False, "off_because": "failing", "off_since": since, "failures": 9}
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(**off)
+
+        endpoints.set_enabled(endpoint=endpoint, enabled=False, by=BY, at=timezone.now())
+        stored = endpoints.set_url(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
+
+        assert (stored.enabled, stored.off_because, stored.off_since) == (False, "staff", since)
 
 
 class TestSetFilter:

@@ -17,7 +17,7 @@ from common.webhooks.settlement import settle
 from delivery.actions import deliveries
 from delivery.models import AuditAction, AuditEntry, EventState, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
-from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, add_endpoint
 
 
 @pytest.fixture
@@ -116,19 +116,33 @@ class TestReplay:
 
         assert not delivery.events.filter(state=EventState.PENDING).exists()
 
+    def test_is_refused_for_all_if_one_of_several_endpoints_cannot_be_sent_to(self, delivery):
+        off = add_endpoint(delivery.token)
+        other = DeliveryFactory.create(token=delivery.token)
+        finish(other, EventState.SENT)
+        endpoints.set_enabled(endpoint=off, enabled=False, by=BY, at=timezone.now())
+
+        with pytest.raises(EndpointCannotSend):
+            replay(WebhookEvent.objects.all())
+
+        assert not WebhookEvent.objects.filter(state=EventState.PENDING).exists()
+        assert not AuditEntry.objects.filter(action=AuditAction.EVENTS_REPLAYED).exists()
+
     def test_sends_what_was_recorded_before_there_was_a_url(self, delivery):
         finish(delivery, EventState.UNADDRESSED)
 
         assert replay(delivery.events.all()) == 3
 
-    def test_sends_a_test_event_again(self, endpoint):
-        event = endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now())
+    def test_sends_each_test_event_again(self, endpoint):
+        events = [endpoints.send_test(endpoint=endpoint, by=BY, at=timezone.now()) for _number in range(2)]
         WebhookQueueItem.objects.all().delete()
         WebhookEvent.objects.update(state=EventState.SENT)
 
-        assert replay(WebhookEvent.objects.filter(pk=event.pk)) == 1
+        assert replay(WebhookEvent.objects.all()) == 2
 
-        assert WebhookQueueItem.objects.get().is_ordered is False
+        assert {(item.event, item.is_ordered) for item in WebhookQueueItem.objects.all()} == {
+            (event, False) for event in events
+        }
 
 
 @pytest.mark.django_db(transaction=True)

@@ -233,10 +233,11 @@ class TestGoodsInHand:
         collected(cancelled, driver)
         assert not GoodsInHand.objects.out().exists()
 
-    def test_are_of_who_has_collected_after_the_cancellation(self, accepted, driver):
+    @pytest.mark.parametrize("later", [timedelta(0), MINUTE])
+    def test_are_of_who_has_collected_after_the_cancellation(self, accepted, driver, later):
         cancel(accepted)
 
-        assert collected(accepted, driver, made_at=LOST + MINUTE).refusal == "goods_in_hand"
+        assert collected(accepted, driver, made_at=LOST + later).refusal == "goods_in_hand"
         assert statuses(accepted)[1] == "CANCELLED"
 
     @pytest.mark.parametrize("change", [{"active": False}, {"vehicle_type": "CAR"}])
@@ -293,6 +294,16 @@ class TestGoodsInHand:
             out.append(GoodsInHand.objects.out().count())
 
         assert out == [1, 0]
+
+    def test_of_mode_reverse_are_those_of_the_stops_where_the_next_driver_has_not_been(self, driver):
+        delivery = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2, mode=Mode.REVERSE)
+        deliveries.reassign(delivery=delivery, driver=DriverFactory.create(), by=BY, at=LOST)
+        deliveries.collect(delivery=delivery, point="B", by=BY, at=LOST + MINUTE)
+
+        moves = [collected(delivery, driver, point=point) for point in "bc"]
+
+        assert [move.refusal for move in moves] == ["not_your_route", "goods_in_hand"]
+        assert "take it to A" in moves[1].refusal_detail
 
     def test_of_mode_reverse_are_out_where_the_next_driver_finds_nothing(self, driver):
         delivery = DeliveryFactory.create(accepted=True, driver=driver, at=REQUESTED, stops=2, mode=Mode.REVERSE)

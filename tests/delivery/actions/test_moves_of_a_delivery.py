@@ -115,14 +115,16 @@ class TestOneDelivery:
 
         with translation.override("pt-br"):
             do(deliveries.fail, delivery, point="B", code="ABSENT", reason="tocou")
-        do(deliveries.fail, delivery, point="C", reason="Chovia")
+        do(deliveries.fail, delivery, point="C", reason=" Chovia ")
+        longest = "x" * 255
+        do(deliveries.fail, delivery, point="D", code="CLOSED", reason=longest)
 
         stops = Stop.objects.filter(delivery=delivery)
-        assert [(stop.failure_code, stop.failure) for stop in stops][:2] == [
-            ("ABSENT", "Nobody there: tocou"), ("OTHER", "Chovia")
+        assert [(stop.failure_code, stop.failure) for stop in stops] == [
+            ("ABSENT", "Nobody there: tocou"), ("OTHER", "Chovia"), ("CLOSED", f"Place closed: {longest}"),
         ]  # fmt: skip  # a table
         told = Transition.objects.filter(delivery=delivery, trigger="fail").values_list("reason", flat=True)
-        assert list(told) == ["Ninguém no local: tocou", "Chovia"]
+        assert list(told) == ["Ninguém no local: tocou", "Chovia", f"Place closed: {longest}"[:255]]
 
     @pytest.mark.parametrize(
         ("verb", "details", "error"),
@@ -212,12 +214,15 @@ class TestDriverAmount:
         offer = DeliveryFactory.create(stops=1)
         half = half_up(Fraction(offer.shipping_value) / 2)
         amounts = []
-        for verb in (deliveries.accept, deliveries.release, deliveries.accept, deliveries.cancel):
-            values = {deliveries.accept: {"driver": DriverFactory.create()}, deliveries.cancel: {"reason": ""}}
+        verbs = (deliveries.accept, deliveries.release, deliveries.accept, deliveries.reassign, deliveries.cancel)
+        for number, verb in enumerate(verbs):
+            driver = {"driver": DriverFactory.create()}
+            values = {deliveries.accept: driver, deliveries.reassign: driver, deliveries.cancel: {"reason": ""}}
             amounts.append(do(verb, offer, **values.get(verb, {})).driver_amount)
+            rules(driver_share_percent=50 if number < 2 else 90)  # what is fixed does not follow the rules
 
         part = Fraction(Delivery.objects.get(pk=offer.pk).cancel_fee or 0) / Fraction(offer.shipping_value)
-        assert amounts == [half, None, half, half_up(Fraction(half) * part)]
+        assert amounts == [half, None, half, half, half_up(Fraction(half) * part)]
 
     def test_is_nothing_without_a_rule(self, offer):
         assert do(deliveries.accept, offer, driver=DriverFactory.create()).driver_amount == 0
@@ -228,10 +233,11 @@ class TestCancel:
     def test_before_acceptance_costs_nothing(self):
         delivery = DeliveryFactory.create()
 
-        cancelled = do(deliveries.cancel, delivery, reason="Desistiu")
+        cancelled = do(deliveries.cancel, delivery, reason=" Desistiu\n")
 
         assert statuses(delivery) == ("FAILED", "CANCELLED", ["FAILED"] * 3)
         assert (cancelled.cancel_fee, cancelled.cancel_reason) == (Decimal(0), "Desistiu")
+        assert delivery.transitions.latest("pk").reason == "Desistiu"
 
     def test_after_acceptance_costs_the_tariffs_share_and_frees_the_driver(self):
         delivery = DeliveryFactory.create(accepted=True)
@@ -364,6 +370,12 @@ class TestAccept:
 
         expired = Delivery.objects.get(pk=delivery.pk)
         assert (expired.driver, expired.status_name) == (None, "Offer expired")
+
+    def test_says_of_a_cancelled_offer_that_it_is_closed_whenever_its_deadline_was(self):
+        delivery = do(deliveries.cancel, DeliveryFactory.create(), reason="")
+
+        with pytest.raises(MoveRefused, match="it is closed"):
+            deliveries.accept(delivery=delivery, driver=None, by=BY, at=delivery.offer_expires_at)
 
 
 @pytest.mark.django_db

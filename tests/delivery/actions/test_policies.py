@@ -35,7 +35,7 @@ from delivery.models.stop import LABELS
 from delivery.move_forms import MoveForm
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
-from tests.factories import BY, DeliveryFactory, TariffFactory, validated_payload
+from tests.factories import BY, DeliveryFactory, TariffFactory, TokenFactory
 
 pytestmark = pytest.mark.django_db
 RETRY, LEAVE = Options(on_failure=OnFailure.RETRY), Options(on_failure=OnFailure.LEAVE)
@@ -152,33 +152,33 @@ class TestRetry:
 
 
 class TestPolicyOfTheAccount:
-    def request(self, mode=Mode.DEFAULT, policy=OnFailure.RETRY, **options):
-        payload = validated_payload(stops=1, mode=mode)
-        delivery = DeliveryFactory.create(payload=payload)
-        account = delivery.integrator
-        account.on_failure = policy
-        account.save(update_fields=["on_failure"])
-        token = delivery.token
-        token.integrator = account
-        asked = asking_for(Options(**options), token=token, mode=mode) if options else None
-        return asked or DeliveryFactory.create(token=token, stops=1, mode=mode)
+    PIN = Options(has_pin=True)
 
-    def test_is_that_of_drop_offs_without_one(self):
-        assert DropoffOptions.objects.get(stop__delivery=self.request()).on_failure == "RETRY"
+    @pytest.mark.parametrize(
+        ("policy", "asked", "policies"),
+        [
+            # Of drop-offs that the request sends none for. A PIN is given up by the request itself only.
+            (OnFailure.RETRY, [Options(on_failure=OnFailure.RETURN), Options(), PIN], ["RETURN", "RETRY", "RETRY"]),
+            (OnFailure.LEAVE, [Options(), PIN, Options(has_pin=True, on_failure=OnFailure.LEAVE)],
+             ["LEAVE", "RETURN", "LEAVE"]),
+            (OnFailure.RETURN, [RETRY, PIN, Options(instructions="Ring")], ["RETRY", "RETURN", "RETURN"]),
+        ],
+    )  # fmt: skip  # a table
+    def test_is_that_of_drop_offs_without_one(self, policy, asked, policies):
+        token = TokenFactory.create(integrator__on_failure=policy)
 
-    def test_is_not_that_of_drop_offs_with_one(self):
-        delivery = self.request(on_failure=OnFailure.RETURN)
+        delivery = asking_for(*asked, token=token)
 
-        assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == "RETURN"
-
-    @pytest.mark.parametrize(("sent", "policy"), [(None, "RETURN"), (OnFailure.LEAVE, "LEAVE")])
-    def test_to_leave_orders_is_not_that_of_drop_offs_with_a_pin(self, sent, policy):
-        delivery = self.request(policy=OnFailure.LEAVE, has_pin=True, on_failure=sent)
-
-        assert DropoffOptions.objects.get(stop__delivery=delivery).on_failure == policy
+        found = DropoffOptions.objects.filter(stop__delivery=delivery).order_by("stop__index")
+        assert [each.on_failure for each in found] == policies
+        assert [each.needs_pin for each in found] == [each.has_pin for each in asked]
 
     def test_is_not_that_of_pickups(self):
-        assert not DropoffOptions.objects.filter(stop__delivery=self.request(mode=Mode.REVERSE)).exists()
+        token = TokenFactory.create(integrator__on_failure=OnFailure.RETRY)
+
+        DeliveryFactory.create(token=token, stops=1, mode=Mode.REVERSE)
+
+        assert not DropoffOptions.objects.exists()
 
 
 class TestLeave:
@@ -246,6 +246,16 @@ class TestInstruct:
         do(proofs.deliver, delivery, point="B", proof=proof)
         assert told(delivery)[0] == "DELIVERED"
 
+    def test_is_of_this_stop_and_keeps_the_instructions_that_it_does_not_name(self):
+        options = Options(on_failure=OnFailure.RETRY, instructions="Ring")
+        delivery = fail(asking_for(options, options, collected=True))
+
+        self.instruct(delivery, OnFailure.LEAVE)
+
+        found = DropoffOptions.objects.order_by("stop__index").values_list("on_failure", "instructions")
+        assert list(found) == [("LEAVE", "Ring"), ("RETRY", "Ring")]
+        assert not StopChange.objects.get().instructions
+
     def test_can_be_changed_until_the_stop_is_tried_again(self, delivery):
         for answer in (OnFailure.LEAVE, OnFailure.RETRY):
             self.instruct(delivery, answer)
@@ -292,7 +302,7 @@ class TestRecall:
         return fail(asking_for(RETRY, RETRY, collected=True))
 
     def test_ends_the_stop_at_once_and_without_the_fee_of_a_second_attempt(self, delivery):
-        do(partial(moves.perform, "recall"), delivery, fields={"point": "B"})
+        do(partial(moves.perform, "recall"), delivery, fields={"point": " b ", "reason": "not asked for"})
 
         assert told(delivery) == ("COLLECTED", "COLLECTED", ["FAILED", "COLLECTED"])
         last = delivery.transitions.latest("id")

@@ -58,15 +58,19 @@ class TestRecordPositions:
     @pytest.mark.parametrize(("before", "until"), [(10, 10), (600, 60)])
     def test_puts_those_ahead_of_now_before_what_follows_unless_that_is_long_ago(self, before, until):
         """In seconds before now. What follows was found then."""
-        driver = DriverFactory.create()
-        drivers.store_positions(driver=driver, sent=[sent_position(ago=ago) for ago in (-3600, 3600)], by=BY)
+        driver, other = DriverFactory.create_batch(2)
+        for each in (driver, other):
+            drivers.store_positions(driver=each, sent=[sent_position(ago=ago) for ago in (-3600, 3600)], by=BY)
 
         drivers.pull_back_positions(driver=driver, before=NOW - timedelta(seconds=before), at=NOW)
 
-        latest, other = driver.positions.order_by("-recorded_at").values_list("recorded_at", flat=True)
+        latest, earlier = driver.positions.order_by("-recorded_at").values_list("recorded_at", flat=True)
         # Within the tolerance of clocks, so that the order of several stays.
-        assert timedelta(0) <= NOW - timedelta(seconds=until) - latest <= TOLERANCE
-        assert other == NOW - timedelta(seconds=3600)
+        for moment in (latest, LatestPosition.objects.get(driver=driver).recorded_at):
+            assert timedelta(0) <= NOW - timedelta(seconds=until) - moment <= TOLERANCE
+        assert earlier == NOW - timedelta(seconds=3600)
+        ahead = NOW + timedelta(seconds=3600)
+        assert other.positions.latest("recorded_at").recorded_at == other.latest.recorded_at == ahead
 
     def test_refuses_all_of_them_for_one_that_does_not_exist(self):
         with pytest.raises(InvalidPosition):

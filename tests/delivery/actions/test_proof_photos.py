@@ -111,6 +111,8 @@ class TestAdd:
             add(delivery, at=NOW + timedelta(hours=24, microseconds=1))
 
         assert names(photo_folder) == [kept.name]
+        # A phone sends it again until it has the answer.
+        assert add(delivery, upload=kept.upload, at=NOW + timedelta(days=3)) == (kept, False)
 
     @pytest.mark.parametrize(
         ("changes", "error"),
@@ -178,8 +180,11 @@ class TestPrune:
 
     def test_deletes_files_without_a_row_after_an_hour(self, delivery, photo_folder):
         kept = add(delivery)[0]
-        for name, age in (("lost.jpg", 3700), (".part", 3700), ("under-way.jpg", 60)):
-            path = photo_folder / "2026-11-21" / name
+        for day, name, age in (
+            ("2026-11-21", "lost.jpg", 3700), ("2026-11-21", ".part", 3700), ("2026-11-21", "under-way.jpg", 60),
+            ("2026-11-20", "of two days ago.jpg", 3700), ("2026-11-22", "of today.jpg", 3700),
+        ):  # fmt: skip  # a table
+            path = photo_folder / day / name
             path.parent.mkdir(exist_ok=True)
             path.write_bytes(b"x")
             os.utime(path, (NOW.timestamp() - age,) * 2)

@@ -71,6 +71,14 @@ class TestDeliver:
         assert first_stop(delivery).status == "DELIVERED"
         assert not StopProof.objects.exists()
 
+    def test_keeps_who_received_where_no_pin_is_asked_for(self):
+        delivery = requested(Options())
+
+        deliver(delivery, received_by="Dona Célia", pin="1234")
+
+        kept = StopProof.objects.get()
+        assert (kept.received_by, kept.pin_confirmed_at) == ("Dona Célia", None)
+
     def test_refuses_to_deliver_without_the_pin_and_counts_no_try(self):
         delivery = requested(PIN)
 

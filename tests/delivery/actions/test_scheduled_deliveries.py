@@ -79,14 +79,14 @@ class TestRequest:
 
     def test_keeps_the_moments_that_were_asked_for(self):
         pickup = Window(NOW + 60 * MINUTE, NOW + 90 * MINUTE)
-        stops = [Window(NOW + 70 * MINUTE, NOW + 120 * MINUTE), Window(None, NOW + 150 * MINUTE)]
+        stops = [Window(NOW + 70 * MINUTE, NOW + 150 * MINUTE), Window(NOW + 80 * MINUTE, NOW + 120 * MINUTE)]
         was_ready = Window(NOW - MINUTE)
 
         delivery = Delivery.objects.get(pk=scheduled(pickup=pickup, dropoffs=[*stops, was_ready], at=NOW).pk)
 
         assert delivery.window == pickup
         assert [stop.window for stop in delivery.ordered_stops] == [*stops, Window()]
-        assert delivery.deadline_at == NOW + 150 * MINUTE
+        assert (delivery.ready_at, delivery.deadline_at) == (NOW + 80 * MINUTE, NOW + 150 * MINUTE)
 
     @pytest.mark.parametrize(("ready", "first", "begins"), [(60, None, 60), (None, 90, 90), (60, 90, 90), (90, 60, 90)])
     def test_in_mode_reverse_begins_at_the_first_stop(self, ready, first, begins):
@@ -187,7 +187,7 @@ class TestOffer:
         delivery = scheduled(11 * MINUTE, at=NOW, token=token)
 
         assert delivery.environment == Environment.SANDBOX
-        assert schedule.offer_due(at=NOW + MINUTE - SECOND) == 0
+        assert schedule.plan(at=NOW + MINUTE - SECOND) == 0
         assert schedule.offer_due(at=NOW + MINUTE) == 1
 
 
@@ -212,6 +212,18 @@ class TestPlan:
         assert schedule.offer_due(at=before + SECOND) == 0
         assert Delivery.objects.get(pk=delivery.pk).offer_at == NOW + 40 * MINUTE
         assert schedule.offer_due(at=NOW + 40 * MINUTE) == 1
+
+    def test_notes_the_earlier_moment_of_a_route_whose_driver_has_gone_farther_away(self, settings):
+        delivery, driver = scheduled(50 * MINUTE, at=NOW), DriverFactory.create(at_point=PICKUP)
+        schedule.plan(at=NOW)
+        drivers.set_position(driver=driver, point=AT_15_MINUTES["at_point"], by=BY, at=NOW + MINUTE)
+
+        schedule.plan(at=NOW + MINUTE)
+
+        found = Delivery.objects.get(pk=delivery.pk)
+        assert found.offer_at is not None
+        assert abs(found.offer_at - (NOW + 50 * MINUTE - FIFTEEN)) < SECOND
+        assert found.offer_expires_at == found.offer_at + settings.OFFER_TTL
 
     def test_offers_a_route_whose_driver_has_gone_away(self):
         delivery, driver = scheduled(50 * MINUTE, at=NOW), DriverFactory.create(at_point=PICKUP)

@@ -79,6 +79,7 @@ class TestSuspend:
 
         assert Integrator.objects.get().suspended_at is None
         assert not AuditEntry.objects.filter(action="account_suspended").exists()
+        assert suspend(token.integrator, f" {'x' * 255} ") is True
 
 
 class TestSuspendedAccount:
@@ -89,10 +90,12 @@ class TestSuspendedAccount:
             lambda token, _hook: tokens.rotate(token=token, by=BY, at=NOW),
             lambda _token, hook: endpoints.set_url(endpoint=hook, url=f"{URL}/new", by=BY, at=NOW),
             lambda _token, hook: endpoints.set_url(endpoint=hook, url="", by=BY, at=NOW),
+            lambda _token, hook: endpoints.set_up(endpoint=hook, url=f"{URL}/new", by=BY, at=NOW),
+            lambda _token, hook: endpoints.set_filter(endpoint=hook, statuses=["FAILED"], by=BY, at=NOW),
             lambda _token, hook: endpoints.rotate_secret(endpoint=hook, by=BY, at=NOW),
             lambda _token, hook: endpoints.send_test(endpoint=hook, by=BY, at=NOW),
         ],
-        ids=["issue", "rotate", "set_url", "no_url", "rotate_secret", "send_test"],
+        ids=["issue", "rotate", "set_url", "no_url", "set_up", "set_filter", "rotate_secret", "send_test"],
     )
     def test_is_refused_new_credentials_urls_and_test_events(self, token, change):
         hook = token.integrator.endpoints.get(environment="live")

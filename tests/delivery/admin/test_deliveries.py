@@ -321,6 +321,17 @@ class TestCancelling:
         assert "Something has changed meanwhile" in page
         assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "ACCEPT"]
 
+    def test_asks_again_when_the_goods_were_collected_meanwhile_though_the_fee_is_the_same(self, dispatcher):
+        TariffFactory.create(cancel_percent_accepted=50, cancel_percent_collected=50)
+        accepted = DeliveryFactory.create(accepted=True)
+        fields = agree(dispatcher, accepted)
+        press(dispatcher, accepted, "collect")
+
+        page = dispatcher.post(LIST, {**chosen("cancel", accepted), **fields}).content.decode()
+
+        assert "Something has changed meanwhile" in page
+        assert status(accepted)[0] == "COLLECTED"
+
     def test_says_what_cannot_be_cancelled_and_asks_no_fee_for_it(self, dispatcher, deliveries):
         choose(dispatcher, "cancel", deliveries[0], **agree(dispatcher, deliveries[0]))
 

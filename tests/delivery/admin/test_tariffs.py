@@ -144,6 +144,16 @@ class TestPreview:
         assert (again.status_code, before) == (200, getattr(general, name))
         assert (saved.status_code, getattr(Tariff.objects.get(), name)) == (302, 60)
 
+    def test_of_an_accounts_tariff_that_ends_compares_it_with_the_general_one(self, admin_client, general, fields):
+        own = TariffFactory.create(integrator=IntegratorFactory.create(), base_fare=50)
+        ended = {**fields, "integrator": own.integrator_id, "base_fare": "50"}
+        del ended["active"]
+
+        shown = preview_of(admin_client, reverse("admin:delivery_tariff_change", args=[own.pk]), ended)
+
+        near, *_others = shown.examples
+        assert (near.old, near.new) == ("R$ 52.00", "R$ 12.00")
+
     def test_of_an_accounts_first_tariff_compares_it_with_the_general_one(self, admin_client, general, fields):
         shop = IntegratorFactory.create()
         own = {**fields, "integrator": shop.pk, "base_fare": str(general.base_fare + 1)}

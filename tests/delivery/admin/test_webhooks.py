@@ -123,10 +123,32 @@ class TestEvents:
 
 class TestEndpoint:
     def test_sends_a_test_event_and_redirects_to_it(self, admin_client, endpoint):
-        (message,) = post(admin_client, ENDPOINTS, "send_test", endpoint)
+        off = add_endpoint(endpoint.integrator.tokens.get())
+        endpoints.set_enabled(endpoint=off, enabled=False, by=BY, at=timezone.now())
 
+        refused, message = post(admin_client, ENDPOINTS, "send_test", endpoint, off)
+
+        assert refused == f"{off}: Webhooks are off; resume them first."
         assert message.startswith("The test event is being sent.")
         assert WebhookEvent.objects.get().is_test
+
+    def test_shows_the_new_secret_of_each_that_was_rotated_and_goes_on_after_one_that_was_not(
+        self, admin_client, endpoint
+    ):
+        lately, last = (add_endpoint(endpoint.integrator.tokens.get()) for _number in range(2))
+        endpoints.rotate_secret(endpoint=lately, by=BY, at=timezone.now())
+        chosen = [str(each.pk) for each in (endpoint, lately, last)]
+
+        answer = admin_client.post(
+            ENDPOINTS, {"action": "rotate_secret", "_selected_action": chosen, "confirmed": "yes"}
+        )
+
+        content = html.unescape(answer.content.decode())
+        now = {each.number: each.secret in content for each in WebhookEndpoint.objects.filter(environment="live")}
+        assert now == {1: True, 2: False, 3: True}
+        (refused,) = answer.context["messages"]
+        assert str(refused).startswith(f"{lately}: The secret was rotated recently")
+        assert not any(each.secret in content for each in (endpoint, lately, last))  # as they were
 
     def test_is_switched_off_and_on(self, admin_client, endpoint):
         post(admin_client, ENDPOINTS, "switch_off", endpoint)

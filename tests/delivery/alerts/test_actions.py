@@ -1,12 +1,14 @@
 """Alerts about an endpoint: once for each change of its state, by e-mail and to the URL of the account."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from common import clock
 from common.accounts import Role
 from common.mail import sending as mail_sending
 from common.mail.models import Message
@@ -291,14 +293,17 @@ class TestPostDue:
         post = AlertPost.objects.get()
         assert (post.state, post.answer, len(channel.received)) == (state, str(status), 1)
 
-    def test_ends_after_four_attempts(self, endpoint, channel):
+    def test_ends_after_four_attempts_with_longer_and_longer_pauses(self, endpoint, channel, monkeypatch):
         channel.answers = [(503, {}, b"")]
         report_failures(endpoint)
+        tried: list[datetime] = []
+        monkeypatch.setattr(clock, "now", lambda: tried[-1])
 
         for _attempt in range(6):
-            AlertPost.objects.update(due_at=NOW())
+            tried.extend(AlertPost.objects.filter(state="waiting").values_list("due_at", flat=True))
             alert_posts.post_due()
 
+        assert [(after - before).total_seconds() / 60 for before, after in pairwise(tried)] == [1, 5, 15]
         assert (AlertPost.objects.get().state, len(channel.received)) == ("failed", 4)
 
     def test_is_sent_once_more_after_a_worker_was_killed(self, endpoint, channel):
@@ -448,8 +453,13 @@ class TestReportTrouble:
             "1 delivery of Loja needs attention (Live)",
         ]
 
-    def test_tells_of_late_and_failed_ones(self, told, request_at, channel):
+    def test_tells_of_late_and_failed_ones_of_each_account_and_environment_apart(
+        self, told, endpoint, request_at, channel, monkeypatch
+    ):
+        monkeypatch.setattr(alerts, "_MOST_NAMED", 1)
         now = NOW()
+        for token in (TokenFactory.create(integrator=endpoint.integrator, sandbox=True), TokenFactory.create()):
+            request_at(now - timedelta(minutes=46), token=token)
         late = request_at(now - timedelta(minutes=46), accepted=True)
         request_at(now - timedelta(minutes=44), accepted=True)
         expired = request_at(now - timedelta(hours=1))
@@ -457,12 +467,13 @@ class TestReportTrouble:
         cancelled = request_at(now - timedelta(hours=1))
         deliveries.cancel(delivery=cancelled, reason="", by=BY, at=now)
 
-        assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 1
+        assert alerts.tell_trouble(at=now + timedelta(seconds=1)) == 3
 
         assert subjects() == ["2 deliveries of Loja need attention (Live)"]
         reported = ReportedTrouble.objects.order_by("trouble").values_list("delivery", "trouble")
-        assert list(reported) == [(expired.pk, "failed"), (late.pk, "late")]
-        assert AlertPost.objects.get().kind == AlertKind.TROUBLE
+        assert list(reported)[:2] == [(expired.pk, "failed"), (late.pk, "late")]
+        post = AlertPost.objects.get()
+        assert (post.kind, "and 1 more" in post.text) == (AlertKind.TROUBLE, True)
 
     def test_tells_of_a_failure_by_its_code_while_the_driver_is_on_the_way_back(self, request_at, channel, settings):
         now = NOW()
@@ -570,11 +581,13 @@ class TestReportTrouble:
     def test_waits_as_long_as_the_account_wants(self, told, endpoint, request_at):
         now = NOW()
         request_at(now - timedelta(minutes=3))
-        alerts.set_times(endpoint=endpoint, untaken_minutes=4, late_minutes=1, by=BY, at=now)
+        for late in (1, 2, 2):
+            alerts.set_times(endpoint=endpoint, untaken_minutes=4, late_minutes=late, by=BY, at=now)
 
         assert alerts.tell_trouble(at=now) == 0
         assert alerts.tell_trouble(at=now + timedelta(minutes=2)) == 1
-        assert AuditEntry.objects.get(action="alert_times_set").subject == "4 min, 1 min"
+        written = AuditEntry.objects.filter(action="alert_times_set").order_by("id")
+        assert [entry.subject for entry in written] == ["4 min, 1 min", "4 min, 2 min"]
 
     def test_times_of_a_suspended_account_stay(self, endpoint):
         integrators.suspend(integrator=endpoint.integrator, reason="unpaid", by=BY, at=NOW())

@@ -235,6 +235,18 @@ class TestACursor:
         for spelling in ["x", ":", "::", "a:b:c", "1", "null", "\0", "é🛵", "x" * 3500, ":" * 1000, "WyIi:x:y"]:
             assert api.get(LIST, {"cursor": spelling}).status_code == 422, spelling[:80]
 
+    @pytest.mark.parametrize(
+        ("is_ours", "environment", "query"),
+        [(True, "live", {"status": "PENDING"}), (True, "sandbox", {}), (False, "live", {})],
+    )
+    def test_of_another_query_account_or_environment_is_refused(
+        self, token, cursor, client_of, is_ours, environment, query
+    ):
+        account = {"integrator": token.integrator} if is_ours else {}
+        client = client_of(TokenFactory.create(environment=environment, **account))
+
+        assert_problem(client.get(LIST, {**query, "cursor": cursor}), 422, "invalid_cursor")
+
     def test_of_another_token_of_the_account_is_taken(self, token, cursor, client_of):
         rotated = TokenFactory.create(integrator=token.integrator)
 

@@ -31,6 +31,13 @@ class TestARepeatedRequest:
         assert second["Idempotency-Replayed"] == "true"
         assert (Delivery.objects.count(), WebhookEvent.objects.count()) == (1, 1)
 
+    def test_may_have_its_keys_in_another_order(self, api):
+        first = api.post(REQUEST, payload(), **KEY)
+
+        second = api.post(REQUEST, dict(reversed(payload().items())), **KEY)
+
+        assert (second.content, second["Idempotency-Replayed"]) == (first.content, "true")
+
     def test_is_answered_the_same_after_the_delivery_has_changed(self, api):
         first = api.post(REQUEST, payload(), **KEY)
         api.post(f"/api/cancel-delivery/{first.json()['deliveryId']}", {})

@@ -80,6 +80,9 @@ class TestADropoffWithoutCoordinates:
         response = api.post(REQUEST, body({**ADDRESS, name: HERE[name]}))
 
         assert_field_refused(response, f"#/dropoffs/0/address/{other}")
+        in_coordinates = body()
+        in_coordinates["dropoffs"][0]["coordinates"] = {name: HERE[name]}
+        assert_problem(api.post(REQUEST, in_coordinates), 422, "invalid_payload")
         assert geocoder.queries == []
 
     def test_has_an_address(self, api, geocoder):

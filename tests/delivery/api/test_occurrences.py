@@ -226,7 +226,8 @@ class TestReverse:
         assert body["closedAt"]
 
     @pytest.mark.parametrize(
-        ("key", "value"), [("onFailure", "RETRY"), ("onFailure", "LEAVE"), ("proof", {"photo": True})]
+        ("key", "value"),
+        [("onFailure", "RETRY"), ("onFailure", "LEAVE"), ("proof", {"photo": True}), ("proof", {"pin": True})],
     )
     def test_has_no_policy_and_no_proof_at_its_pickups(self, api, key, value):
         body = payload(stops=2, deliveryMode="REVERSE")
@@ -236,6 +237,13 @@ class TestReverse:
 
         assert_field_refused(response, f"#/dropoffs/1/{key}")
         assert {error["code"] for error in response.json()["errors"]} == {"not_in_reverse"}
+
+    @pytest.mark.parametrize(("key", "value"), [("onFailure", "RETURN"), ("proof", {"photo": False, "pin": None})])
+    def test_takes_the_keys_that_ask_for_nothing_there(self, api, key, value):
+        body = payload(stops=1, deliveryMode="REVERSE")
+        body["dropoffs"][0][key] = value
+
+        assert api.post(REQUEST, body).status_code == 201
 
 
 class TestInstruct:
@@ -314,6 +322,8 @@ class TestChangeDropoff:
         body = api.patch(DROPOFF.format(delivery, "B"), {"contacts": {"name": None}, "instructions": ""}).json()
 
         assert (body["orders"][0]["contacts"]["name"], body["orders"][0]["instructions"]) == ("", "")
+        again = api.patch(DROPOFF.format(delivery, "B"), {"contacts": None, "instructions": None}).json()
+        assert again["orders"][0]["contacts"] == {"name": "", "phoneNumber": "+55 11 97777-0001"}
 
     @pytest.mark.parametrize(
         "body", [{"address": {}}, {"instructions": "Knock", "externalId": "2"}, {"proof": {}}, {"onFailure": "LEAVE"}]

@@ -6,17 +6,20 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from common import clock
 from delivery.actions import deliveries
 from delivery.drivers import day
 from delivery.lifecycle import Ending
-from delivery.models import Tariff
+from delivery.models import DutyChange, Tariff
 from delivery.pricing import Pay
-from tests.delivery.drivers.phones import phone
+from tests.delivery.drivers.phones import Phone, phone
 from tests.delivery.ended import Ended, insert
 from tests.factories import BY, DeliveryFactory, DriverFactory
-from tests.moments import at_each_midnight
+from tests.moments import Midnight, at_each_midnight
 from tests.money import percent_of
+from tests.zones import MANAUS
 
 NOON = datetime(2026, 11, 22, 15, tzinfo=UTC)
 
@@ -134,6 +137,24 @@ class TestPage:
         page = ana.client.get("/driver/day/", headers={"accept-language": language}).content.decode()
 
         assert f"<h1>{text}</h1>" in page
+
+    def test_has_the_days_of_the_service_and_the_moments_of_where_the_driver_is(self, monkeypatch):
+        """In Manaus, whose clocks are an hour behind."""
+        ana = Phone(DriverFactory.create(at_point=MANAUS.point))
+        midnight = Midnight(timezone.localdate() + timedelta(days=2))
+        began = midnight.start + timedelta(minutes=10)
+        for ended in (midnight.before, midnight.before, began):
+            finished(ana.driver, ended)
+        for on_duty, at in ((False, midnight.before), (True, began)):
+            DutyChange.objects.create(driver=ana.driver, on_duty=on_duty, at=at)
+        monkeypatch.setattr(clock, "now", lambda: midnight.after)
+
+        page = ana.get("day/")
+
+        today, yesterday = page.context["today"], page.context["before"][0]
+        assert (today["work"].of, today["work"].routes, yesterday["work"].routes) == (midnight.day, 1, 2)
+        assert today["duty"].total == timedelta(minutes=20)
+        assert "23:10–now" in page.content.decode()
 
     @pytest.mark.parametrize(("percent", "count"), [(0, 0), (70, 1)])
     def test_has_amounts_where_drivers_have_a_share(self, rules, percent, count):

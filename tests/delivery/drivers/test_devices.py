@@ -25,9 +25,13 @@ def log_in(driver, *, at=NOW):
 
 class TestLogIn:
     def test_makes_a_phone_that_is_found_by_its_session(self, ana):
+        bia = DriverFactory.create()
+        link_of_bia = driver_devices.issue_link(driver=bia, by=BY, at=NOW)
+
         device, session = log_in(ana)
 
         assert driver_devices.find(session, at=NOW) == device
+        assert driver_devices.find_link(link_of_bia, at=NOW).driver == bia
         assert (device.driver, device.name, device.created_by) == (ana, "Chrome on Android", BY)
         assert device.expires_at == NOW + timedelta(days=30)
 
@@ -100,8 +104,27 @@ class TestSession:
         ana.refresh_from_db()
         assert ana.on_duty
 
+    def test_that_ends_on_a_phone_that_does_not_report_leaves_the_driver_on_duty(self, ana):
+        (reporting, _session), (other, _other_session) = log_in(ana), log_in(ana)
+        driver_devices.go_on_duty(device=reporting)
+
+        driver_devices.end(device=other, by=BY, at=NOW)
+
+        ana.refresh_from_db()
+        assert ana.on_duty
+        assert DriverDevice.objects.get(reports_positions=True) == reporting
+
 
 class TestDuty:
+    def test_lets_this_phone_report_in_place_of_the_drivers_others_and_of_nobody_elses(self, ana):
+        phones = [log_in(driver)[0] for driver in (DriverFactory.create(), ana, ana)]
+
+        for phone in phones:
+            driver_devices.go_on_duty(device=phone)
+
+        of_bia, _first, second = phones
+        assert set(DriverDevice.objects.filter(reports_positions=True)) == {of_bia, second}
+
     def test_does_not_end_while_the_driver_holds_a_route(self, ana):
         device, _session = log_in(ana)
         driver_devices.go_on_duty(device=device)

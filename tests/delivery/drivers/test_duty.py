@@ -102,6 +102,12 @@ class TestOfDays:
 
         assert of(ana) == Duty([Span(NOON - 3 * HOUR, NOON - HOUR)], 2 * HOUR)
 
+    def test_know_nothing_after_more_changes_than_are_read(self, ana, monkeypatch):
+        monkeypatch.setattr(days, "_MOST_CHANGES", 3)
+        record(ana, *((number % 2 == 0, NOON - (5 - number) * HOUR) for number in range(4)))
+
+        assert of(ana) == Duty([Span(NOON - 5 * HOUR, NOON - 4 * HOUR)], HOUR)
+
     def test_are_of_one_driver(self, ana):
         record(DriverFactory.create(on_duty=False), (True, NOON - HOUR))
 

@@ -55,6 +55,12 @@ class TestLink:
 
         assert DriverDevice.objects.get().name == "Chrome, Android"
 
+    @pytest.mark.parametrize("language", ["en", "pt-br"])
+    def test_keeps_the_language_of_the_phone(self, language):
+        Phone(DriverFactory.create(), language=language)
+
+        assert DriverDevice.objects.get().language == language
+
 
 class TestDutyByADispatcher:
     def test_lets_the_only_phone_report(self):
@@ -118,6 +124,14 @@ class TestLogInAnew:
         shown = ana.state()["driver"]
         assert (shown["onDuty"], shown["reportsHere"]) == (True, True)
 
+    def test_leaves_that_to_the_phone_that_has_done_so(self):
+        ana = phone()
+        second = Phone(ana.driver)
+
+        self.again(second, ana.driver)
+
+        assert [each.state()["driver"]["reportsHere"] for each in (ana, second)] == [True, False]
+
     def test_of_another_driver_ends_the_duty_of_the_first(self):
         ana, bia = phone(), DriverFactory.create(on_duty=False)
 
@@ -137,12 +151,14 @@ class TestLogInAnew:
 
 
 class TestSession:
-    def test_ends_at_log_out(self):
+    def test_ends_at_log_out_of_this_phone(self):
         ana = phone()
+        other = Phone(ana.driver)
 
         response = ana.client.post("/driver/out/")
 
         assert response.status_code == 302
+        assert other.get("state/").status_code == 200
         assert ana.get("state/").status_code == 401
         ana.driver.refresh_from_db()
         assert not ana.driver.on_duty

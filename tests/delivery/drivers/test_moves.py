@@ -11,7 +11,7 @@ from delivery.actions import deliveries
 from delivery.drivers import moves as driver_moves
 from delivery.drivers.moves import SentMove
 from delivery.lifecycle import OnFailure, Trigger
-from delivery.models import DriverMove, Transition, WebhookEvent
+from delivery.models import Delivery, DriverMove, Transition, WebhookEvent
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
 from tests.factories import BY, DeliveryFactory, DriverFactory
@@ -85,6 +85,14 @@ class TestPerform:
         collected, delivered = Transition.objects.order_by("id")[2:]
         assert (collected.at, delivered.at, delivered.made_at) == (NOW, NOW, None)
         assert (move.received_at, move.made_at) == (NOW, NOW)
+
+    def test_is_another_one_with_the_id_of_another_drivers_move(self, delivery):
+        other, same = DeliveryFactory.create(accepted=True, at=REQUESTED), uuid4()
+
+        moves = [perform(each, report_id=same) for each in (delivery, other)]
+
+        assert [move.driver for move in moves] == [delivery.driver, other.driver]
+        assert set(Delivery.objects.values_list("route_status", flat=True)) == {"COLLECTED"}
 
     def test_keeps_a_refusal_and_answers_it_again(self, delivery):
         perform(delivery)

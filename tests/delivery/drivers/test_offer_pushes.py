@@ -109,13 +109,17 @@ class TestPush:
         push(delivery)
         assert len(service.received) == 1
 
-    def test_sends_nothing_of_an_offer_that_is_older_than_a_minute(self, service):
+    @pytest.mark.parametrize(("lasts", "seconds"), [(3600, 60), (30, 30)])
+    def test_sends_nothing_of_an_offer_that_is_older_than_a_minute_or_over(self, service, settings, lasts, seconds):
+        settings.OFFER_TTL = timedelta(seconds=lasts)
         subscribed(service.url)
         delivery = DeliveryFactory.create()
 
-        offer_pushes.push([delivery.pk], at=delivery.created_at + timedelta(seconds=60))
+        offer_pushes.push([delivery.pk], at=delivery.created_at + timedelta(seconds=seconds))
 
         assert service.received == []
+        offer_pushes.push([delivery.pk], at=delivery.created_at + timedelta(seconds=seconds - 1))
+        assert len(service.received) == 1
 
     def test_sends_an_offer_that_a_dispatcher_took_back_from_a_driver(self, service):
         subscribed(service.url)
@@ -156,6 +160,23 @@ class TestPush:
 
         assert len(service.received) == 1
         assert PushSubscription.objects.count() == left
+
+    def test_keeps_the_subscription_with_which_the_phone_has_replaced_one_that_is_gone(self, service, monkeypatch):
+        service.status = 410
+        subscribed(service.url)
+        device, settle = DriverDevice.objects.get(), offer_pushes._settle
+        anew = Browser(f"{service.url}/2").subscription
+
+        def settle_late(*arguments, **options):
+            driver_devices.subscribe(device=device, **anew, at=timezone.now())
+            settle(*arguments, **options)
+
+        monkeypatch.setattr(offer_pushes, "_settle", settle_late)
+
+        push(DeliveryFactory.create())
+
+        assert [path for path, _headers, _body in service.received] == ["/1"]
+        assert PushSubscription.objects.get().device == device
 
     def test_reaches_no_private_address(self, service, settings):
         subscribed(service.url)
@@ -243,17 +264,18 @@ class TestSilentPushService:
         return PushSubscription.objects.get()
 
     def test_is_given_up_after_an_hour(self, silent):
-        push(DeliveryFactory.create())
-        push(DeliveryFactory.create())
-        silent.refresh_from_db()
-        hour_later = silent.silent_since + timedelta(hours=1)
-        offer_pushes.push([DeliveryFactory.create(at=hour_later).pk], at=hour_later)
+        began, left = timezone.now(), []
+        for minutes in (0, 30, 59, 60):
+            at = began + timedelta(minutes=minutes)
+            offer_pushes.push([DeliveryFactory.create(at=at).pk], at=at)
+            left.append(PushSubscription.objects.count())
 
-        assert not PushSubscription.objects.exists()
+        assert left == [1, 1, 1, 0]
 
-    def test_is_not_given_up_once_it_has_answered(self, silent, service):
+    @pytest.mark.parametrize("status", [201, 500])
+    def test_is_not_given_up_once_it_has_answered(self, silent, service, status):
         push(DeliveryFactory.create())
-        service.silent = set()
+        service.silent, service.status = set(), status
 
         push(DeliveryFactory.create())
 

@@ -244,6 +244,7 @@ class TestRouteThatIsGone:
             (["cancel"], "cancelled"),
             (["release"], "taken"),
             (["reassign", "cancel"], "taken"),  # its cancellation is the other driver's affair
+            (["reassign", "collect", "deliver"], "taken"),  # and what that one has done
             (["collect", "deliver"], None),
         ],
     )
@@ -257,6 +258,7 @@ class TestRouteThatIsGone:
 
         assert answer["route"] is None
         assert answer["gone"] == (why and {"deliveryId": str(delivery.pk), "why": why})
+        assert (answer["finished"] is None) is (why is not None)
 
     def test_is_not_looked_for_by_another_text(self, ana):
         for header in ("", "x", "0190b5a0", "' OR 1=1"):

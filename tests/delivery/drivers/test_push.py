@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from delivery.drivers import web_push
 from delivery.models import PushSubscription
@@ -16,18 +17,22 @@ class TestSubscription:
     def test_is_kept_once_for_each_phone(self):
         ana = phone()
 
-        answers = [ana.post("push/", Browser(f"https://push.example/{n}").body).status_code for n in range(2)]
+        for number in range(2):
+            PushSubscription.objects.update(silent_since=timezone.now())
+            assert ana.post("push/", Browser(f"https://push.example/{number}").body).status_code == 204
 
-        assert answers == [204, 204]
-        assert PushSubscription.objects.get().device.driver == ana.driver
-        assert "push.example" not in PushSubscription.objects.get().ciphertext
+        subscription = PushSubscription.objects.get()
+        assert subscription.device.driver == ana.driver
+        assert "push.example" not in subscription.ciphertext
+        assert subscription.silent_since is None  # of the push service before
 
-    def test_is_deleted(self):
-        ana = phone()
-        ana.post("push/", Browser("https://push.example/1").body)
+    def test_is_deleted_of_this_phone(self):
+        ana, second = phone(), phone()
+        for number, each in enumerate((ana, second)):
+            each.post("push/", Browser(f"https://push.example/{number}").body)
 
         assert ana.client.delete("/driver/push/").status_code == 204
-        assert not PushSubscription.objects.exists()
+        assert PushSubscription.objects.get().device.driver == second.driver
 
     def test_of_another_form_is_refused(self):
         ana, body = phone(), Browser("https://push.example/1").body

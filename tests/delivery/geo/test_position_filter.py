@@ -46,6 +46,10 @@ class TestPlausible:
         assert len(kept) == 2
         assert not dropped
 
+    @pytest.mark.parametrize("position", [reported(ago=-5), reported(ago=24 * 3600), reported(accuracy_m=1000)])
+    def test_accepts_what_lies_at_a_limit(self, position):
+        assert filtered(position) == ([position], {})
+
     def test_drops_nine_hundred_kilometres_an_hour(self):
         # 11.1 km in 44 s
         kept, dropped = filtered(reported(ago=44), reported(FAR))

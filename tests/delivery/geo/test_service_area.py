@@ -19,6 +19,11 @@ def test_other_places_are_not(point):
     assert not service_area.serves([BRAZIL], *point)
 
 
+@pytest.mark.parametrize(("latitude", "longitude"), [(-24, -47), (-24, -46), (-23, -47), (-23, -46)])
+def test_the_edges_of_a_box_belong_to_it(latitude, longitude):
+    assert Box(-24, -47, -23, -46).contains(latitude, longitude)
+
+
 class TestParse:
     def test_reads_boxes(self):
         assert service_area.parse("-24,-47,-23,-46; 1.5,2,3,4") == [Box(-24, -47, -23, -46), Box(1.5, 2, 3, 4)]

@@ -182,6 +182,10 @@ class TestAnyTimetable:
         assert parsed == tuple(sorted(Span(opens, opens + length) for opens, length in spans))
 
 
+def several_spans(count):
+    return ", ".join(f"{hour:02}:00-{hour:02}:30" for hour in range(count))
+
+
 class TestParseSpans:
     @pytest.mark.parametrize(
         ("text", "expected"),
@@ -194,6 +198,7 @@ class TestParseSpans:
             ("00:00-24:00", "00:00-24:00"),
             ("22:00-00:00", "22:00-24:00"),
             ("22:00-02:00", "22:00-02:00"),
+            (several_spans(6), several_spans(6)),
         ],
     )
     def test_accepts(self, text, expected):
@@ -209,14 +214,21 @@ class TestParseSpans:
         assert str(refused.value) == text
 
     @pytest.mark.parametrize(
-        "text", ["08:00-12:00, 11:59-13:00", "20:00-02:00, 21:00-22:00", "0:00-0:01," * 6 + "1:00-2:00", "9" * 201]
+        "text", ["08:00-12:00, 11:59-13:00", "20:00-02:00, 21:00-22:00", several_spans(7), "9" * 201]
     )
     def test_refuses_spans_that_overlap_and_too_many(self, text):
         with pytest.raises(SpansOverlap):
             hours.parse_spans(text)
 
 
+def several_days(count):
+    return "\n".join(f"{date(2026, 1, 1) + number * DAY} {'x' * 60}" for number in range(count))
+
+
 class TestParseDaysOff:
+    def test_takes_a_hundred_with_names_of_sixty_characters(self):
+        assert hours.write_days_off(hours.parse_days_off(several_days(100))) == several_days(100)
+
     def test_sorts_lines_and_takes_dates_of_both_notations(self):
         text = "25/12/2026 Natal\n\n2026-12-24  08:00-12:00, 13:00-15:00   Véspera de Natal \r\n2026-12-31 7 Sete 8:00"
 
@@ -229,7 +241,7 @@ class TestParseDaysOff:
         [
             "Natal", "2026-12-25", "2026-12-25 08:00-12:00", "2026-02-30 X", "12/25/2026 X", "2026-12-24x X",
             "2026-12-25 " + "x" * 61,
-            "2026-12-25 X\n25/12/2026 Y", "\n".join(f"{date(2026, 1, 1) + number * DAY} X" for number in range(101)),
+            "2026-12-25 X\n25/12/2026 Y", several_days(101),
         ],
     )  # fmt: skip  # a list
     def test_refuses(self, text):

@@ -10,7 +10,7 @@ from django.db import IntegrityError, ProgrammingError, connection, transaction
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.models import Delivery, Driver, DropoffOptions, Stop, StopChange, Tariff, WebhookEvent
+from delivery.models import Delivery, Driver, DropoffOptions, PickupPoint, Stop, StopChange, Tariff, WebhookEvent
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
 from tests.factories import (
@@ -199,6 +199,16 @@ class TestOthers:
         for latitude, longitude in [(90.1, 0), (0, -180.1), (float("nan"), 0)]:
             with refused(IntegrityError, "pickup_point_on_earth"), transaction.atomic():
                 PickupPointFactory.create(latitude=latitude, longitude=longitude)
+
+    @pytest.mark.parametrize("active", [False, True])
+    def test_a_pickup_point_waits_for_approval_until_staff_activate_it(self, active):
+        point = PickupPointFactory.create(active=False, awaits_approval=True)
+        point.active = active
+
+        point.full_clean()
+        point.save()
+
+        assert PickupPoint.objects.get().awaits_approval is not active
 
     def test_a_vehicle_has_one_active_tariff_for_everybody(self):
         general = TariffFactory.create()

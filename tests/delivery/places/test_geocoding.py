@@ -313,6 +313,19 @@ class TestChoose:
     def test_knows_no_house_without_its_number(self, number):
         assert chosen([HOUSE], number=number) == "street"
 
+    def test_takes_a_house_whose_parts_are_not_told_for_that_of_a_number_alone(self):
+        untold = {"lat": "-23.552", "lon": "-46.65", "display_name": "x", "place_rank": 30}
+
+        assert (chosen([untold]), chosen([untold], number="s/n")) == ("rooftop", "street")
+
+    @pytest.mark.parametrize(
+        ("changes", "precision"), [({}, None), ({"state": "Lisboa"}, None), ({"zipcode": ""}, "rooftop")]
+    )
+    def test_goes_by_the_state_of_the_postcode_where_the_address_names_none(self, changes, precision):
+        in_piaui = nominatim(point=("-9.07", "-44.36"), house_number="500", road="Rua Augusta")
+
+        assert chosen([in_piaui], **{"state": "", **changes}) == precision
+
 
 def test_a_query_is_the_address_as_people_write_it():
     address = {**ADDRESS, "district": "Consolação", "country": "BR", "complement": "Ap. 12"}

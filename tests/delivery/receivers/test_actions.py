@@ -65,8 +65,11 @@ class TestHasEnded:
 
         stop.delivery.closed_at = NOW
 
-        assert not receivers.has_ended(stop, at=NOW + timedelta(hours=47, minutes=59))
         assert receivers.has_ended(stop, at=NOW + timedelta(hours=48))
+        assert receivers.addresses([stop], at=NOW + timedelta(hours=48)) == {}
+        assert not ReceiverLink.objects.exists()
+        assert not receivers.has_ended(stop, at=NOW + timedelta(hours=47, minutes=59))
+        assert receivers.addresses([stop], at=NOW + timedelta(hours=47, minutes=59)).keys() == {stop.pk}
 
 
 def collect(delivery):

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pgtrigger
@@ -201,6 +202,7 @@ class TestMap:
         assert has_map(client, found, 1)
 
     def test_has_the_drivers_place_and_the_stops(self, client):
+        DriverFactory.create(at_point=Point(-23.6, -46.7))  # of another route
         found = delivery(collected=True)
         drivers.set_position(driver=driver_of(found), point=Point(-23.5501, -46.6302), by=BY, at=timezone.now())
 
@@ -396,6 +398,29 @@ class TestFailure:
         assert re.search(r"(Order|Pedido) PEDIDO-0", text)
         assert told in re.sub(r" (Preparing|Preparando).*?(Not delivered|Não entregue) ", " ", text)
 
+    @pytest.mark.parametrize(
+        ("moves", "text"),
+        [
+            ("cancel", "Your order is still at the shop. Ask Padaria Sol what happens next."),
+            ("accept, cancel", "Your order is still at the shop."),
+            ("accept, collect, fail", "Your order goes back to the shop. Ask Padaria Sol for a new delivery"),
+            ("accept, collect, fail, return_", "Your order is back at the shop. Ask Padaria Sol for a new delivery"),
+            ("accept, collect, cancel, return_", "Your order is back at the shop."),
+        ],
+    )
+    def test_says_where_the_order_is(self, read, moves, text):
+        found = delivery()
+        values: dict[str, dict[str, Any]] = {
+            "accept": {"driver": None},
+            "fail": {"point": "B", "reason": "x"},
+            "cancel": {"reason": ""},
+        }
+
+        for name in moves.split(", "):
+            move(name, found, **values.get(name, {}))
+
+        assert text in read(found)
+
 
 class TestNote:
     def send(self, client, found, **fields):
@@ -404,12 +429,17 @@ class TestNote:
     def test_replaces_the_one_before(self, client):
         found = delivery(moves=("accept", "collect"))
 
-        for receives, hint in (("Porter", "Leave it at the desk"), ("", "Gate 2")):
+        for receives, hint, told in (
+            ("Porter", "Leave it at the desk", "Porter · Leave it at the desk"),
+            ("Porter", "Gate 2", "Porter · Gate 2"),
+            ("", "Gate 2", "Gate 2"),
+        ):
             assert self.send(client, found, receives=receives, hint=hint).status_code == 302
+            assert f"The driver sees: {told}" in text_of(client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en"))
 
-        assert "The driver sees: Gate 2" in text_of(client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en"))
-        (note,) = ReceiverNote.objects.all()
-        assert note.text == "Gate 2"
+        assert ReceiverNote.objects.count() == 1
+        self.send(client, found, receives=" ", hint="")
+        assert not ReceiverNote.objects.exists()
 
     def test_is_taken_as_long_as_the_stop_is_open(self, client):
         found = delivery(moves=("accept", "collect"))
@@ -475,6 +505,8 @@ class TestReverse:
         ):
             move(name, found, **values)
             told.append(read(found))
+            if name == "accept":
+                assert "Ana comes to collect; 1 stop comes before yours." in read(found, 1)
 
         for text, part in zip(
             told,
@@ -488,6 +520,31 @@ class TestReverse:
             strict=True,
         ):
             assert part in text
+
+    @pytest.mark.parametrize(
+        ("moves", "steps"),
+        [
+            ("cancel", ["Requested", "Not collected"]),
+            ("accept, cancel", ["Requested", "On the way", "Not collected"]),
+            ("accept, fail", ["Requested", "On the way", "Not collected"]),
+            ("accept, collect, cancel, return_", ["Requested", "On the way", "Collected", "At the shop"]),
+        ],
+    )
+    def test_has_the_steps_that_were_made(self, client, found, moves, steps):
+        at_b = {"point": "B"}
+        values: dict[str, dict[str, Any]] = {
+            "accept": {"driver": None},
+            "collect": at_b,
+            "fail": at_b | {"reason": "x"},
+            "cancel": {"reason": ""},
+        }
+        DriverFactory.create(at_point=PICKUP)
+        for name in moves.split(", "):
+            move(name, found, **values.get(name, {}))
+
+        content = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()
+
+        assert re.findall(r'<li class="done".*?>\s*(.*?)\s*</li>', content) == steps
 
     def test_is_named_after_the_pickup(self, client, found):
         page = client.get(path_of(found), HTTP_ACCEPT_LANGUAGE="en").content.decode()

@@ -2,10 +2,12 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from common.accounts import Environment
 from integration.models import IdempotencyRecord, Order, StatusLog
 from integration.tasks import prune_idempotency_records
-from tests.integration.factories import OTHER_COMPANY, order_body
+from tests.integration.factories import OTHER_COMPANY, key_of, order_body
 
 URL = "/api/integration/orders"
 KEY = {"HTTP_IDEMPOTENCY_KEY": "order-1"}
@@ -44,6 +46,15 @@ class TestARepeatedOrder:
         assert response.status_code == 201
         assert "Idempotency-Replayed" not in response
         assert counts() == (2, 2)
+
+    def test_in_the_sandbox_is_another_order(self, api, seller):
+        first = api.post(URL, order_body(trackingCode=None), **KEY)
+        sandbox = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller, Environment.SANDBOX)}")
+
+        response = sandbox.post(URL, order_body(trackingCode=None), HTTP_IDEMPOTENCY_KEY="order-1")
+
+        assert (first.status_code, response.status_code, counts()) == (201, 201, (2, 2))
+        assert "Idempotency-Replayed" not in response
 
 
 class TestARefusal:

@@ -136,6 +136,16 @@ class TestFile:
         assert "Orders have changed since the preview" in page
         assert entries() == [("AA1", to)]
 
+    def test_is_previewed_anew_when_it_means_another_order(self, admin_client, seller):
+        create_order(seller, trackingCode="AA-1")
+        preview = upload(admin_client, API + "AA1,collected,,,,,\n")
+        create_order(seller, orderId="B-2", trackingCode="AA1")
+
+        page = text_of(confirm(admin_client, preview))
+
+        assert "Orders have changed since the preview" in page
+        assert entries() == []
+
     def test_names_the_lines_whose_orders_moved_in_this_moment(self, admin_client, order, monkeypatch):
         preview, record = upload(admin_client, API + "AA1,collected,,,,,\n"), movements.record
 

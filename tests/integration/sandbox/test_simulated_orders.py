@@ -122,10 +122,20 @@ class TestSimulation:
 
         assert advanced == 2
         assert len(statuses(one)) == 2
-        assert sorted(len(statuses(order)) for order in many) == [1, 1, 2]
+        assert [len(statuses(order)) for order in many] == [2, 1, 1]  # the one that is due for longest
 
 
 class TestAStepThatFails:
+    def test_is_repeated_after_twice_as_long_each_time_up_to_four_minutes(self, seller):
+        row, at, pauses = Simulation.objects.get(pk=simulated(seller).pk), timezone.now(), []
+        for _failure in range(10):
+            row.postpone(at=at)
+            row.refresh_from_db()
+            assert row.due_at is not None
+            pauses.append((row.due_at - at).total_seconds())
+
+        assert pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 256]
+
     def test_is_rolled_back_logged_and_repeated_while_others_go_on(self, seller, caplog):
         broken, sound = simulated(seller, "A-1"), simulated(seller, "A-2")
         with connection.cursor() as cursor:

@@ -8,6 +8,7 @@ from django.utils import timezone, translation
 
 from common.brazil import formats
 from delivery.actions import deliveries
+from delivery.lifecycle import Mode
 from delivery.windows import Window
 from panel.dispatch import board
 from panel.integrators.delivery_forms import WindowsForm
@@ -91,14 +92,22 @@ class TestReceiversPage:
     def test_says_what_is_planned(self, client):
         now = timezone.now()
         window = Window(now + 2 * HOUR, now + 3 * HOUR)
-        found = scheduled(pickup=Window(now + HOUR), dropoffs=[window], at=now)
+        found = scheduled(pickup=Window(now + HOUR), dropoffs=[window, Window()], at=now)
+        inward = scheduled(pickup=Window(), dropoffs=[window], at=now, mode=Mode.REVERSE)
 
         with translation.override("en"):
             planned = formats.window(window.ready_at, window.deadline_at, at=now)
-        text = text_of(client.get(path_of(found), headers={"accept-language": "en"}))
+            from_a = formats.window(found.scheduled_for, None, at=now)
+        own, other, of_sender = (
+            text_of(client.get(path, headers={"accept-language": "en"}))
+            for path in (path_of(found), path_of(found, 1), path_of(inward))
+        )
 
-        assert "Your delivery is scheduled." in text
-        assert f"Planned {planned}" in text
+        assert "Your delivery is scheduled." in own
+        assert f"Planned {planned}" in own
+        assert f"Planned {from_a} " in other
+        assert "The pickup is scheduled." in of_sender
+        assert f"Planned {planned}" in of_sender
 
 
 class TestList:

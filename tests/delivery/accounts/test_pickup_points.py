@@ -1,0 +1,90 @@
+"""What becomes of a pickup point that somebody changes, and which place staff approve."""
+
+import pytest
+from django.utils import timezone
+
+from delivery.accounts import pickup_points
+from delivery.errors import PointChanged
+from delivery.models import PickupPoint
+from tests.factories import BY, DROPOFFS, PICKUP, PickupPointFactory
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+IN_USE, OFF, WAITING = (
+    {"active": active, "awaits_approval": waits} for active, waits in ((True, False), (False, False), (False, True))
+)
+
+
+def rename(**values):
+    return pickup_points.change(name="Centro", point=PICKUP, **values)
+
+
+def move(**values):
+    return pickup_points.change(name="Paulista", point=DROPOFFS[0], **values)
+
+
+def deactivate(*, by_staff, **values):
+    return pickup_points.deactivate(**values)
+
+
+def state(point):
+    return PickupPoint.objects.values("active", "awaits_approval").get(pk=point.pk)
+
+
+class TestChange:
+    @pytest.mark.parametrize(
+        ("before", "change", "by_member", "by_staff"),
+        [
+            (IN_USE, rename, IN_USE, IN_USE),
+            (IN_USE, move, WAITING, IN_USE),
+            (IN_USE, deactivate, OFF, OFF),
+            (OFF, rename, OFF, OFF),
+            (OFF, move, OFF, OFF),
+            (OFF, pickup_points.activate, WAITING, IN_USE),
+            (WAITING, rename, WAITING, WAITING),
+            (WAITING, deactivate, OFF, OFF),
+            # Its place is approved, which nobody has looked at here.
+            (WAITING, pickup_points.activate, WAITING, WAITING),
+        ],
+    )
+    def test_lets_it_be_used_wait_or_stay_off(self, before, change, by_member, by_staff):
+        expected = {True: by_staff, False: by_member}
+        found = {}
+
+        for is_staff in expected:
+            point = PickupPointFactory.create(integrator__approve_pickup_points=True, **before)
+            change(pickup=point, by_staff=is_staff, by=BY, at=NOW)
+            found[is_staff] = state(point)
+
+        assert found == expected
+
+    @pytest.mark.parametrize(
+        ("before", "change", "after"),
+        [(IN_USE, move, IN_USE), (OFF, move, OFF), (OFF, pickup_points.activate, IN_USE)],
+    )
+    def test_needs_no_approval_of_other_accounts(self, before, change, after):
+        point = PickupPointFactory.create(**before)
+
+        change(pickup=point, by_staff=False, by=BY, at=NOW)
+
+        assert state(point) == after
+
+
+class TestApprove:
+    @pytest.mark.parametrize(
+        ("meanwhile", "left"),
+        [
+            ({"latitude": DROPOFFS[0].latitude}, WAITING),
+            ({"longitude": DROPOFFS[0].longitude}, WAITING),
+            (OFF, OFF),  # nobody asks for it any more
+        ],
+    )
+    def test_refuses_what_is_not_as_it_was_seen(self, meanwhile, left):
+        point = PickupPointFactory.create(**WAITING)
+        PickupPoint.objects.filter(pk=point.pk).update(**meanwhile)
+
+        with pytest.raises(PointChanged):
+            pickup_points.approve(pickup=point, by=BY, at=NOW)
+
+        assert state(point) == left
+        assert not point.integrator.audit.exists()
