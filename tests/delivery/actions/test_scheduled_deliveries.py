@@ -214,15 +214,16 @@ class TestPlan:
         assert schedule.offer_due(at=NOW + 40 * MINUTE) == 1
 
     def test_notes_the_earlier_moment_of_a_route_whose_driver_has_gone_farther_away(self, settings):
-        delivery, driver = scheduled(50 * MINUTE, at=NOW), DriverFactory.create(at_point=PICKUP)
-        schedule.plan(at=NOW)
-        drivers.set_position(driver=driver, point=AT_15_MINUTES["at_point"], by=BY, at=NOW + MINUTE)
+        now = timezone.now()  # before the position that the driver begins with
+        delivery, driver = scheduled(50 * MINUTE, at=now), DriverFactory.create(at_point=PICKUP)
+        schedule.plan(at=now)
+        drivers.set_position(driver=driver, point=AT_15_MINUTES["at_point"], by=BY, at=now + MINUTE)
 
-        schedule.plan(at=NOW + MINUTE)
+        schedule.plan(at=now + MINUTE)
 
         found = Delivery.objects.get(pk=delivery.pk)
         assert found.offer_at is not None
-        assert abs(found.offer_at - (NOW + 50 * MINUTE - FIFTEEN)) < SECOND
+        assert abs(found.offer_at - (now + 50 * MINUTE - FIFTEEN)) < SECOND
         assert found.offer_expires_at == found.offer_at + settings.OFFER_TTL
 
     def test_offers_a_route_whose_driver_has_gone_away(self):

@@ -93,7 +93,14 @@ class TestKeys:
             {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk], "confirmed": "yes"},
         )
 
-        assert ApiKey.objects.get().revoked_by == "user admin"
+        revoked_at = ApiKey.objects.get().revoked_at
+        admin_client.post(
+            url("apikey_changelist"),
+            {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk], "confirmed": "yes"},
+        )
+
+        assert (ApiKey.objects.get().revoked_by, ApiKey.objects.get().revoked_at) == ("user admin", revoked_at)
+        assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")].count("Revoked.") == 1
 
     @pytest.mark.parametrize("name", ["apikey", "carrierkey"])
     def test_show_whether_they_are_valid(self, admin_client, seller, name):
@@ -136,7 +143,10 @@ class TestSuspension:
         self.run(admin_client, seller, "suspend", reason=" Bill 17 unpaid")
         suspended = Seller.objects.get()
         page = admin_client.get(url("seller_change", seller.pk)).content.decode()
-        self.run(admin_client, seller, "lift_suspension")
+        self.run(admin_client, seller, "suspend", reason="Bill 18 unpaid")  # which changes nothing
+        assert Seller.objects.get().suspension_reason == "Bill 17 unpaid"
+        for _twice in range(2):
+            self.run(admin_client, seller, "lift_suspension")
 
         assert (suspended.suspended_by, suspended.suspension_reason) == ("user admin", "Bill 17 unpaid")
         assert "Bill 17 unpaid" in page
@@ -145,6 +155,13 @@ class TestSuspension:
             "Suspended: Bill 17 unpaid",
             "Suspension lifted.",
         ]
+
+    @pytest.mark.parametrize("reason", ["", " ", "x" * 501])
+    def test_needs_a_reason_that_can_be_shown(self, admin_client, seller, reason):
+        page = self.run(admin_client, seller, "suspend", reason=reason)
+
+        assert f"Suspend {seller.name}?" in page
+        assert (Seller.objects.get().suspended_at, LogEntry.objects.count()) == (None, 0)
 
     def test_asks_first_and_says_what_it_means(self, admin_client, seller):
         keys.issue(seller=seller, by=BY, at=timezone.now())
