@@ -1,5 +1,6 @@
 """The link that hands over the access data of an account, opened by somebody without a log-in."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -10,10 +11,11 @@ from access import access_links
 from access.models import AccessLink
 from access.tasks import prune_links
 from delivery.accounts import integrators, tokens
-from delivery.models import Environment
+from delivery.models import Environment, Integrator
+from integration.accounts import keys, sellers
 from integration.models import ApiKey
 from tests.factories import BY, IntegratorFactory, TokenFactory, add_endpoint
-from tests.integration.factories import SellerFactory
+from tests.integration.factories import SellerFactory, key_of
 
 
 @pytest.fixture
@@ -37,6 +39,7 @@ class TestLink:
         assert {each.created_by for each in issued} == {BY}
         assert all(each.clear_text in content for each in issued)
         assert [each for each in shop.endpoints.all() if each.secret not in content] == [further]
+        assert shop.audit.filter(action="secret_shown", by=BY).count() == len(Environment)
         assert (again.status_code, client.get(path).status_code, shop.tokens.count()) == (410, 410, 3)
         assert client.get(other).status_code == 200
 
@@ -53,13 +56,17 @@ class TestLink:
         assert (unused.expires_at is not None) == to_hand_over
         assert shop.tokens.filter(environment="live").count() == 2
 
-    def test_shows_a_new_key_of_a_seller_once(self, client, db):
+    def test_shows_a_new_key_of_a_seller_for_each_environment_once(self, client, db):
         seller = SellerFactory.create()
         path = access_links.issue(account=seller, by=BY, at=timezone.now())
 
         opened, again = client.post(path), client.post(path)
 
-        assert opened.content.decode().count("rota_key_") >= 1
+        texts = dict.fromkeys(re.findall(r"rota_(?:test)?key_[\w-]{43}", opened.content.decode()))
+        found = [ApiKey.find(text) for text in texts]
+        assert [(key.environment, key.seller, key.created_by) for key in found if key] == [
+            ("sandbox", seller, BY), ("live", seller, BY),
+        ]  # fmt: skip  # a list
         assert (again.status_code, ApiKey.objects.filter(seller=seller).count()) == (410, 2)
 
     def test_expires_at_the_end_of_a_day(self, client, shop):
@@ -89,15 +96,29 @@ class TestLink:
 
         assert AccessLink.objects.count() == 1
 
-    def test_waits_while_the_account_is_suspended(self, client, shop):
-        path = access_links.issue(account=shop, by=BY, at=timezone.now())
-        integrators.suspend(integrator=shop, reason="unpaid", by=BY, at=timezone.now())
+    def test_waits_while_the_account_is_suspended(self, client, account):
+        path, now = access_links.issue(account=account, by=BY, at=timezone.now()), timezone.now()
+        if isinstance(account, Integrator):
+            integrators.suspend(integrator=account, reason="unpaid", by=BY, at=now)
+        else:
+            sellers.suspend(seller=account, reason="unpaid", by=BY, at=now)
 
         refused = client.post(path)
-        integrators.lift_suspension(integrator=shop, by=BY, at=timezone.now())
+        type(account).objects.update(suspended_at=None, suspended_by="", suspension_reason="")
 
         assert "No credentials can be issued" in refused.content.decode()
         assert client.post(path).status_code == 200
+
+    def test_waits_while_the_seller_has_as_many_keys_as_it_may_have(self, client, db, monkeypatch):
+        monkeypatch.setattr(keys, "MOST_VALID", 1)
+        seller = SellerFactory.create()
+        path = access_links.issue(account=seller, by=BY, at=timezone.now())
+        key_of(seller)
+
+        refused, issued = client.post(path), ApiKey.objects.count()
+        keys.revoke(key=ApiKey.objects.get(), by=BY, at=timezone.now())
+
+        assert (refused.status_code, issued, client.post(path).status_code) == (410, 1, 200)
 
     def test_of_another_key_is_none(self, client, db):
         assert client.get("/account/access/?key=x").status_code == 410

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from access import enrolment
-from access.models import EnrolmentCode
+from access.models import EnrolmentCode, InitialPassword
 from access.roles import ACCOUNT_STAFF, DISPATCHERS
 from tests.access.rights_by_url import SCREENS
 from tests.factories import IntegratorFactory
@@ -53,8 +53,11 @@ class TestEnrolmentCode:
         dora = person("dora", role=DISPATCHERS)
         assert "Issue an enrolment code" in superuser.get(page_of(dora)).content.decode()
 
+        asked = superuser.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]))
+        before = EnrolmentCode.objects.count()
         response = superuser.post(reverse("admin:auth_user_enrolment_code", args=[dora.pk]), CONFIRMED)
 
+        assert (asked.status_code, before) == (200, 0)
         code = response.context["code"]
         assert code in response.content.decode()
         assert enrolment.is_valid(user=dora, code=code, at=timezone.now())
@@ -100,15 +103,18 @@ def test_rights_are_given_by_a_superuser(admin_client):
 
     member.refresh_from_db()
     assert member.is_staff
+    assert not InitialPassword.objects.exists()  # which only a password that somebody else sets is
 
 
 def test_the_list_of_people_shows_their_accounts_and_second_step(admin_client):
     user = User.objects.create_user("rita", password="x", email="rita@example.com")
     IntegratorFactory.create(name="Padaria Sol").members.add(user)
     set_up(user)
+    User.objects.create_user("margarita", email="other@example.com")
 
     page = admin_client.get(reverse("admin:auth_user_changelist"), {"q": "rita"}).content.decode()
 
     assert "rita@example.com" in page
-    assert ">Padaria Sol<" in page
+    assert "other@example.com" in page
+    assert page.count(">Padaria Sol<") == 1
     assert page.count('class="rota-yes"') == 1

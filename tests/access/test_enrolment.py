@@ -185,6 +185,22 @@ class TestRemoval:
         client.post(reverse("mfa_deactivate_totp"))
 
         assert Authenticator.objects.filter(user=maria).count() == left
+        told = [] if left else ["Second factor removed, from address 127.0.0.1."]
+        assert [entry.get_change_message() for entry in LogEntry.objects.filter(object_id=maria.pk)] == told
+
+
+def test_the_renewal_of_recovery_codes_is_written_in_the_history(maria, django_capture_on_commit_callbacks):
+    secret, client = second_factor(maria), Client()
+    RecoveryCodes.activate(maria)
+    log_in(PASSWORD, browser=client)
+    client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
+
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("mfa_generate_recovery_codes"))
+
+    entry = LogEntry.objects.get()
+    assert (entry.user, entry.object_id) == (maria, str(maria.pk))
+    assert entry.get_change_message() == "Recovery codes renewed, from address 127.0.0.1."
 
 
 class TestCommand:

@@ -77,15 +77,30 @@ class TestLink:
         assert User.objects.filter(email=ANA).count() == 1
         assert EmailAddress.objects.get(user=ana).verified
 
+    @pytest.mark.parametrize("own", ["", "ana@home.example"])
+    def test_leaves_the_address_that_a_log_in_has(self, account, invite, own):
+        ana, browser = User.objects.create_user(ANA, own, PASSWORD), Client()
+        if own:
+            EmailAddress.objects.create(user=ana, email=own, verified=True, primary=True)
+        browser.force_login(ana)
+
+        browser.post(invite())
+
+        ana.refresh_from_db()
+        assert ana.email == (own or ANA)
+        assert EmailAddress.objects.get(user=ana, primary=True).email == (own or ANA)
+        assert EmailAddress.objects.get(user=ana, email=ANA).verified
+
     @pytest.mark.parametrize("name", [ANA, ANA.upper()])
     def test_leads_to_a_new_log_in_beside_one_that_nobody_has_verified(self, account, invite, name):
         squatter = User.objects.create_user(name, ANA, PASSWORD)
+        EmailAddress.objects.create(user=squatter, email=ANA, verified=False)
 
         Client().post(invite(), FORM)
 
         assert people_of(account) == {("maria", "owner"), (f"{ANA}_2", "member")}
         assert EmailAddress.objects.get(email=ANA, verified=True).user.check_password(WORDS)
-        assert not EmailAddress.objects.filter(user=squatter).exists()
+        assert not EmailAddress.objects.get(user=squatter).verified
         assert Client().login(username=f"{ANA}_2", password=WORDS)
 
     def test_leads_to_a_log_in_by_the_address_also_where_it_is_somebody_elses_name(self, account, invite):

@@ -3,17 +3,21 @@
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.test import Client
 from django.utils import timezone
 
 from access import invitations
 from access.models import Invitation
 from access.teams import TeamRefusal
 from common.accounts import Role
-from common.mail.models import Message
+from common.mail.models import Kind, Message
 from common.pages.attempts import Limit
 from tests.access.conftest import ANA
+from tests.factories import IntegratorFactory
+from tests.integration.factories import SellerFactory
 
 
 class TestInvite:
@@ -35,8 +39,13 @@ class TestInvite:
 
         assert (Invitation.objects.count(), Message.objects.count()) == (0, 0)
 
-    def test_refuses_who_belongs_to_the_account(self, account, invite):
-        account.members.add(User.objects.create_user("ana", ANA))
+    @pytest.mark.parametrize("known_by", ["username", "email", "further address"])
+    def test_refuses_who_belongs_to_the_account(self, account, invite, known_by):
+        is_further = known_by == "further address"
+        user = User.objects.create(**{"username": "ana"} | ({} if is_further else {known_by: ANA.upper()}))
+        if is_further:
+            EmailAddress.objects.create(user=user, email=ANA, verified=False)
+        account.members.add(user)
 
         with pytest.raises(TeamRefusal, match="belongs to the account already"):
             invite()
@@ -59,6 +68,16 @@ class TestInvite:
 
         assert states == ["open", "expired"]
 
+    def test_is_possible_again_after_one_was_revoked(self, account, owner, invite):
+        invite()
+        earlier = Invitation.objects.get()
+        invitations.revoke(account=account, invitation=earlier.pk, by=owner, at=timezone.now())
+
+        link = invite()
+
+        assert Client().get(link).status_code == 200
+        assert Invitation.objects.exclude(ended="").get() == earlier
+
     def test_renews_an_expired_one(self, invite):
         invite()
         Invitation.objects.update(expires_at=timezone.now() - timedelta(days=1))
@@ -71,7 +90,11 @@ class TestInvite:
     def test_is_for_owners_and_account_staff(self, account, invite):
         plain = User.objects.create_user("paulo")
         account.memberships.create(user=plain, role=Role.MEMBER)
-        for by in (plain, User.objects.create_user("nobody"), User.objects.create_user("former", is_active=False)):
+        former, other = User.objects.create_user("former", is_active=False), User.objects.create_user("other")
+        account.members.add(former)
+        for elsewhere in (IntegratorFactory.create(), SellerFactory.create(documents=())):
+            elsewhere.members.add(other)
+        for by in (plain, User.objects.create_user("nobody"), former, other):
             with pytest.raises(PermissionDenied):
                 invite(by=by)
 
@@ -79,15 +102,25 @@ class TestInvite:
         invite(by=User.objects.create_superuser("root"))
         assert Invitation.objects.count() == 1
 
-    def test_is_limited_for_each_account(self, invite, monkeypatch):
+    def test_is_limited_for_each_account(self, account, owner, invite, monkeypatch):
         monkeypatch.setattr(invitations, "PER_ACCOUNT", Limit("invitations", 2, timedelta(days=1)))
         invite("a@example.com")
         invite("b@example.com")
 
         with pytest.raises(TeamRefusal, match="2 invitations were sent within a day"):
             invite("c@example.com")
+        with pytest.raises(TeamRefusal, match="2 invitations were sent within a day"):
+            invitations.resend(
+                account=account, invitation=Invitation.objects.earliest("pk").pk, by=owner, language="en",
+                at=timezone.now(),
+            )  # fmt: skip  # a call
 
         assert (Invitation.objects.count(), Message.objects.count()) == (2, 2)
+        for other in (IntegratorFactory.create(), SellerFactory.create(documents=())):
+            other.members.add(owner)
+            invitations.invite(
+                account=other, email=ANA, role=Role.MEMBER, by=owner, language="en", at=timezone.now()
+            )  # fmt: skip  # a call
 
 
 class TestResend:
@@ -100,6 +133,21 @@ class TestResend:
 
         again = Invitation.objects.get()
         assert invitations.messages_of([again]) == {again: Message.objects.get(created_at=later)}
+
+
+class TestMessages:
+    def test_are_those_of_the_invitations_address_and_moment(self, invite):
+        now = timezone.now()
+        another = Message(kind=Kind.PASSWORD_RESET, recipient=ANA, created_at=now, expires_at=now, due_at=now)
+        another.save()
+        for email in (ANA, "bia@example.com"):
+            invite(email, at=now)
+        another.pk = None
+        another.save()
+
+        found = Invitation.objects.get(email=ANA)
+
+        assert invitations.messages_of([found]) == {found: Message.objects.get(kind=Kind.INVITATION, recipient=ANA)}
 
 
 class TestLogInName:

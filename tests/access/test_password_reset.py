@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from allauth.account.models import EmailAddress
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
@@ -111,6 +112,9 @@ class TestLink:
 
         assert not InitialPassword.objects.exists()
         assert f"{ANA} replaced a forgotten password by a link" in caplog.text
+        entry = LogEntry.objects.get()
+        assert (entry.user, entry.object_id) == (ana, str(ana.pk))
+        assert entry.get_change_message() == "Forgotten password replaced by a link, from address 127.0.0.1."
 
     @pytest.mark.parametrize("change", [{"is_superuser": True}, {"is_staff": True}, {"is_active": False}])
     def test_ends_when_the_person_gains_privileges_or_is_deactivated(self, ana, link, change):
@@ -150,9 +154,13 @@ class TestRequest:
         EmailAddress.objects.create(user=unverified, email="unverified@example.com", verified=False, primary=True)
         staff = User.objects.create_user("staff", "staff@example.com", PASSWORD)
         EmailAddress.objects.create(user=staff, email="staff@example.com", verified=True, primary=True)
+        former = User.objects.create_user("former", "former@example.com", PASSWORD, is_active=False)
+        EmailAddress.objects.create(user=former, email="former@example.com", verified=True, primary=True)
+        EmailAddress.objects.create(user=ana, email="another@example.com", verified=False)
         staff.groups.add(Group.objects.get(name="Dispatchers"))
 
-        emails = [ANA, "unknown@example.com", "unverified@example.com", "staff@example.com"]
+        names = ("unknown", "unverified", "staff", "former", "another")
+        emails = [ANA, *(f"{name}@example.com" for name in names)]
         answers = [request_link(email) for email in emails]
         pages = {(answer.status_code, answer["Location"], answer.content) for answer in answers}
 

@@ -5,8 +5,8 @@ from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from access.rights import accounts_of, has_privileges, sellers_of, without_privileges
-from access.roles import ACCOUNT_STAFF, DISPATCHERS
+from access.rights import accounts_of, has_privileges, is_of_depot, sellers_of, without_privileges
+from access.roles import ACCOUNT_STAFF, DEPOT_STAFF, DISPATCHERS
 from integration.models import Seller
 from tests.factories import IntegratorFactory
 
@@ -113,8 +113,8 @@ class TestScope:
 
     @pytest.mark.parametrize(
         ("role", "sees_all"),
-        [("", False), (DISPATCHERS, False), (ACCOUNT_STAFF, True)],
-        ids=["member", "disp", "staff"],
+        [("", False), (DISPATCHERS, False), (ACCOUNT_STAFF, True), (DEPOT_STAFF, False)],
+        ids=["member", "disp", "staff", "depot"],
     )
     def test_is_everything_for_account_staff_and_the_own_accounts_for_others(self, role, sees_all):
         user = User.objects.create_user("maria", is_staff=bool(role))
@@ -125,6 +125,7 @@ class TestScope:
 
         assert set(accounts_of(user)) == ({self.own, self.other} if sees_all else {self.own})
         assert set(sellers_of(user)) == ({self.own_seller, self.other_seller} if sees_all else {self.own_seller})
+        assert is_of_depot(user) is (role == DEPOT_STAFF)
 
     def test_is_nothing_for_visitors_and_for_members_who_were_deactivated(self):
         former = User.objects.create_user("maria", is_active=False)

@@ -206,6 +206,14 @@ class TestAdmin:
 
 
 class TestList:
+    def test_begins_with_this_session_and_the_latest_of_the_others(self, log_in):
+        this, *others = (log_in() for _number in range(3))
+
+        shown = this.get(SESSIONS).context["sessions"]
+
+        keys = [browser.session.session_key for browser in (this, *reversed(others))]
+        assert [each.session_key for each in shown] == keys
+
     def test_shows_the_sessions_of_the_person(self, log_in):
         browser, _other = log_in(), log_in(Client(headers={"User-Agent": "Safari on a <b>telephone</b>"}))
         User.objects.create_user("ana", password=PASSWORD)

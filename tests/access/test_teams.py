@@ -15,6 +15,7 @@ from delivery.models import AuditEntry, Integrator
 from tests.access.test_invitations import audit_of, people_of
 from tests.factories import IntegratorFactory
 from tests.integration.factories import SellerFactory
+from tests.one_time_codes import set_up
 
 
 @pytest.fixture
@@ -44,10 +45,42 @@ def remove(account, membership, by):
     return teams.remove(account=account, membership=membership.pk, by=by, at=timezone.now())
 
 
+class TestPeople:
+    def test_are_the_owners_and_then_the_members_by_name_with_whether_they_have_a_second_factor(self, account, join):
+        for name, role in (("ana", Role.MEMBER), ("zoe", Role.OWNER), ("bia", Role.OWNER)):
+            join(name, role)
+        set_up(User.objects.get(username="bia"))
+
+        assert [(row.user.username, row.has_second_factor) for row in teams.people(account)] == [
+            ("bia", True), ("zoe", False), ("ana", False),
+        ]  # fmt: skip  # a list
+
+
+class TestMayRequest:
+    @pytest.mark.parametrize(
+        ("role", "right", "is_active", "may"),
+        [
+            (Role.OWNER, False, True, True),
+            (Role.MEMBER, True, True, True),
+            (Role.MEMBER, False, True, False),
+            (Role.OWNER, True, False, False),
+        ],
+    )
+    def test_is_for_owners_and_members_with_the_right(self, db, role, right, is_active, may):
+        shop, other = IntegratorFactory.create(), IntegratorFactory.create()
+        user = User.objects.create_user("maria", is_active=is_active)
+        for account in (shop, other):
+            account.members.add(User.objects.create_user(f"owner of {account.pk}"))
+        shop.memberships.create(user=user, role=role, may_request=right)
+
+        assert [teams.may_request(user, account) for account in (shop, other)] == [may, False]
+
+
 class TestChangeRole:
     def test_makes_owners_and_members(self, account, join):
         maria, paulo = join("maria"), join("paulo", Role.MEMBER)
 
+        change(account, paulo, Role.MEMBER, maria.user)  # as it is
         change(account, paulo, Role.OWNER, maria.user)
         change(account, maria, Role.MEMBER, paulo.user)
 

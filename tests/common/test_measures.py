@@ -1,12 +1,25 @@
 from decimal import Decimal
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.utils import translation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from common.admin.tabular_import import ChoiceWidget, FormFieldWidget
-from common.measures import CENTAVOS, MeasureField, decimal, rise
+from common.measures import (
+    BASIS_POINTS,
+    CENTAVOS,
+    GRAMS,
+    NUMBER,
+    PERCENT,
+    REAIS,
+    SHARE,
+    MeasureField,
+    NumberField,
+    decimal,
+    rise,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +80,49 @@ class TestTyped:
     )
     def test_is_written_as_the_unit_is(self, text, shown):
         assert MeasureField(unit=CENTAVOS, required=False).prepare_value(text) == (shown or None)
+
+    @pytest.mark.parametrize(
+        ("initial", "typed", "has_changed"),
+        [
+            (310, "3,1", False), (310, "R$ 3.10", False), (310, "3.11", True), (310, "", True), (310, "x", True),
+            (None, "", False), (None, "0", True), (0, "0,00", False),
+        ],
+    )  # fmt: skip  # a table
+    def test_is_a_change_if_it_is_another_figure(self, initial, typed, has_changed):
+        assert MeasureField(unit=CENTAVOS, required=False).has_changed(initial, typed) is has_changed
+
+    @pytest.mark.parametrize(
+        ("text", "is_taken"), [("1", True), ("10", True), ("0.99", False), ("10.01", False), ("0", False)]
+    )
+    def test_is_within_its_limits_which_are_allowed(self, text, is_taken):
+        field = NumberField(places=2, smallest=1, largest=10)
+
+        try:
+            taken = field.clean(text) == Decimal(text)
+        except ValidationError:
+            taken = False
+
+        assert taken is is_taken
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "english", "portuguese"),
+    [
+        (CENTAVOS, 123450, "R$ 1,234.50", "R$ 1.234,50"),
+        (REAIS, Decimal(1234), "R$ 1,234.00", "R$ 1.234,00"),
+        (GRAMS, 1_030_500, "1,030.5 kg", "1.030,5 kg"),
+        (GRAMS, 30_000, "30 kg", "30 kg"),
+        (BASIS_POINTS, 100, "1%", "1%"),
+        (BASIS_POINTS, 1250, "12.5%", "12,5%"),
+        (PERCENT, Decimal("100.00"), "100%", "100%"),
+        (SHARE, Decimal("0.500"), "0.5", "0,5"),
+        (NUMBER, 1500, "1,500", "1.500"),
+    ],
+)
+def test_a_figure_is_written_with_its_unit_in_the_notation_of_the_language(unit, value, english, portuguese):
+    assert unit.write(value) == english
+    with translation.override("pt-br"):
+        assert unit.write(value) == portuguese
 
 
 class TestCells:

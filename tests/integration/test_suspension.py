@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from common.accounts import Environment
 from integration.accounts import keys, sellers
 from integration.actions import orders
 from integration.errors import AccountSuspended, TooManyKeys
@@ -105,13 +106,16 @@ class TestNumberOfKeys:
             key_of(seller)
         return seller
 
-    def test_has_a_limit_and_counts_valid_ones_only(self, full):
+    def test_has_a_limit_for_each_seller_and_environment_and_counts_valid_ones_only(self, full, other_seller):
+        key_of(full, Environment.SANDBOX)
+        key_of(other_seller)
         with pytest.raises(TooManyKeys):
             key_of(full)
-        assert ApiKey.objects.count() == 20
+        live = full.keys.filter(environment="live")
+        assert live.count() == 20
 
-        keys.revoke(key=ApiKey.objects.latest("pk"), by=BY, at=NOW)
+        keys.revoke(key=live.latest("pk"), by=BY, at=NOW)
 
         key_of(full)
 
-        assert ApiKey.objects.count() == 21
+        assert live.count() == 21

@@ -1,5 +1,7 @@
 """The notices of an account's overview. What they count is in `tests/counted`."""
 
+from copy import copy
+
 import pytest
 from django.utils import timezone
 
@@ -35,6 +37,37 @@ class TestFailingEvents:
         assert has(texts(timezone.now()), FAILING)
         with_url.endpoint.enabled = False
         assert not has(texts(timezone.now()), FAILING)
+
+
+class TestWebhooks:
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({}, []),
+            ({"enabled": False}, ["Webhooks are off"]),
+            ({"failures": 9}, ["failed 9 times in a row"]),
+            ({"enabled": False, "failures": 9}, ["Webhooks are off"]),
+            ({"enabled": False, "url": ""}, []),
+            ({"failures": 9, "url": ""}, []),
+        ],
+    )
+    def test_that_are_not_received_are_noticed_once_where_a_url_is_set(self, with_url, changes, told):
+        now = timezone.now()
+        for name, value in {**changes, "failing_since": now if "failures" in changes else None}.items():
+            setattr(with_url.endpoint, name, value)
+
+        found = attention.of_webhooks([with_url.endpoint], at=now)
+
+        assert [text for text, notice in zip(told, found, strict=True) if text not in notice.text] == []
+        assert all(notice.is_grave for notice in found)
+
+    def test_of_a_further_endpoint_name_it_and_lead_to_it(self, with_url):
+        first, further = with_url.endpoint, copy(with_url.endpoint)
+        further.number, further.enabled = 2, False
+
+        (notice,) = attention.of_webhooks([first, further], at=timezone.now())
+
+        assert (notice.text.startswith(f"{further.host}: Webhooks are off"), notice.number) == (True, 2)
 
 
 class TestPickupPoints:

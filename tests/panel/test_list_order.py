@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from common.webhooks import endpoints
-from delivery.models import AuditAction, AuditEntry
+from delivery.models import AuditAction, AuditEntry, Token
 from panel.views import home
-from tests.factories import BY, DeliveryFactory, IntegratorFactory
+from tests.factories import BY, DeliveryFactory, IntegratorFactory, PickupPointFactory, TokenFactory
 
 
 def head(page, field):
@@ -69,6 +69,35 @@ def test_a_team_is_sorted_by_the_names_that_it_shows_and_by_the_last_log_in(memb
     assert people("called,pk") == ["zoe", "bob", "mem"]
     assert people("-seen_at,pk")[-1] == "zoe"
     assert people("seen_at,pk")[0] == "zoe"
+
+
+def test_a_token_without_a_use_is_the_longest_unused(member, url, shop):
+    now = shop.event.created_at
+    for name, used_at in (("before", now - timedelta(days=9)), ("lately", now)):
+        Token.objects.filter(pk=TokenFactory.create(integrator=shop.integrator, name=name).pk).update(
+            last_used_at=used_at
+        )
+    Token.objects.filter(pk=shop.token.pk).update(name="never")
+
+    def names(sort):
+        return [row.name for row in member.get(url("tokens"), {"sort": sort}).context["rows"]]
+
+    assert names("used_at,pk") == ["never", "before", "lately"]
+    assert names("-used_at,pk") == ["lately", "before", "never"]
+
+
+def test_pickup_points_that_wait_for_approval_come_first_and_those_that_are_not_used_last(member, url, shop):
+    place = shop.integrator.pickup_points.get()
+    for name, values in (
+        ("A unused", {"active": False}),
+        ("Z waits", {"active": False, "awaits_approval": True}),
+        ("B used", {}),
+    ):
+        PickupPointFactory.create(integrator=shop.integrator, name=name, **values)
+
+    found = [row.name for row in member.get(url("pickup_points")).context["rows"] if row != place]
+
+    assert found == ["Z waits", "B used", "A unused"]
 
 
 def test_an_empty_list_names_its_filters_and_leads_to_the_list_without_each(member, url):

@@ -4,11 +4,14 @@ import shutil
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 from pmtiles.tile import Compression, TileType
 
 from common.pages.map_file import MOST_BYTES
-from delivery.models import DispatchRulesChange
+from delivery.actions import deliveries
+from delivery.models import Delivery, DispatchRulesChange, DriverPosition
 from panel import maps
+from tests.factories import BY, DeliveryFactory
 from tests.panel import archives
 
 PLACE = (-23.55, -46.63)
@@ -114,6 +117,22 @@ class TestGround:
 
         assert maps.tiles()["url"] == ""
         assert (logged in caplog.text) if logged else not caplog.text
+
+
+class TestRoute:
+    def test_has_a_driver_whose_position_is_known_until_it_is_closed(self, shop):
+        position = DriverPosition(latitude=-23.5, longitude=-46.6)
+        offered = DeliveryFactory.create(token=shop.token)
+        driven = DeliveryFactory.create(token=shop.token, stops=1, collected=True)
+        assert driven.driver
+        shown = {"name": driven.driver.name, "lat": -23.5, "lng": -46.6}
+        drivers = [maps.route(*each)["driver"] for each in ((offered, position), (driven, None), (driven, position))]
+
+        deliveries.deliver(delivery=driven, point="B", by=BY, at=timezone.now())
+
+        closed = maps.route(Delivery.objects.get(pk=driven.pk), position)
+        assert (drivers, closed["driver"]) == ([None, None, shown], None)
+        assert [(point["label"], point["status"]) for point in closed["points"]] == [("A", ""), ("B", "DELIVERED")]
 
 
 class TestStreetsFromOpenStreetMap:

@@ -31,7 +31,15 @@ from tests.factories import (
     TokenFactory,
     validated_payload,
 )
-from tests.integration.factories import ACCESS_KEY, SellerFactory, create_order, nfe_xml, order_body, send_invoice
+from tests.integration.factories import (
+    ACCESS_KEY,
+    OTHER_COMPANY,
+    SellerFactory,
+    create_order,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
 from tests.panel.sellers.pages import plans_of
 
 SEARCH = reverse("panel:search")
@@ -95,6 +103,17 @@ class TestSearch:
         for page in addresses(dispatcher, "97777-0001"):
             assert dispatcher.get(page).status_code == 200
 
+    def test_leads_dispatchers_who_are_members_to_the_panel_for_their_own_alone(self, dispatcher, everything, shop):
+        user, other = User.objects.get(username="dispatcher"), DeliveryFactory.create()
+        shop.integrator.members.add(user)
+        shop.seller.members.add(user)
+        own = (str(shop.delivery.pk), "MKT-2026-1", ACCESS_KEY)
+        foreign = create_order(SellerFactory.create(documents=(OTHER_COMPANY,)), company_document=OTHER_COMPANY)
+
+        assert [text for text in own if everything[text] not in addresses(dispatcher, text)] == []
+        assert addresses(dispatcher, str(other.pk)) == [f"/admin/delivery/delivery/{other.pk}/change/"]
+        assert addresses(dispatcher, foreign.tracking_code) == [f"/admin/integration/order/{foreign.pk}/change/"]
+
     def test_knows_each_page_of_the_menu(self, staff, shop, seller, url):
         for path in (url("overview"), reverse("panel:seller_orders", args=[seller.pk, "live"])):
             menus = re.findall(r"<nav.*?</nav>", staff.get(path).content.decode(), re.DOTALL)
@@ -147,6 +166,13 @@ class TestSearch:
         page = staff.get(SEARCH, {"q": "ação"}).content.decode()
 
         assert page.index("<mark>Ação</mark> &lt;Order&gt;") < page.index("of <mark>ação</mark>")
+
+    def test_puts_a_name_before_those_that_begin_with_it_and_these_before_others(self, staff):
+        named = {name: IntegratorFactory.create(name=name) for name in ("A lua", "Lua", "Lua nova", "Zé Lua")}
+
+        found = [address.split("/")[3] for address in addresses(staff, "lua")]
+
+        assert found == [str(named[name].pk) for name in ("Lua", "Lua nova", "A lua", "Zé Lua")]
 
     def test_finds_and_marks_decomposed_letters_by_composed_ones_and_back(self, staff, shop):
         Integrator.objects.filter(pk=shop.integrator.pk).update(name="Lui\u0301s")

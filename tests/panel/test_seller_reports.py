@@ -12,7 +12,7 @@ from django.utils import timezone
 from common.pages.periods import Period, midnight
 from integration.actions import orders
 from integration.lifecycle import WITH_REASON, Status
-from integration.models import Company, Order, StatusLog
+from integration.models import Company, Order, Seller, StatusLog
 from panel.views import reports
 from tests.integration.factories import BY, OTHER_COMPANY, create_order, load_tariff
 from tests.panel.conftest import cells_of, lines_of, table
@@ -137,7 +137,16 @@ class TestOfAllSellers:
         )
         assert [text for _name, text, _is_number in reasons.sums] == ["2", "1", "1", "4"]
 
-    def test_is_exported_with_every_reason(self, staff, seller, failures):
+    def test_has_the_sellers_by_name(self, staff, seller, foreign_seller, failures):
+        for each, name in ((seller, "beta"), (foreign_seller, "Alfa")):
+            Seller.objects.filter(pk=each.pk).update(name=name)
+        Seller.objects.create(name="Gama")  # without orders
+
+        lines = lines_of(staff.get(self.URL), "sellers")
+
+        assert [line.of.name for line in lines] == ["Alfa", "beta"]
+
+    def test_is_exported_with_every_reason(self, staff, seller, foreign_seller, failures):
         of_orders, of_reasons = (
             {row["Reference"]: row for row in table(staff.get(reverse(f"panel:seller_reports_{name}_export")))}
             for name in ("sellers", "reasons")
@@ -146,6 +155,7 @@ class TestOfAllSellers:
         row, reasons = of_orders[seller.reference], of_reasons[seller.reference]
         assert (row["Seller"], row["Orders"], row["On time (%)"]) == (seller.name, "4", "100.0")
         assert Decimal(row["Value of the orders"]) == 600
+        assert of_orders[foreign_seller.reference]["On time (%)"] == ""  # nothing was delivered
         assert (reasons["Nobody there"], reasons["Goods damaged"]) == ("2", "0")
         assert sum(int(value) for value in list(reasons.values())[4:-1]) == int(list(reasons.values())[-1]) == 3
 

@@ -17,11 +17,13 @@ from delivery.actions import deliveries, drivers, forgetting
 from delivery.geo.position_filter import SentPosition
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
+from integration.actions import orders
 from integration.invoices.models import Invoice
+from integration.lifecycle import Status
 from integration.models import Order
 from tests.delivery.personal_data import JOAO, MARIA, SHOP, closed, everything, requested
 from tests.factories import BY, PICKUP, DriverFactory
-from tests.integration.factories import create_order, nfe_xml, send_invoice
+from tests.integration.factories import COMPANY, access_key, create_order, nfe_xml, send_invoice
 from tests.integration.test_forgetting import delivered, receiver, rows
 
 pytestmark = pytest.mark.django_db
@@ -58,15 +60,19 @@ class TestPerson:
 
 
 class TestRequest:
-    def test_forgets_what_is_closed_and_keeps_neither_number_nor_open_questions(self, seller):
+    @pytest.mark.parametrize(
+        ("who", "stops", "hint"), [({"phone": MARIA}, 1, "…0001"), ({"document": CPF}, 0, "…4725")]
+    )
+    def test_forgets_what_is_closed_and_keeps_neither_number_nor_open_questions(self, seller, who, stops, hint):
         closed(MARIA)
         delivered(seller)
 
-        request = ask(phone=MARIA)
+        request = ask(**who)
 
-        assert (request.stops, request.orders, request.pickups, request.drivers) == (1, 1, 0, 0)
-        assert (request.hint, request.requested_by, request.ciphertext) == ("…0001", "user dora", "")
+        assert (request.stops, request.orders, request.pickups, request.drivers) == (stops, 1, 0, 0)
+        assert (request.hint, request.requested_by, request.ciphertext) == (hint, "user dora", "")
         assert request.finished_at is not None
+        assert Stop.objects.filter(contact_phone=MARIA).exists() is (stops == 0)
 
     @pytest.mark.parametrize(("phone", "kind"), [(MARIA, "stops"), (SHOP, "pickups")])
     def test_is_finished_by_the_task_when_the_delivery_has_ended(self, phone, kind):
@@ -222,17 +228,23 @@ def test_a_request_and_the_end_of_the_delivery_at_once_leave_a_whole_delivery(at
 
 class TestSearch:
     def test_counts_and_names_what_is_open(self, seller):
-        open_, _closed = requested(MARIA), closed(MARIA)
+        open_, _closed = requested(MARIA, MARIA), closed(MARIA)
         create_order(seller, orderId="A-1")
-        send_invoice(seller, nfe_xml().encode())
+        delivered(seller, orderId="A-2")
+        delivered(seller, orderId="B-1", **receiver(phone=None, cellphone="21966660002"))
+        DriverFactory.create(phone=MARIA, active=False)
+        DriverFactory.create(phone=JOAO)
+        send_invoice(seller, nfe_xml(items=["A-1", "A-2"]).encode())
+        send_invoice(seller, nfe_xml(key=access_key(2), items=["B-1"]).encode())
         now = timezone.now()
 
         found = personal_data.summary(personal_data.find(person(phone=MARIA), until=now), at=now)
 
-        assert (found.stops, found.orders, found.invoices) == (2, 1, 1)
+        assert (found.stops, found.orders, found.invoices, found.drivers) == (3, 2, 1, 1)
         assert (found.open_deliveries, found.open_orders) == ([str(open_.pk)], ["A-1"])
-        assert found.is_open
-        assert not found.is_empty
+        assert (found.active_drivers, found.is_open, found.is_empty) == (0, True, False)
+        working = personal_data.summary(personal_data.find(person(phone=JOAO), until=now), at=now)
+        assert (working.active_drivers, working.is_open, working.is_empty) == (1, True, False)
 
     def test_finds_the_company_of_a_document(self, seller):
         now = timezone.now()
@@ -244,8 +256,12 @@ class TestSearch:
 
 class TestExport:
     def test_has_everything_about_the_person_and_nothing_about_others(self, seller):
-        closed(MARIA, JOAO)
-        delivered(seller, orderId="A-1")
+        delivery, made = closed(MARIA, JOAO), create_order(seller, orderId="A-1")
+        said = orders.Details(reason_code="OTHER", reason="Portão azul")
+        for status, details in (
+            (Status.COLLECTED, orders.NOTHING_MORE), (Status.DELIVERY_FAILED, said), (Status.DELIVERED, None),
+        ):  # fmt: skip  # a list
+            orders.move(order=made, to=status, by=BY, at=timezone.now(), details=details or orders.NOTHING_MORE)
         send_invoice(seller, nfe_xml().encode())
         DriverFactory.create(phone=MARIA, name="Maria S")
 
@@ -254,6 +270,11 @@ class TestExport:
         (stop,), (order,) = exported["dropoffs"], exported["orders"]
         assert (stop["name"], stop["phone"], stop["email"]) == ("Maria Souza", MARIA, "maria@example.com")
         assert (stop["instructions"], stop["receivedBy"]) == ("portao azul", "Recebido por Maria")
+        assert (stop["failureReason"], stop["point"], exported["pickups"]) == ("Maria ausente", "B", [])
+        assert order["reasons"] == ["Portão azul"]
+        (pickup,), (company,) = export_of(phone=SHOP)["pickups"], export_of(document=COMPANY)["companies"]
+        assert (pickup["deliveryId"], pickup["phone"]) == (str(delivery.pk), SHOP)
+        assert company == {"document": COMPANY, "name": "", "seller": seller.name}
         assert order["receiver"]["email"] == "maria@example.com"
         assert [invoice["accessKey"] for invoice in exported["invoices"]] != []
         assert exported["drivers"][0]["name"] == "Maria S"

@@ -1,4 +1,4 @@
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -23,6 +23,14 @@ class TestAfter:
     )
     def test_skips_weekends_and_national_holidays(self, day, count, expected):
         assert business_days.after(date.fromisoformat(day), count) == date.fromisoformat(expected)
+
+    def test_skips_nothing_but_good_friday_and_the_holidays_of_the_laws(self):
+        first = date(2027, 1, 1)
+        days = [first + timedelta(days=number) for number in range(365)]
+
+        assert [f"{day:%d/%m}" for day in days if business_days.is_holiday(day)] == [
+            "01/01", "26/03", "21/04", "01/05", "07/09", "12/10", "02/11", "15/11", "20/11", "25/12",
+        ]  # fmt: skip  # a list
 
     @pytest.mark.parametrize("friday", ["2000-04-21", "2018-03-30", "2025-04-18", "2038-04-23", "2049-04-16"])
     def test_knows_good_friday_of_any_year(self, friday):

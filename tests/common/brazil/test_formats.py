@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import translation
@@ -62,7 +63,10 @@ class TestAge:
     @pytest.mark.parametrize(
         ("passed", "portuguese", "english"),
         [
-            (timedelta(seconds=40), "há 40 s", "40 s ago"),
+            (timedelta(), "há 0 s", "0 s ago"),
+            (timedelta(seconds=59, milliseconds=999), "há 59 s", "59 s ago"),
+            (timedelta(minutes=1), "há 1 min", "1 min ago"),
+            (timedelta(minutes=60), "há 1 h", "1 h ago"),
             (timedelta(seconds=544), "há 9 min", "9 min ago"),
             (timedelta(hours=47, minutes=59), "há 47 h", "47 h ago"),
             (timedelta(days=2), "há 2 dias", "2 days ago"),
@@ -110,12 +114,39 @@ class TestActorName:
             assert actor_name(actor) == text
 
 
+class TestOpening:
+    """As seen on Sunday 22 November at 10:28, and at 08:28 in Rio Branco."""
+
+    @pytest.mark.parametrize(
+        ("at", "zone", "text"),
+        [
+            ("2026-11-29T02:59Z", None, "Sat 23:59"),
+            ("2026-11-29T03:00Z", None, "Sun 29 Nov 2026, 00:00"),
+            ("2026-11-29T03:30Z", "America/Rio_Branco", "Sat 22:30"),
+            ("2026-11-29T05:00Z", "America/Rio_Branco", "Sun 29 Nov 2026, 00:00"),
+        ],
+    )
+    def test_has_its_date_from_the_same_weekday_on(self, monkeypatch, at, zone, text):
+        monkeypatch.setattr("common.clock.now", lambda: AT)
+
+        with translation.override("en"):
+            assert formats.opening(datetime.fromisoformat(at), zone and ZoneInfo(zone)) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(59, "0 min"), (60, "1 min"), (3599, "59 min"), (3600, "1 h 0 min"), (90_000, "25 h 0 min")]
+)
+def test_a_duration_has_whole_minutes_and_hours_beyond_a_day(seconds, text):
+    assert formats.duration(timedelta(seconds=seconds)) == text
+
+
 class TestUntil:
     @pytest.mark.parametrize(
         ("left", "english", "portuguese"),
         [
             (timedelta(seconds=-3), "in 0 s", "em 0 s"),
             (timedelta(seconds=11, microseconds=1), "in 12 s", "em 12 s"),
+            (timedelta(minutes=1), "in 1 min", "em 1 min"),
             (timedelta(minutes=3, seconds=1), "in 4 min", "em 4 min"),
             (timedelta(minutes=59, seconds=1), "in 1 h 0 min", "em 1 h 0 min"),
             (timedelta(hours=47, minutes=59), "in 47 h 59 min", "em 47 h 59 min"),

@@ -89,6 +89,24 @@ class TestNationals:
             assert call.removeprefix("tel:+55") in phones.nationals(text)
 
 
+class TestNational:
+    @pytest.mark.parametrize(
+        ("text", "number", "is_whole"),
+        [
+            ("+55 (11) 97777-0001", "11977770001", True),
+            ("0055 11 3333-0000", "1133330000", True),
+            ("0 15 11 97777-0001", "11977770001", True),
+            ("55 97777-0001 (Ana)", "55977770001", True),  # an area code like the country's
+            ("97777-0001", "977770001", False),
+            ("11 96666-7777 / 11 3333-0000", "119666677771133330000", False),  # whose of the two?
+            ("+1 415 555 0100", "14155550100", True),
+            ("", "", False),
+        ],
+    )
+    def test_is_that_of_one_person_if_it_is_whole(self, text, number, is_whole):
+        assert (phones.national(text), phones.is_whole(text)) == (number, is_whole)
+
+
 class TestDoubtful:
     @pytest.mark.parametrize(
         "text", ["", "abc", "1234567", "5,51198E+12", "5.5e12", "+1234567890123456", "12345678901234"]

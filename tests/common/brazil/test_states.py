@@ -43,6 +43,24 @@ class TestRegion:
         assert all(row["end"] < following["start"] for row, following in pairwise(rows))
 
 
+class TestPostcode:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "01310100", " 01310-100 ", "01.310-100", "01310 - 100", "01310 100", "01310.100", "01 310100",
+            "01310\N{EN DASH}100", "01310\N{NO-BREAK SPACE}\N{MINUS SIGN}\N{NO-BREAK SPACE}100",
+        ],
+    )  # fmt: skip  # a list
+    def test_is_eight_digits_however_it_is_written(self, text):
+        assert states.postcode_of(text) == "01310100"
+
+    @pytest.mark.parametrize(
+        "text", ["", "1310100", "013101000", "01310--100", "0131-0100", "01310/100", "-01310100", "01310100" + " " * 13]
+    )
+    def test_is_empty_for_another_text(self, text):
+        assert states.postcode_of(text) == ""
+
+
 class TestStateNamed:
     @pytest.mark.parametrize("text", ["SP", "sp", " Sp ", "São Paulo", "SAO PAULO", "sa\u0303o paulo"])
     def test_is_found_by_code_or_name(self, text):

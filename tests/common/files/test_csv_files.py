@@ -34,13 +34,19 @@ class TestDecoded:
         with pytest.raises(UnreadableFile, match="At most 500 rows and 100 kB"):
             decoded(b"x" * (MOST_BYTES + 1))
 
+        assert len(decoded(b"x" * MOST_BYTES)) == MOST_BYTES
+
 
 class TestRead:
     @pytest.mark.parametrize(
-        "text", ["a;b\n1,5;2\n", 'a,b\n"1,5",2\n', 'a;b\r\n"1,5";2\r\n', "a;b\r1,5;2\r", "a;b\n1,5;2"]
+        "text",
+        ["a;b\n1,5;2\n", 'a,b\n"1,5",2\n', 'a;b\r\n"1,5";2\r\n', "a;b\r1,5;2\r", "a;b\n1,5;2", "a\tb\n1,5\t2"],
     )
-    def test_takes_both_separators_and_every_end_of_line(self, text):
+    def test_takes_every_separator_and_every_end_of_line(self, text):
         assert [row.cells for row in read(text)] == [["a", "b"], ["1,5", "2"]]
+
+    def test_takes_no_separator_from_within_quotation_marks(self):
+        assert [row.cells for row in read('"a; b; c",d\n1,2\n')] == [["a; b; c", "d"], ["1", "2"]]
 
     def test_numbers_lines_as_a_spreadsheet_does(self):
         rows = read('a;b\n\n"two\nlines";1\n;;\nx;2\n')

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from common.files import kept_uploads
-from common.files.kept_uploads import LIFETIME, MOST_OF_AN_OWNER
+from common.files.kept_uploads import BUSY, LIFETIME, MOST_OF_AN_OWNER
 from common.models import KeptUpload
 
 pytestmark = pytest.mark.django_db
-NOW = timezone.now()
+NOW, TICK = timezone.now(), timedelta(microseconds=1)
 ANA = {"owner": "ana", "kind": "rates"}
 
 
@@ -47,3 +47,45 @@ def test_one_upload_of_an_owner_is_worked_on_at_a_time():
 
     assert claimed == [True, False, False, False]
     assert kept_uploads.claim(others, owner="bia", at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("later", "is_free"),
+    [
+        (timedelta(), False), (BUSY - TICK, False), (BUSY, True),
+        (-TICK, True),  # the clock was put right, so that the claim would last for longer than claims do
+    ],
+)  # fmt: skip  # a table
+def test_a_claim_ends_by_itself(later, is_free):
+    first, second, others = keep(), keep(), keep(owner="bia")
+    kept_uploads.claim(first, owner="ana", at=NOW)
+    kept_uploads.claim(others, owner="bia", at=NOW + later)
+
+    assert kept_uploads.claim(second, owner="ana", at=NOW + later) is is_free
+    assert not kept_uploads.claim(others, owner="bia", at=NOW + later)
+
+
+def test_a_claim_that_is_released_is_the_only_one_that_ends():
+    first, second, others = keep(), keep(), keep(owner="bia")
+    kept_uploads.claim(first, owner="ana", at=NOW)
+    kept_uploads.claim(others, owner="bia", at=NOW)
+
+    kept_uploads.release(first)
+
+    assert not kept_uploads.claim(others, owner="bia", at=NOW)
+    assert kept_uploads.claim(second, owner="ana", at=NOW)
+
+
+def test_an_upload_that_is_changed_or_removed_leaves_the_others():
+    changed, removed, other = keep(), keep(), keep()
+    later = NOW + LIFETIME / 2
+
+    kept_uploads.change(changed, "others", at=later)
+    kept_uploads.remove(removed)
+
+    def found(at):
+        return [kept_uploads.find(each, **ANA, at=at) for each in (changed, removed, other)]
+
+    assert found(later) == ["others", None, "rows"]
+    assert found(later + LIFETIME - TICK) == ["others", None, None]
+    assert found(later + LIFETIME) == [None, None, None]

@@ -1,5 +1,6 @@
 """Tables as files for people and programs: what is written, read, and refused."""
 
+import io
 import re
 import struct
 import time
@@ -8,6 +9,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from operator import itemgetter
 from uuid import UUID
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 from django.test import RequestFactory
@@ -15,6 +17,7 @@ from django.utils import translation
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
+from xlsxwriter import Workbook
 
 from common.files import table_files, workbooks
 from common.files.csv_files import MOST_IMPORTED, UnreadableFile
@@ -130,6 +133,22 @@ class TestRead:
     def test_takes_every_number(self, number, text):
         assert read(with_cells(b"<c><v>1</v></c></row><row><c><v>", number, b"</v></c>"))[1].cells == [text]
 
+    def test_takes_the_first_sheet_that_is_visible(self):
+        file = io.BytesIO()
+        with Workbook(file) as book:
+            hidden, first, second = (book.add_worksheet() for _number in range(3))
+            for sheet, text in ((hidden, "hidden"), (first, "first"), (second, "second")):
+                sheet.write_column(0, 0, ["Name", text])
+            first.activate()
+            hidden.hide()
+
+        assert read(file.getvalue())[1].cells == ["first"]
+
+    def test_takes_as_many_columns_and_characters_as_allowed(self):
+        heading, row = read(f"{';'.join(map(str, range(100)))}\n{'x' * 5_000};2\n".encode())
+
+        assert (len(heading.cells), len(row.cells[0]), row.cells[1:3]) == (100, 5_000, ["2", ""])
+
     def test_counts_lines_as_the_spreadsheet_does(self):
         rows = read(workbook([[], ["a", "b"], [], ["1", ""], ["", "2"]]))
 
@@ -183,6 +202,20 @@ def with_cells(*cells):
 
 
 class TestBomb:
+    @pytest.mark.parametrize(
+        ("more", "compression"),
+        [({f"xl/{number}.xml": b"<a/>" for number in range(200)}, ZIP_DEFLATED), ({}, ZIP_BZIP2), ({}, ZIP_LZMA)],
+        ids=["many parts", "bzip2", "lzma"],
+    )
+    def test_is_not_opened_if_it_has_many_parts_or_expands_in_another_way(self, more, compression):
+        file = io.BytesIO()
+        with ZipFile(file, "w", compression) as archive:
+            for name, text in {**parts(workbook([["a"], ["1"]])), **more}.items():
+                archive.writestr(name, text)
+
+        with pytest.raises(UnreadableFile):
+            read(file.getvalue())
+
     def test_is_refused_by_its_declared_size(self, monkeypatch):
         raw = archived(parts(workbook([["a"], ["1"]])) | {"xl/more.xml": b"0" * 50_000_000})
         assert len(raw) < 100_000

@@ -17,13 +17,15 @@ def issued(seller):
 
 
 class TestRename:
-    def test_gives_another_name_and_says_so_once(self, issued, caplog):
+    def test_gives_another_name_and_says_so_once(self, seller, issued, caplog):
+        other = keys.issue(seller=seller, name="Shop", by=BY, at=NOW).key
         with caplog.at_level(logging.INFO, logger="integration.accounts.keys"):
             keys.rename(key=issued.key, name="ERP", by="user ana")
             keys.rename(key=issued.key, name="ERP", by="user ana")
 
-        key = ApiKey.objects.get()
+        key = ApiKey.objects.exclude(pk=other.pk).get()
         assert key.title == f"ERP ({key.hint})"
+        assert ApiKey.objects.get(pk=other.pk).name == "Shop"
         assert [record.getMessage() for record in caplog.records] == [f"key {key.pk} renamed by user ana"]
 
 

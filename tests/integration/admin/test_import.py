@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from django.contrib.admin.models import ADDITION, LogEntry
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
@@ -47,6 +47,7 @@ class TestImport:
         changed = FreightRate.objects.get(service="economy", zone="local")
         assert (changed.base_centavos, changed.extra_kg_centavos, changed.deadline_days) == (4490, 190, 3)
         assert len(set(rates()) - set(before)) == 1
+        assert [(entry.action_flag, entry.object_id) for entry in LogEntry.objects.all()] == [(CHANGE, str(changed.pk))]
 
     def test_shows_what_is_new_what_changes_and_what_stays(self, admin_client, tariff):
         FreightRate.objects.filter(zone="far").delete()
@@ -62,14 +63,14 @@ class TestImport:
         assert f"<del>{changed.cells[0].old}</del>→<ins>31,00</ins>" in page
 
     @pytest.mark.parametrize(
-        ("price", "told"),
+        ("price", "days", "told"),
         [
-            ("44,90", "Maior aumento: +96%. Confira os preços em vermelho."), ("22,99", None),
-            ("25,00", "Maior aumento: +9%."), ("20,00", None),
+            ("44,90", 3, "Maior aumento: +96%. Confira os preços em vermelho."), ("22,99", 3, None),
+            ("29,77", 3, "Maior aumento: +30%."), ("25,00", 9, "Maior aumento: +9%."), ("20,00", 9, None),
         ],
     )  # fmt: skip  # a table
-    def test_warns_of_a_price_that_rises_by_more_than_thirty_percent(self, admin_client, tariff, price, told):
-        page = text_of(upload(admin_client, NEW + LOCAL.format(price, "1,90", 3)))
+    def test_warns_of_a_price_that_rises_by_more_than_thirty_percent(self, admin_client, tariff, price, days, told):
+        page = text_of(upload(admin_client, NEW + LOCAL.format(price, "1,90", days)))
 
         assert ("Maior aumento" in page) is bool(told)
         assert (told or "") in page

@@ -5,7 +5,7 @@ from django.contrib.auth.models import Group, User
 from django.urls import reverse
 
 from access.roles import ACCOUNT_STAFF
-from integration.invoices.models import InvoiceLink
+from integration.invoices.models import Invoice, InvoiceLink
 from tests.integration.factories import OTHER_COMPANY, SellerFactory, create_order, nfe_xml, send_invoice
 
 
@@ -49,10 +49,17 @@ class TestAccountStaff:
         assert response.status_code == 302
         assert InvoiceLink.objects.values_list("order", "linked_by").get() == (order.pk, "user person")
 
-    def test_cannot_link_it_to_an_order_of_another_seller(self, browser, page):
-        foreign = create_order(SellerFactory.create(documents=(OTHER_COMPANY,)), company_document=OTHER_COMPANY)
+    @pytest.mark.parametrize("why_not", ["another seller", "the sandbox", "void"])
+    def test_cannot_link_it_to_an_order_of_another_seller_or_environment_or_when_it_is_void(
+        self, browser, seller, page, why_not
+    ):
+        if why_not == "another seller":
+            create_order(SellerFactory.create(documents=(OTHER_COMPANY,)), company_document=OTHER_COMPANY)
+        else:
+            create_order(seller, "sandbox" if why_not == "the sandbox" else "live")
+        Invoice.objects.update(is_void=why_not == "void")
 
-        response = browser.post(page, form_with(foreign.code))
+        response = browser.post(page, form_with("A-1"))
 
         assert response.context["adminform"].form.errors.keys() == {"link_order"}
         assert not InvoiceLink.objects.exists()

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -17,6 +18,7 @@ from tests.integration.factories import (
     ACCESS_KEY,
     BY,
     SellerFactory,
+    access_key,
     create_order,
     key_of,
     make_carrier,
@@ -39,12 +41,16 @@ class TestInvoiceSearch:
     def test_finds_an_access_key_a_number_or_an_order_id_and_no_part_of_them(self, admin_client, seller):
         send_invoice(seller, nfe_xml().encode())
 
+        send_invoice(seller, nfe_xml(key=access_key(2), items=["A-2"]).replace("<nNF>123<", "<nNF>9<").encode())
+        fours = " ".join(ACCESS_KEY[start : start + 4] for start in range(0, len(ACCESS_KEY), 4))
+
         found = {
             term: len(admin_client.get(url("invoice_changelist"), {"q": term}).context["cl"].result_list)
-            for term in (ACCESS_KEY, "123", " A-1 ", ACCESS_KEY[:-1], "12", "A-", "0123")
+            for term in (ACCESS_KEY, fours, "123", " A-1 ", ACCESS_KEY[:-1], "12", "A-", "0123")
         }
 
-        assert [term for term, count in found.items() if count] == [ACCESS_KEY, "123", " A-1 "]
+        assert [term for term, count in found.items() if count == 1] == [ACCESS_KEY, fours, "123", " A-1 "]
+        assert sum(found.values()) == 4
 
     def test_reads_no_table_as_a_whole(self, admin_client, seller):
         send_invoice(seller, nfe_xml().encode())
@@ -70,12 +76,13 @@ class TestInvoiceSearch:
 class TestKeys:
     @pytest.mark.parametrize(("environment", "beginning"), [("live", "rota_key_"), ("sandbox", "rota_testkey_")])
     def test_are_shown_once(self, admin_client, seller, environment, beginning):
-        response = admin_client.post(url("apikey_add"), {"seller": seller.pk, "environment": environment})
+        sent = {"seller": seller.pk, "environment": environment, "name": "ERP"}
+        response = admin_client.post(url("apikey_add"), sent)
 
         (text,) = set(re.findall(beginning + r"[\w-]{43}", response.content.decode()))
         key = ApiKey.objects.get(environment=environment)
         assert ApiKey.find(text) == key
-        assert key.seller == seller
+        assert (key.seller, key.name, key.created_by) == (seller, "ERP", "user admin")
         assert text not in admin_client.get(url("apikey_change", key.pk)).content.decode()
 
     def test_are_revoked(self, admin_client, seller):
@@ -86,7 +93,32 @@ class TestKeys:
             {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk], "confirmed": "yes"},
         )
 
-        assert ApiKey.objects.get().revoked_by == "user admin"
+        revoked_at = ApiKey.objects.get().revoked_at
+        admin_client.post(
+            url("apikey_changelist"),
+            {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk], "confirmed": "yes"},
+        )
+
+        assert (ApiKey.objects.get().revoked_by, ApiKey.objects.get().revoked_at) == ("user admin", revoked_at)
+        assert [entry.get_change_message() for entry in LogEntry.objects.order_by("pk")].count("Revoked.") == 1
+
+    @pytest.mark.parametrize("name", ["apikey", "carrierkey"])
+    def test_show_whether_they_are_valid(self, admin_client, seller, name):
+        key_of(seller)
+        make_carrier()
+
+        def shown():
+            page = admin_client.get(url(f"{name}_changelist")).content.decode()
+            return [word for word in ("Valid", "Suspended", "Revoked") if f">{word}</span>" in page]
+
+        words = shown()
+        sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
+        Carrier.objects.update(active=False)
+        words += shown()
+        for key in (ApiKey.objects.get(), CarrierKey.objects.get()):
+            key.revoke(by=BY, at=timezone.now())
+
+        assert [*words, *shown()] == ["Valid", "Suspended", "Revoked"]
 
     def test_are_neither_issued_to_a_suspended_seller_nor_without_limit(self, admin_client, seller):
         new_key = {"seller": seller.pk, "environment": "live"}
@@ -111,7 +143,10 @@ class TestSuspension:
         self.run(admin_client, seller, "suspend", reason=" Bill 17 unpaid")
         suspended = Seller.objects.get()
         page = admin_client.get(url("seller_change", seller.pk)).content.decode()
-        self.run(admin_client, seller, "lift_suspension")
+        self.run(admin_client, seller, "suspend", reason="Bill 18 unpaid")  # which changes nothing
+        assert Seller.objects.get().suspension_reason == "Bill 17 unpaid"
+        for _twice in range(2):
+            self.run(admin_client, seller, "lift_suspension")
 
         assert (suspended.suspended_by, suspended.suspension_reason) == ("user admin", "Bill 17 unpaid")
         assert "Bill 17 unpaid" in page
@@ -121,9 +156,17 @@ class TestSuspension:
             "Suspension lifted.",
         ]
 
+    @pytest.mark.parametrize("reason", ["", " ", "x" * 501])
+    def test_needs_a_reason_that_can_be_shown(self, admin_client, seller, reason):
+        page = self.run(admin_client, seller, "suspend", reason=reason)
+
+        assert f"Suspend {seller.name}?" in page
+        assert (Seller.objects.get().suspended_at, LogEntry.objects.count()) == (None, 0)
+
     def test_asks_first_and_says_what_it_means(self, admin_client, seller):
         keys.issue(seller=seller, by=BY, at=timezone.now())
         keys.issue(seller=SellerFactory.create(documents=()), by=BY, at=timezone.now())
+        keys.revoke(key=keys.issue(seller=seller, by=BY, at=timezone.now()).key, by=BY, at=timezone.now())
 
         page = self.run(admin_client, seller, "suspend", reason="unpaid", confirmed="")
 
@@ -132,18 +175,45 @@ class TestSuspension:
         assert Seller.objects.get(pk=seller.pk).suspended_at is None
 
 
-class TestMailsToReceivers:
-    def test_are_switched_on(self, admin_client, seller):
+class TestSellers:
+    def test_get_mails_to_receivers_and_limits_and_keep_what_changes_meanwhile(self, admin_client, seller, monkeypatch):
         empty = {f"{name}-{count}_FORMS": 0 for name in ("companies", "keys") for count in ("TOTAL", "INITIAL")}
-        before = seller.mails_receivers
+        limits = {"rate_limit_per_second": 7, "rate_limit_per_hour": 0, "invoice_quota_mb": 5, "invoices_per_day": 9}
+        before, clean = seller.mails_receivers, Seller.clean
 
-        admin_client.post(url("seller_change", seller.pk), {"name": seller.name, "mails_receivers": "on", **empty})
+        def suspended_after_it_was_read(row):
+            Seller.objects.update(suspended_at=timezone.now(), suspended_by=BY, suspension_reason="unpaid")
+            clean(row)
+
+        monkeypatch.setattr(Seller, "clean", suspended_after_it_was_read)
+        sent = {"name": "Loja Azul", "mails_receivers": "on", **limits, **empty}
+        admin_client.post(url("seller_change", seller.pk), sent)
 
         seller.refresh_from_db()
-        assert (before, seller.mails_receivers) == (False, True)
+        assert (before, seller.mails_receivers, seller.name) == (False, True, "Loja Azul")
+        assert {name: getattr(seller, name) for name in limits} == limits
+        assert seller.suspension_reason == "unpaid"
+
+    def test_are_listed_with_each_person_once(self, admin_client, seller):
+        seller.members.add(User.objects.create_user("maria"))
+        for _key in range(2):
+            key_of(seller)
+
+        page = admin_client.get(url("seller_changelist")).content.decode()
+
+        assert "1 person<" in page
 
 
 class TestCompanies:
+    def test_stay_with_their_seller(self, admin_client, seller, other_seller):
+        company = seller.companies.get()
+        sent = {"seller": other_seller.pk, "document": company.document, "name": "Nova", "postcode": "01.310-100"}
+
+        admin_client.post(url("company_change", company.pk), sent)
+
+        company.refresh_from_db()
+        assert (company.seller, company.name, company.postcode) == (seller, "Nova", "01310100")
+
     @pytest.mark.parametrize("text", ["11.222.333/0001-81", "11222333000181"])
     def test_are_found_by_their_document_with_and_without_its_mask(self, admin_client, seller, text):
         page = admin_client.get(url("company_changelist"), {"q": text}).content.decode()
@@ -261,7 +331,9 @@ class TestOrders:
         assert "(11) 97777-0001</a>" in page
         assert "Avenida Paulista, 1578, Loja 1" in page
 
-    def test_get_a_further_code_for_tracking(self, admin_client, order):
+    @pytest.mark.parametrize("environment", ["live", "sandbox"])
+    def test_get_a_further_code_for_tracking(self, admin_client, seller, environment):
+        order = create_order(seller, environment)
         forms = {
             f"{prefix}-{field}": 0 for prefix in ("status_log", "assignments", "codes", "invoice_links")
             for field in ("TOTAL_FORMS", "INITIAL_FORMS")
@@ -270,7 +342,8 @@ class TestOrders:
 
         admin_client.post(url("order_change", order.pk), {**forms, **code, "_continue": ""})
 
-        assert order.codes.filter(value="BOX-7").count() == 1
+        added = order.codes.get(value="BOX-7")
+        assert (added.seller, added.environment) == (seller, environment)
 
 
 class TestInvoices:
@@ -331,16 +404,32 @@ class TestCarriers:
         assert text not in admin_client.get(url("carrierkey_change", key.pk)).content.decode()
         assert CarrierKey.objects.get().revoked_by == "user admin"
 
+    def test_get_no_keys_while_they_are_not_active_and_not_without_limit(self, admin_client, monkeypatch):
+        carrier, _text = make_carrier()
+        monkeypatch.setattr("integration.carriers.actions.MOST_VALID", 1)
+        texts = []
+        for is_active in (True, False):
+            Carrier.objects.update(active=is_active)
+            answer = admin_client.post(url("carrierkey_add"), {"carrier": carrier.pk}, follow=True)
+            texts.append(answer.content.decode())
+
+        assert ["20 valid keys" in text for text in texts] == [True, False]
+        assert ["no key is issued to it" in text for text in texts] == [False, True]
+        assert CarrierKey.objects.count() == 1
+
     def test_get_orders_that_are_selected(self, admin_client, order, seller):
         carrier, _text = make_carrier()
+        former = Carrier.objects.create(name="Total", active=False)
         other = create_order(seller, orderId="A-2")
         chosen: dict[str, Any] = {"action": "assign", "_selected_action": [order.pk, other.pk]}
 
         asked = admin_client.post(url("order_changelist"), chosen).content.decode()
+        admin_client.post(url("order_changelist"), {**chosen, "confirmed": "yes", "carrier": former.pk})
         unassigned = Order.objects.filter(carrier=None).count()
         admin_client.post(url("order_changelist"), {**chosen, "confirmed": "yes", "carrier": carrier.pk})
 
         assert f'<option value="{carrier.pk}">Jadlog</option>' in asked
+        assert f'<option value="{former.pk}">' not in asked
         assert unassigned == 2
         assert [(row.carrier, row.assigned_by) for row in Assignment.objects.all()] == [(carrier, "user admin")] * 2
         listed = admin_client.get(url("order_changelist"), {"carrier__id__exact": carrier.pk})

@@ -276,6 +276,7 @@ class TestKey:
         carrier[0].active = False
         carrier[0].save()
         inactive = call(carrier[1], event()).json()
+        assert CarrierKey.objects.get().last_used_at is None
         carriers.revoke_key(key=CarrierKey.objects.get(), by=BY, at=timezone.now())
         revoked = call(carrier[1], event()).json()
 

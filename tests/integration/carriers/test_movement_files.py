@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from common.files.csv_files import MOST_BYTES, MOST_IMPORTED
 from integration.actions import orders
+from integration.carriers import movements
 from integration.carriers.movement_files import read
 from integration.lifecycle import Status
 from integration.models import StatusLog
@@ -72,12 +73,15 @@ class TestFile:
         assert entry.by == "user admin"
         assert LogEntry.objects.get().object_id == str(order.pk)
 
-    def test_moves_an_order_through_several_statuses(self, admin_client, order):
-        confirm(
-            admin_client, upload(admin_client, API + "AA1,collected,,,,,\nAA1,in_transit,,,,,\nAA1,delivered,,,,,\n")
-        )
+    def test_moves_an_order_through_several_statuses_and_counts_the_new_ones(self, admin_client, order):
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+        lines = "AA1,collected,,,,,\nAA1,in_transit,,,,,\nAA1,delivered,,,,,\n"
+
+        page = text_of(confirm(admin_client, upload(admin_client, API + lines)))
 
         assert [status for _code, status in entries()] == ["collected", "in_transit", "delivered"]
+        assert "Events recorded: 2" in page
+        assert LogEntry.objects.filter(object_id=order.pk).count() == 2
 
     def test_does_nothing_when_it_is_sent_again(self, admin_client, order):
         text = API + "AA1,collected,,,,,\nAA1,in_transit,,,,,\n"
@@ -142,6 +146,28 @@ class TestFile:
         assert "Orders have changed since the preview" in page
         assert entries() == []
 
+    def test_names_the_lines_whose_orders_moved_in_this_moment(self, admin_client, order, monkeypatch):
+        preview, record = upload(admin_client, API + "AA1,collected,,,,,\n"), movements.record
+
+        def after_another_move(*events, **arguments):
+            orders.move(order=order, to=Status.DELIVERED, by=BY, at=timezone.now())
+            return record(*events, **arguments)
+
+        monkeypatch.setattr(movements, "record", after_another_move)
+        page = text_of(confirm(admin_client, preview))
+
+        assert "Events recorded: 0" in page
+        assert "Line 2: " in page
+        assert entries() == [("AA1", "delivered")]
+
+    def test_is_confirmed_by_nobody_but_who_has_sent_it(self, admin_client, order):
+        preview, other = upload(admin_client, API + "AA1,collected,,,,,\n"), Client()
+        other.force_login(User.objects.create_superuser("other"))
+
+        page = confirm(other, preview)
+
+        assert (page.status_code, entries()) == (422, [])
+
     @pytest.mark.parametrize(
         ("raw", "told"),
         [
@@ -194,11 +220,21 @@ class TestFile:
         assert entry.happened_at
         assert order.created_at < entry.happened_at <= timezone.now()
 
-    def test_takes_a_past_day_for_its_end(self, order):
-        ((_line, event),), faults = read(f"{API}AA1,collected,05/11/2026,,,,\n".encode())
+    @pytest.mark.parametrize(
+        ("text", "time"),
+        [
+            ("05/11/2026", "23:59:59"),
+            ("05/11/2026 14:30", "14:30:00"),
+            ("05/11/2026 14:30:15", "14:30:15"),
+            ("2026-11-05 14:30", "14:30:00"),
+            ("2026-11-05 14:30:15", "14:30:15"),
+        ],
+    )
+    def test_takes_a_past_day_for_its_end_and_a_time_as_it_is_written(self, text, time):
+        ((_line, event),), faults = read(f"{API}AA1,collected,{text},,,,\n".encode())
 
         assert faults == []
-        assert str(timezone.localtime(event.happened_at)) == "2026-11-05 23:59:59-03:00"
+        assert str(timezone.localtime(event.happened_at)) == f"2026-11-05 {time}-03:00"
 
     def test_refuses_a_day_that_has_not_begun(self, admin_client, order):
         day = timezone.localdate() + timedelta(days=2)

@@ -12,7 +12,8 @@ from integration.carriers import movements
 from integration.carriers.movements import Movement
 from integration.lifecycle import Status
 from integration.models import MovementRecord, Order, Seller, StatusLog
-from tests.integration.factories import ACCESS_KEY, BY, create_order, nfe_xml, send_invoice
+from integration.tasks import prune_idempotency_records
+from tests.integration.factories import ACCESS_KEY, BY, OTHER_COMPANY, create_order, nfe_xml, send_invoice
 from tests.overlapping import overlap
 
 HOUR = timedelta(hours=1)
@@ -101,6 +102,31 @@ class TestRecord:
         outcomes = record(event(order.tracking_url), event(KEY), chosen=Order.objects.filter(code="another"))
 
         assert (codes(outcomes), keyed.status) == (["unknown_tracking_code"] * 2, "pending")
+
+    def test_finds_the_order_of_an_invoice_key_by_its_seller(self, seller, other_seller):
+        made = [
+            create_order(seller, invoice=INVOICES[1]),
+            create_order(other_seller, invoice=INVOICES[1], company_document=OTHER_COMPANY),
+        ]
+        sellers = [each.reference for each in (seller, other_seller)]
+
+        either, *chosen = record(event(KEY), *(event(KEY, event_id=each, seller=each) for each in sellers))
+
+        assert either.code == "unknown_tracking_code"
+        assert [each.order for each in chosen] == made
+
+    def test_compares_each_moment_with_that_of_the_entry_before_as_a_preview_does(self, order):
+        at, day = order.created_at + 120 * HOUR, 24 * HOUR
+        days = ((Status.COLLECTED, 1), (Status.IN_TRANSIT, 3), (Status.OUT_FOR_DELIVERY, 2))
+        events = [event("AB 12-3", status, happened_at=order.created_at + number * day) for status, number in days]
+        found = {"orders": Order.objects.all(), "source": "carrier 1", "at": at}
+
+        foreseen = movements.foresee(events, **found)
+        before = entries()
+        outcomes = movements.record(events, by=BY, **found)
+
+        assert codes(foreseen) == codes(outcomes) == ["moved", "moved", "invalid_status_report"]
+        assert (before, len(entries())) == ([], 2)
 
     def test_asks_for_the_seller_of_a_code_that_two_have(self, seller, other_seller, order):
         other = create_order(other_seller, trackingCode="AB 12-3", company_document="12ABC34501DE35")
@@ -263,12 +289,16 @@ class TestRepetition:
         assert [outcome.was_done_before for outcome in first + again] == [False, False, True, True]
         assert entries() == [("AB 12-3", "collected"), ("AB 12-3", "in_transit")]
 
-    def test_of_an_event_has_the_first_answer_also_when_the_order_is_no_longer_the_sources(self, order):
+    def test_of_an_event_has_the_first_answer_when_its_order_is_another_sources_or_its_code_of_two(
+        self, order, other_seller
+    ):
         record(event("AB 12-3", event_id="1"))
+        create_order(other_seller, trackingCode="AB 12-3", company_document=OTHER_COMPANY)
 
-        (again,) = record(event("AB 12-3", event_id="1"), chosen=Order.objects.filter(code="another"))
+        others = Order.objects.filter(code="another")
+        again = [record(event("AB 12-3", event_id="1"), chosen=each) for each in (None, others)]
 
-        assert (again.code, again.was_done_before) == ("moved", True)
+        assert [(each.code, each.was_done_before) for (each,) in again] == [("moved", True)] * 2
 
     def test_of_an_id_for_something_else_is_refused(self, seller, order):
         create_order(seller, trackingCode="OTHER", orderId="A-2")
@@ -283,16 +313,27 @@ class TestRepetition:
 
     def test_of_an_id_by_another_source_is_another_event(self, order):
         record(event("AB 12-3", event_id="1"))
+        other, source = event("AB 12-3", Status.DELIVERED, event_id="1"), "user 1"
 
-        (outcome,) = record(event("AB 12-3", Status.DELIVERED, event_id="1"), source="user 1")
+        foreseen = movements.foresee([other], orders=Order.objects.all(), source=source, at=timezone.now())
+        outcomes = record(other, source=source)
 
-        assert (outcome.code, outcome.was_done_before) == ("moved", False)
+        assert [(each.code, each.was_done_before) for each in (*foreseen, *outcomes)] == [("moved", False)] * 2
 
     def test_of_a_refused_event_is_tried_again(self, seller):
         assert codes(record(event("LATE"))) == ["unknown_tracking_code"]
         create_order(seller, trackingCode="LATE")
 
         assert codes(record(event("LATE"))) == ["moved"]
+
+    @pytest.mark.parametrize(("days", "is_kept"), [(31, True), (41, False)])
+    def test_is_known_for_longer_than_its_moment_may_be_back(self, order, days, is_kept):
+        record(event("AB 12-3"))
+        MovementRecord.objects.update(recorded_at=timezone.now() - timedelta(days=days))
+
+        prune_idempotency_records()
+
+        assert MovementRecord.objects.exists() is is_kept
 
     def test_after_its_record_was_deleted_is_refused_by_its_moment(self, order):
         late = event("AB 12-3", happened_at=timezone.now())

@@ -66,7 +66,7 @@ class TestCreateManifest:
         (first,) = made("A-1", volumes=3)
         light = {"description": "Chá", "dimensions": "1x1x1,0.3333", "quantity": 3, "price": 1}
         (second,) = made("A-2", items=[light], orderCost="0.0050")
-        assign(make_carrier()[0], first)
+        assign(make_carrier()[0], first, second)
 
         manifest = opened(api, "A-2", "A-1")
 
@@ -82,7 +82,9 @@ class TestCreateManifest:
             "freight": first.freight_centavos + second.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest
-        assert "Transportadora Jadlog" in texts_of(api.get(of(manifest), {"format": "pdf"}).content)[0]
+        (page,) = texts_of(api.get(of(manifest), {"format": "pdf"}).content)
+        assert "Transportadora Jadlog Aberto em" in page
+        assert "Fechado em ainda aberto" in page
 
     def test_counts_an_order_once_that_is_named_twice(self, api, made):
         made("A-1")
@@ -133,6 +135,7 @@ class TestCloseManifest:
 
         assert (closed["status"], closed["closedAt"] is None) == ("closed", False)
         assert again == closed
+        assert "ainda aberto" not in texts_of(api.get(of(manifest), {"format": "pdf"}).content)[0]
         assert statuses() == {"A-1": "collected", "A-2": "collected", "A-3": "pending"}
         entries = StatusLog.objects.filter(status="collected")
         assert [(entry.order.code, entry.via_api) for entry in entries] == [("A-1", True), ("A-2", True)]

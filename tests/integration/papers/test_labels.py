@@ -153,6 +153,18 @@ class TestContent:
         assert collected.deadline == f"Entrega prevista até {order.promised_on:%d/%m/%Y}"
         assert collected.sender[0] == seller.name  # of a company without a name
 
+    @pytest.mark.parametrize(
+        ("days", "text"),
+        [(None, ""), (1, "Prazo: 1 dia útil após a coleta"), (2, "Prazo: 2 dias úteis após a coleta")],
+    )
+    def test_leaves_out_what_is_not_known(self, seller, days, text):
+        order = replace_volumes(create_order(seller, receiver=receiver(complement=None)), 1)
+        order.freight_days = days
+
+        (label,) = of_orders([order])
+
+        assert (label.address[1], label.sender[2], label.carrier, label.deadline) == ("Bela Vista", "", "", text)
+
     def test_names_the_carrier(self, seller):
         order = create_order(seller)
         assign(make_carrier()[0], order)
@@ -247,6 +259,7 @@ class TestContent:
         for chosen in ([old], three):
             with pytest.raises(TooManyLabels, match=str(MOST_LABELS)):
                 of_orders(chosen)
+        assert len(of_orders([*three[:2], replace_volumes(three[2], 66)])) == MOST_LABELS
 
 
 class TestCodes:

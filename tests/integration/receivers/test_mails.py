@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -156,13 +157,16 @@ class TestMails:
 
 
 class TestSuspension:
-    def test_ends_what_waits_and_what_follows(self, mailbox, seller, order):
-        move(order, Status.COLLECTED)
+    def test_ends_what_waits_and_what_follows_of_this_seller(self, mailbox, seller, other_seller, order):
+        sellers.set_receiver_mails(seller=other_seller, are_on=True, by=BY, at=timezone.now())
+        other = create_order(other_seller, company_document=OTHER_COMPANY, receiver=receiver())
+        for each in (order, other):
+            move(each, Status.COLLECTED)
 
         sellers.suspend(seller=seller, reason="fraud", by=BY, at=timezone.now())
         move(order, Status.OUT_FOR_DELIVERY)
 
-        assert sent(mailbox) == []
+        assert sent(mailbox) == [f"Seu pedido de {other_seller.name} está a caminho"]
 
 
 class TestStop:
@@ -173,7 +177,8 @@ class TestStop:
         move(order, Status.COLLECTED)
         assert "<form" in client.get(path).content.decode()
 
-        pages = [client.post(path, body, HTTP_ACCEPT_LANGUAGE="en") for _time in range(2)]
+        program = Client(enforce_csrf_checks=True)  # which has opened no page
+        pages = [program.post(path, body, HTTP_ACCEPT_LANGUAGE="en") for _time in range(2)]
         pages.append(client.get(path, HTTP_ACCEPT_LANGUAGE="en"))
         for each in (order, other):
             move(each, Status.OUT_FOR_DELIVERY)
@@ -185,9 +190,11 @@ class TestStop:
 
     def test_is_offered_where_mails_are_sent(self, client, seller, order):
         other = create_order(seller, orderId="A-2", receiver=receiver(None))
-        pages = {each: "/" + each.tracking_url.split("/", 3)[3] for each in (order, other)}
+        closed = create_order(seller, orderId="A-3", receiver=receiver())
+        move(closed, Status.DELIVERED)
+        pages = {each: "/" + each.tracking_url.split("/", 3)[3] for each in (order, other, closed)}
 
-        assert ["<form" in client.get(path).content.decode() for path in pages.values()] == [True, False]
+        assert ["<form" in client.get(path).content.decode() for path in pages.values()] == [True, False, False]
         sellers.set_receiver_mails(seller=seller, are_on=False, by=BY, at=timezone.now())
         assert "<form" not in client.get(pages[order]).content.decode()
 

@@ -170,19 +170,19 @@ class TestText:
         assert '<meta property="og:title" content="Follow your order">' in heads[0]
 
     @pytest.mark.parametrize(
-        ("way", "sentence", "next_step"),
+        ("way", "done", "sentence", "next_step"),
         [
-            ([], "The shop is preparing your order.", "Next the carrier collects it."),
-            (["collected"], "Your order is on its way.", "Next it goes out for delivery."),
-            (["in_transit"], "Your order is on its way.", "Next it goes out for delivery."),
-            (["out_for_delivery"], "Your order is out for delivery.", "Somebody should be there"),
-            (["delivered"], "Your order was delivered.", "If you do not have it, ask {shop}."),
-            (["collected", "delivery_failed"], "could not be delivered.", "If the address is wrong, tell {shop}."),
-            (["collected", "returned"], "Your order was returned to the shop.", "Ask {shop} what happens next."),
-            (["cancelled"], "Your order was cancelled.", "Ask {shop} what happens next."),
+            ([], 1, "The shop is preparing your order.", "Next the carrier collects it."),
+            (["collected"], 2, "Your order is on its way.", "Next it goes out for delivery."),
+            (["in_transit"], 2, "Your order is on its way.", "Next it goes out for delivery."),
+            (["out_for_delivery"], 3, "Your order is out for delivery.", "Somebody should be there"),
+            (["delivered"], 4, "Your order was delivered.", "If you do not have it, ask {shop}."),
+            (["collected", "delivery_failed"], 3, "could not be delivered.", "If the address is wrong, tell {shop}."),
+            (["collected", "returned"], 3, "Your order was returned to the shop.", "Ask {shop} what happens next."),
+            (["cancelled"], 2, "Your order was cancelled.", "Ask {shop} what happens next."),
         ],
     )
-    def test_says_what_happens_now_and_next(self, client, order, way, sentence, next_step):
+    def test_says_what_happens_now_and_next(self, client, order, way, done, sentence, next_step):
         for status in map(Status, way):
             move(order, status, reason_code=Reason.ABSENT if status in WITH_REASON else "")
 
@@ -191,12 +191,18 @@ class TestText:
         assert response.status_code == 200
         assert sentence in text_of(response)
         assert next_step.format(shop=order.seller.name) in text_of(response)
+        steps = response.content.decode().partition('class="progress')[2].partition("</ol>")[0]
+        assert [steps.count(mark) for mark in ('class="done"', 'aria-current="step"')] == [done, 1]
 
     @pytest.mark.parametrize(
         ("way", "steps"),
         [
             (["cancelled"], ["Preparing", "Cancelled"]),
             (["out_for_delivery", "returned"], ["Preparing", "Out for delivery", "Returned"]),
+            (
+                ["collected", "delivery_failed", "returned"],
+                ["Preparing", "On the way", "Out for delivery", "Returned"],
+            ),
             (["collected", "delivery_failed"], ["Preparing", "On the way", "Delivery failed", "Delivered"]),
             (
                 ["collected", "delivery_failed", "in_transit"],

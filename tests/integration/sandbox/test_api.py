@@ -83,15 +83,19 @@ class TestMove:
         assert entry["via_api"] is False
 
     @pytest.mark.parametrize(
-        ("body", "code", "reason"),
-        [(None, "ABSENT", "Falha simulada: ninguém recebeu o pedido."), ({"reason": "Chuva"}, "OTHER", "Chuva")],
+        ("body", "code", "reason", "place"),
+        [
+            (None, "ABSENT", "Falha simulada: ninguém recebeu o pedido.", None),
+            ({"place": "Salvador/BA"}, "ABSENT", "Falha simulada: ninguém recebeu o pedido.", "Salvador/BA"),
+            ({"reason": "Chuva"}, "OTHER", "Chuva", None),
+        ],
     )
-    def test_without_a_code_has_a_reason_all_the_same(self, test, order, body, code, reason):
+    def test_without_a_code_has_a_reason_all_the_same(self, test, order, body, code, reason, place):
         move(test, "collected")
 
         entry = move(test, "delivery_failed", body).json()["data"]["status_log"][-1]
 
-        assert (entry["code"], entry["reason"]) == (code, reason)
+        assert (entry["code"], entry["reason"], entry["place"]) == (code, reason, place)
 
     def test_ends_the_simulation(self, test):
         test.post(ORDERS, order_body(orderId="A/1"))

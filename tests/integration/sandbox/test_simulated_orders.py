@@ -45,6 +45,7 @@ class TestSimulation:
 
         assert (statuses(order), seconds(order)) == ([*WAY, "delivered"], [0, 15, 45, 80, 120])
         assert {entry.by for entry in order.status_log.all()[1:]} == {"simulated carrier"}
+        assert [bool(entry.place) for entry in order.status_log.all()] == [False, False, True, True, False]
         assert not Simulation.objects.exists()
 
     def test_tells_the_endpoint_of_the_sandbox_of_each_move_and_that_of_live_orders_of_none(self, seller):
@@ -92,6 +93,9 @@ class TestSimulation:
 
         assert statuses(order) == (WAY[:3] if code == "sim-lost-1" else [*WAY, *ends])
         assert [entry.reason_code for entry in order.status_log.all() if entry.reason_code] == reasons
+        assert [entry.reason[:14] for entry in order.status_log.all() if entry.reason] == ["Falha simulada"] * len(
+            reasons
+        )
         assert not Simulation.objects.exists()
 
     def test_is_none_for_manual_and_for_live_orders(self, seller):
@@ -151,6 +155,10 @@ class TestAStepThatFails:
         assert f"The simulated carrier of order {broken.pk} cannot go on" in caplog.text
         waiting = Simulation.objects.get(pk=broken.pk)
         assert (waiting.failures, waiting.due_at) == (1, at + timedelta(seconds=1))
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TRIGGER refuse ON integration_statuslog")
+        simulated_carrier.advance_due(at=at + timedelta(seconds=1))
+        assert (statuses(broken), Simulation.objects.get(pk=broken.pk).failures) == (["pending", "collected"], 0)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,6 +10,8 @@ from django.utils import timezone
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.models import EventState
+from common.workers import wake_up
+from integration import task_names
 from integration.actions import orders
 from integration.actions.orders import Details
 from integration.lifecycle import Status
@@ -111,7 +113,7 @@ class TestOrder:
 
 class TestWithoutAUrl:
     def test_records_nothing_until_the_feed_is_read(self, seller, endpoint):
-        order = create_order(seller)
+        order, other = create_order(seller), create_order(seller, "sandbox", orderId="T-1")
         move(order, "collected")
         before = WebhookEvent.objects.count()
 
@@ -121,7 +123,7 @@ class TestWithoutAUrl:
         assert [(event.sequence, event.state) for event in found] == [(1, "unaddressed"), (2, "unaddressed")]
         assert [len(each["statusLog"]) for each in bodies(order)] == [1, 2]
         assert [event.created_at for event in found] == [entry.created_at for entry in order.status_log.all()]
-        assert Order.objects.get().unrecorded_at is None
+        assert [*Order.objects.exclude(unrecorded_at=None)] == [other]
         assert WebhookQueueItem.objects.count() == 0
 
     def test_records_once_what_is_read_twice(self, seller, endpoint):
@@ -172,6 +174,23 @@ class TestEndpoint:
 
         assert set(order.events.values_list("state", flat=True)) == {EventState.PENDING}
         assert WebhookQueueItem.objects.get().event == order.events.get(sequence=1)
+
+    @pytest.mark.parametrize("has_url", [True, False])
+    def test_is_told_by_a_worker_that_is_woken_once_that_is_committed(
+        self, seller, endpoint, monkeypatch, django_capture_on_commit_callbacks, has_url
+    ):
+        order, woken = create_order(seller), []
+        if has_url:
+            set_url(endpoint)
+        monkeypatch.setattr(wake_up, "send", lambda task, **_messages: woken.append(task))
+
+        with django_capture_on_commit_callbacks(execute=True):
+            create_order(seller, orderId="A-2")
+            created = [*woken]
+        with django_capture_on_commit_callbacks(execute=True):
+            move(order, "collected")
+
+        assert (created, woken) == ([], [task_names.SEND_DUE] * 2 if has_url else [])
 
     def test_of_the_sandbox_is_not_told_of_live_orders(self, seller):
         set_url(endpoints.create(WebhookEndpoint, owner=seller.pk, environment="sandbox"))

@@ -9,9 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from integration.accounts import sellers
 from integration.invoices import nfe
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink
 from integration.models import SearchCode
+from panel.sellers.views import invoices as views
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -163,16 +165,22 @@ class TestUpload:
         assert said(response) == "The invoice is saved and linked."
 
     def test_of_an_invoice_without_its_order_says_what_happens_next(self, member, seller):
-        assert "It is linked to it when it arrives" in said(upload(member, seller, nfe_xml().encode()))
-        assert InvoiceLink.objects.count() == 0
+        create_order(seller, orderId="B-2")
+        linked = send_invoice(seller, nfe_xml(key=KEY_2, items=["B-2"]).encode())
+
+        response = upload(member, seller, nfe_xml().encode())
+
+        assert "It is linked to it when it arrives" in said(response)
+        assert said(response).endswith("The invoice is saved.")
+        assert InvoiceLink.objects.get().invoice == linked
 
     @pytest.mark.parametrize(
         "raw",
         [
-            b"", b"no XML", b"<NFe/>", b"x" * (nfe.MAX_BYTES + 1), b"<!DOCTYPE a><NFe/>",
+            b"", b"no XML", b"<NFe/>", b"x" * nfe.MAX_BYTES, b"x" * (nfe.MAX_BYTES + 1), b"<!DOCTYPE a><NFe/>",
             nfe_xml(items=[""]).encode(), nfe_xml(key="1").encode(),
         ],
-        ids=["empty", "text", "no invoice", "too large", "doctype", "no reference", "wrong key"],
+        ids=["empty", "text", "no invoice", "largest", "too large", "doctype", "no reference", "wrong key"],
     )  # fmt: skip  # a list
     def test_is_refused_with_the_messages_of_the_api(self, member, seller, client, raw):
         answer = client.post(
@@ -186,8 +194,14 @@ class TestUpload:
         assert said(response) == answer.json()["message"]
         assert Invoice.objects.count() == 0
 
-    def test_without_a_file_is_refused(self, member, seller):
+    def test_without_a_file_or_with_two_is_refused(self, member, seller):
+        files = [File("n.xml", nfe_xml(key=key).encode()) for key in (ACCESS_KEY, KEY_2)]
+
+        two = member.post(url("seller_invoices", seller), {"nfe": files}, follow=True)
+
         assert "Envie exatamente um arquivo XML" in said(upload(member, seller, b"x", name="other"))
+        assert "Envie exatamente um arquivo XML" in said(two)
+        assert Invoice.objects.count() == 0
 
     def test_of_a_file_whose_end_the_server_has_cut_off_is_too_large(self, member, seller):
         response = upload(member, seller, b"x" * (nfe.MAX_BYTES + 1), name="other")
@@ -252,10 +266,15 @@ class TestLink:
 
         assert "The invoice names A-1; no order has this code." in content
 
-    def test_does_not_offer_what_is_linked_already(self, member, seller, invoice):
-        create_order(seller)
+    def test_offers_the_newest_of_those_that_fit_and_are_not_linked_already(self, member, seller, invoice, monkeypatch):
+        _older, newer, newest = (create_order(seller, orderId=f"B-{number}") for number in range(3))
+        create_order(seller)  # which the invoice names
+        monkeypatch.setattr(views, "_MOST_FOUND", 2)
+        page = url("seller_invoice", seller, invoice.pk)
 
-        assert member.get(url("seller_invoice", seller, invoice.pk), {"q": "A-1"}).context["orders"] == []
+        offered = [member.get(page, {"q": words}).context["orders"] for words in ("maria", "A-1", "")]
+
+        assert offered == [[newest, newer], [], []]
 
     @pytest.mark.parametrize("key", ["", "x", "0", "٣", "9" * 5000, "-1", "9" * 19])
     def test_of_no_order_is_not_found(self, member, seller, invoice, key):
@@ -315,6 +334,22 @@ class TestUnlink:
         order = create_order(foreign_seller, company_document=OTHER_COMPANY, orderId="F-1")
 
         assert self.post(member, seller, invoice, order=order.pk).status_code == 404
+
+    def test_is_of_the_order_that_is_chosen_and_not_for_a_suspended_seller(self, member, seller):
+        chosen, other = create_order(seller), create_order(seller, orderId="B-2")
+        invoice = send_invoice(seller, nfe_xml(items=["A-1", "B-2"]).encode())
+
+        none = self.post(member, seller, invoice)
+        sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
+        suspended = self.post(member, seller, invoice, order=chosen.pk)
+        left = InvoiceLink.objects.count()
+        sellers.lift_suspension(seller=seller, by=BY)
+        self.post(member, seller, invoice, order=chosen.pk)
+
+        assert said(none) == "Choose the order whose link is to be removed."
+        assert "suspended" in said(suspended)
+        assert left == 2
+        assert InvoiceLink.objects.get().order == other
 
 
 class TestMarkVoid:

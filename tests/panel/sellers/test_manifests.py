@@ -7,6 +7,7 @@ from integration.actions import orders
 from integration.lifecycle import Status
 from integration.manifests import actions as manifests
 from integration.models import Manifest, Order
+from panel.sellers.views import manifests as views
 from tests.integration.factories import BY, OTHER_COMPANY, create_order
 from tests.integration.papers.codes import texts_of
 from tests.panel.sellers.pages import said, url
@@ -31,7 +32,7 @@ def opened(seller, *chosen):
 class TestLabels:
     def test_are_those_of_the_ticked_orders_in_their_sequence(self, member, seller, order, foreign):
         other = create_order(seller, orderId="A-2", volumes=2)
-        ticked = [other.pk, order.pk, foreign.pk, "x", "9" * 30, "\0"]
+        ticked = [other.pk, order.pk, other.pk, foreign.pk, "x", "9" * 30, "\0"]
 
         response = member.post(url("seller_labels", seller), {**PRINTED, "order": ticked})
 
@@ -46,7 +47,9 @@ class TestLabels:
         assert said(response) == "Order A-1 is cancelled."
 
     def test_need_a_paper_and_an_order_of_the_seller(self, member, seller, order, foreign):
-        cases = [("size", "a3"), ("position", "7"), ("format", ""), ("order", foreign.pk), ("order", "")]
+        cases = [
+            ("size", "a3"), ("position", "0"), ("position", "5"), ("format", ""), ("order", foreign.pk), ("order", ""),
+        ]  # fmt: skip  # a list
 
         for name, value in cases:
             response = member.post(
@@ -132,21 +135,25 @@ class TestManifest:
         member.post(url("seller_manifest_delete", seller, manifest.pk))
         assert not Manifest.objects.exists()
 
-    def test_gets_further_orders_that_wait(self, member, seller, order, foreign):
+    def test_gets_further_orders_that_wait(self, member, seller, order, foreign, monkeypatch):
         manifest = opened(seller, order)
-        waiting, moved, elsewhere = (create_order(seller, orderId=f"B-{number}") for number in range(3))
+        waiting, moved, elsewhere, newest = (create_order(seller, orderId=f"B-{number}") for number in range(4))
         orders.move(order=moved, to=Status.COLLECTED, by=BY, at=timezone.now())
         opened(seller, elsewhere)
         page = url("seller_manifest", seller, manifest.pk)
 
         offered = {
-            words: [each.pk for each in member.get(page, {"q": words}).context["waiting"]] for words in ("", "A-")
+            words: [each.pk for each in member.get(page, {"q": words}).context["waiting"]]
+            for words in ("", "A-", "B-0")
         }
+        monkeypatch.setattr(views, "_MOST_OFFERED", 1)
+        (first,) = member.get(page).context["waiting"]
         response = member.post(
             url("seller_manifest_add", seller, manifest.pk), {"order": [waiting.pk, foreign.pk]}, follow=True
         )
 
-        assert offered == {"": [waiting.pk], "A-": []}
+        assert offered == {"": [newest.pk, waiting.pk], "A-": [], "B-0": [waiting.pk]}
+        assert first == newest
         assert said(response) == "1 order is added."
         assert [entry.order for entry in manifest.entries.all()] == [order, waiting]
         for sent, text in [
@@ -157,6 +164,20 @@ class TestManifest:
             refused = member.post(url("seller_manifest_add", seller, manifest.pk), {"order": sent.pk}, follow=True)
             assert text in said(refused)
         assert manifest.entries.count() == 2
+
+    def test_says_how_many_of_its_orders_were_moved_while_it_was_open(self, member, seller, order):
+        moved = create_order(seller, orderId="A-2")
+        page = url("seller_manifest", seller, (manifest := opened(seller, order, moved)).pk)
+        shown = [member.get(page).content.decode()]
+        orders.move(order=moved, to=Status.IN_TRANSIT, by=BY, at=timezone.now())
+        shown.append(member.get(page).content.decode())
+
+        member.post(url("seller_manifest_close", seller, manifest.pk))
+
+        shown.append(member.get(page).content.decode())
+        assert ["moved meanwhile" in each for each in shown] == [False, True, False]
+        assert "1 order was moved meanwhile" in shown[1]
+        assert [row.status for row in Order.objects.order_by("pk")] == ["collected", "in_transit"]
 
     def test_is_a_file_to_sign(self, member, seller, order):
         response = member.get(url("seller_manifest_file", seller, opened(seller, order).pk))
@@ -179,7 +200,16 @@ class TestManifest:
 
     @pytest.mark.usefixtures("suspended_seller")
     def test_is_not_changed_for_a_suspended_seller(self, member, seller, order):
-        response = member.post(url("seller_manifests", seller), {"order": order.pk}, follow=True)
+        manifest, other = opened(seller, order), create_order(seller, orderId="A-2")
+        changes = [
+            (url("seller_manifests", seller), other),
+            (url("seller_manifest_add", seller, manifest.pk), other),
+            *((url(f"seller_manifest_{name}", seller, manifest.pk), order) for name in ("close", "remove", "delete")),
+        ]
 
-        assert "suspended" in said(response)
-        assert not Manifest.objects.exists()
+        answers = [member.post(address, {"order": sent.pk}, follow=True) for address, sent in changes]
+        page = member.get(url("seller_manifest", seller, manifest.pk))
+
+        assert ["suspended" in said(each) for each in answers] == [True] * len(changes)
+        assert (page.context["may_change"], [*page.context["waiting"]]) == (False, [])
+        assert [entry.order for entry in Manifest.objects.get(closed_at=None).entries.all()] == [order]

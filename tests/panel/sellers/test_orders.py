@@ -16,6 +16,7 @@ from integration.invoices.models import Invoice
 from integration.lifecycle import Reason, Status
 from integration.models import Order
 from panel import filters
+from panel.sellers.views import orders as views
 from tests.integration.factories import (
     ACCESS_KEY,
     BY,
@@ -23,6 +24,7 @@ from tests.integration.factories import (
     OTHER_COMPANY,
     access_key,
     create_order,
+    load_tariff,
     nfe_xml,
     order_body,
     send_invoice,
@@ -54,6 +56,20 @@ class TestList:
         create_order(seller, orderId="A-2")
 
         assert listed(member, seller) == ["A-2", "A-1"]
+
+    def test_says_that_it_is_filtered_where_rows_may_be_left_out(self, member, seller):
+        queries: tuple[dict[str, str], ...] = (
+            {},
+            {"sort": "cost"},
+            {"before": "x"},
+            {"status": "pending"},
+            {"q": "x", "sort": "cost"},
+        )
+
+        pages = [member.get(url("seller_orders", seller), query).context for query in queries]
+
+        assert [page["is_filtered"] for page in pages] == [False, False, False, True, True]
+        assert [[each.name for each in page["used"]] for page in pages] == [[], [], [], ["status"], ["q"]]
 
     def test_finds_id_tracking_code_document_and_parts_and_nothing_else(self, member, seller, order, foreign):
         create_order(seller, orderId="B-2", receiver=named("João Conceição"))
@@ -90,6 +106,8 @@ class TestList:
         assert listed(member, seller, until="2026-01-01T00:00") == []
         assert listed(member, seller, since="2026-01-01T00:00") == ["A-2", "A-1"]
         assert listed(member, seller, period="hour") == ["A-2", "A-1"]
+        left_over = {"since": "2099-01-01T00:00", "until": "2026-01-01T00:00"}  # of a range that was chosen before
+        assert listed(member, seller, period="hour", **left_over) == ["A-2", "A-1"]
         later = SimpleNamespace(now=lambda: order.created_at + timedelta(hours=2))
         monkeypatch.setattr("panel.filters.clock", later)
         assert listed(member, seller, period="hour") == []
@@ -153,23 +171,26 @@ class TestPage:
             found = member.get(url("seller_order", seller, order.pk)).context["steps"]
             return [(step.status, step.at, step.is_ahead, step.is_current) for step in found]
 
-        out, failed = (order.created_at + timedelta(minutes=number) for number in (1, 2))
+        out, failed, again = (order.created_at + timedelta(minutes=number) for number in (1, 2, 3))
+        moves = [(Status.OUT_FOR_DELIVERY, out), (Status.DELIVERY_FAILED, failed), (Status.OUT_FOR_DELIVERY, again)]
         ways = []
-        for status, at in ((Status.OUT_FOR_DELIVERY, out), (Status.DELIVERY_FAILED, failed)):
+        for status, at in moves:
             details = orders.Details(reason="Chuva" if at == failed else "", happened_at=at)
             orders.move(order=order, to=status, by=BY, at=at + timedelta(hours=5), details=details)
             ways.append(steps())
 
+        usual = [
+            (Status.PENDING, order.created_at, False, False), (Status.COLLECTED, None, False, False),
+            (Status.IN_TRANSIT, None, False, False), (Status.OUT_FOR_DELIVERY, out, False, True),
+            (Status.DELIVERED, None, True, False),
+        ]  # fmt: skip  # a table
         assert ways == [
-            [
-                (Status.PENDING, order.created_at, False, False), (Status.COLLECTED, None, False, False),
-                (Status.IN_TRANSIT, None, False, False), (Status.OUT_FOR_DELIVERY, out, False, True),
-                (Status.DELIVERED, None, True, False),
-            ],
+            usual,
             [
                 (Status.PENDING, order.created_at, False, False), (Status.OUT_FOR_DELIVERY, out, False, False),
                 (Status.DELIVERY_FAILED, failed, False, True),
             ],
+            usual,  # a status was reached when it was reached first
         ]  # fmt: skip  # tables
 
     def test_shows_reason_and_place_of_a_move_and_the_receivers_page_while_it_works(self, member, seller, order):
@@ -197,10 +218,32 @@ class TestPage:
 
         assert [answer.status_code for answer in answers] == [404, 404, 404]
 
-    def test_is_shown_for_a_suspended_seller(self, member, seller, order):
+    def test_is_shown_for_a_suspended_seller_without_what_it_may_not_do(self, member, seller, order):
+        before = member.get(url("seller_order", seller, order.pk)).context["may_cancel"]
         sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
 
-        assert member.get(url("seller_order", seller, order.pk)).status_code == 200
+        page = member.get(url("seller_order", seller, order.pk))
+
+        assert (page.status_code, before, page.context["may_cancel"]) == (200, True, False)
+
+    @pytest.mark.parametrize("volumes", [1, 3])
+    def test_leads_to_the_simulator_with_what_its_freight_was_quoted_for(self, member, seller, volumes):
+        load_tariff()
+        seller.companies.update(postcode="01310100")
+        receiver = order_body()["receiver"]
+        receiver["address"] |= {"zipCode": "40020-000", "state": "BA"}
+        item = {"description": "x", "dimensions": "60x50x40,7.25", "quantity": 1, "price": 1}
+        order = create_order(seller, orderCost="1234.50", volumes=volumes, items=[item], receiver=receiver)
+
+        query = member.get(url("seller_order", seller, order.pk)).context["simulator"]
+        simulated = member.get(f"{url('seller_simulator', seller)}?{query}").context["services"]
+
+        amounts = {service: charges.price.amount for service, charges, _rate in simulated}
+        assert order.freight
+        assert order.freight.amount == volumes * amounts["economy"]
+
+    def test_leads_to_no_simulator_without_an_origin(self, member, seller, order):
+        assert member.get(url("seller_order", seller, order.pk)).context["simulator"] == ""
 
 
 class TestValueOfAnInvoice:
@@ -353,6 +396,9 @@ class TestUploadOnThePageOfAnOrder:
 
         assert (order.invoice_links.count(), other.invoice_links.count()) == (0, 1)
         assert "not to this one" in said(page)
+        both = self.upload(member, seller, order, nfe_xml(key=access_key(2), items=["A-1", "B-2"]))
+        assert (order.invoice_links.count(), other.invoice_links.count()) == (1, 2)
+        assert "not to this one" not in said(both)
 
     def test_links_one_that_was_kept_without_an_order(self, member, seller, order):
         raw = nfe_xml(items=["unknown"])
@@ -385,16 +431,19 @@ class TestUploadOnThePageOfAnOrder:
         assert (order.invoice_links.count(), Invoice.objects.count()) == (0, 0)
         assert page.status_code == 200
 
-    def test_offers_those_without_an_order_and_links_by_hand(self, member, seller, order):
+    def test_offers_those_without_an_order_and_links_by_hand(self, member, seller, order, monkeypatch):
         kept = send_invoice(seller, nfe_xml(items=["unknown"]).encode())
         send_invoice(seller, nfe_xml(key=access_key(2), items=["unknown"], status="101").encode())  # void
+        newer = send_invoice(seller, nfe_xml(key=access_key(3), items=["unknown"]).encode())
         page = member.get(url("seller_order", seller, order.pk))
         found = member.get(url("seller_order", seller, order.pk), {"invoice": "123"})
+        monkeypatch.setattr(views, "_MOST_INVOICES", 1)
+        first = member.get(url("seller_order", seller, order.pk))
 
         sent = {"order": order.pk, "from_order": "1"}
         answer = member.post(url("seller_invoice", seller, kept.pk), sent)
 
-        assert [list(each.context["linkable"]) for each in (page, found)] == [[kept], [kept]]
+        assert [list(each.context["linkable"]) for each in (page, found, first)] == [[newer, kept]] * 2 + [[newer]]
         assert answer.url == url("seller_order", seller, order.pk)
         assert order.invoice_links.count() == 1
 

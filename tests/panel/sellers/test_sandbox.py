@@ -4,7 +4,8 @@ import pytest
 from django.urls import reverse
 
 from common.accounts import Environment
-from integration.accounts import keys
+from integration.accounts import keys, sellers
+from integration.manifests import actions as manifests
 from integration.models import Simulation
 from tests.integration.factories import ACCESS_KEY, create_order, nfe_xml, send_invoice
 
@@ -19,14 +20,16 @@ def address(seller, environment, name, *more):
 def worlds(shop):
     """An order, an invoice and a key in each environment, with codes of their own."""
     made = {}
+    at = shop.seller.created_at
     for environment, key in zip(Environment, (ACCESS_KEY, ACCESS_KEY[:-1] + "5"), strict=True):
         code = f"{environment.value}-order"
+        order = create_order(shop.seller, environment, orderId=code, trackingCode=f"T-{environment.value}")
         made[environment.value] = {
-            "order": create_order(shop.seller, environment, orderId=code, trackingCode=f"T-{environment.value}"),
+            "order": order,
+            "manifest": manifests.create(seller=shop.seller, environment=environment, orders=[order], by="x", at=at),
             "invoice": send_invoice(shop.seller, nfe_xml(key=key, items=[code]).encode(), environment=environment),
             "key": keys.issue(
-                seller=shop.seller, environment=environment, name=f"{environment}-system", by="x",
-                at=shop.seller.created_at,
+                seller=shop.seller, environment=environment, name=f"{environment}-system", by="x", at=at,
             ).key,
         }  # fmt: skip
     return made
@@ -40,6 +43,7 @@ def lists(environment):
         "seller_orders_export": f"{environment}-order",
         "seller_invoices": f"{environment}-order",
         "seller_invoices_export": f"{environment}-order",
+        "seller_manifests": f"{environment}-order",
     }
 
 
@@ -67,7 +71,10 @@ class TestPages:
     @pytest.mark.parametrize("environment", ENVIRONMENTS)
     def test_of_one_row_are_found_in_its_environment_only(self, member, shop, worlds, environment):
         other = next(each for each in ENVIRONMENTS if each != environment)
-        pages = {"seller_order": "order", "seller_invoice": "invoice", "seller_invoice_file": "invoice"}
+        pages = {
+            "seller_order": "order", "seller_invoice": "invoice", "seller_invoice_file": "invoice",
+            "seller_manifest": "manifest", "seller_manifest_file": "manifest",
+        }  # fmt: skip  # a table
 
         for name, kind in pages.items():
             row = worlds[environment][kind]
@@ -79,6 +86,8 @@ class TestPages:
         changes = [
             ("key_rename", "key"), ("key_revoke", "key"), ("seller_order_cancel", "order"),
             ("seller_order_invoice", "order"), ("seller_order_move", "order"), ("seller_invoice", "invoice"),
+            ("seller_invoice_unlink", "invoice"), ("seller_manifest_close", "manifest"),
+            ("seller_manifest_delete", "manifest"),
         ]  # fmt: skip  # a table
 
         statuses = [
@@ -89,7 +98,9 @@ class TestPages:
         assert [response.status_code for response in statuses] == [404] * len(changes)
         live["order"].refresh_from_db()
         live["key"].refresh_from_db()
+        live["manifest"].refresh_from_db()
         assert (live["order"].status, live["key"].revoked_at, live["key"].name) == ("pending", None, "live-system")
+        assert live["manifest"].closed_at is None
 
     def test_of_a_report_counts_one_environment(self, member, shop, worlds):
         create_order(shop.seller, Environment.SANDBOX, orderId="further")
@@ -136,6 +147,18 @@ class TestMoves:
 
         assert "The simulated carrier makes it “Collected” in about" in content
         assert 'value="collected"' in content
+
+    def test_are_not_made_while_the_seller_is_suspended(self, member, order):
+        page = address(order.seller, "sandbox", "seller_order", order.pk)
+        before = member.get(page).context["move_form"]
+        sellers.suspend(seller=order.seller, reason="unpaid", by="x", at=order.created_at)
+
+        response = self.move(member, order, target="collected")
+
+        assert before
+        assert member.get(page).context["move_form"] is None
+        assert "The seller is suspended" in text_of(response)
+        assert order.status_log.count() == 1
 
     def test_end_the_simulation(self, member, order):
         content = text_of(self.move(member, order, target="collected", code="ABSENT", place="Salvador/BA"))

@@ -205,6 +205,22 @@ class TestMovements:
         assert [each["kind"] for each in send(depot, *wrong, sentAt=None).json()["outcomes"]] == ["done"] * 6
         assert not StatusLog.objects.exclude(happened_at=None).exists()
 
+    @pytest.mark.parametrize(
+        ("age", "is_dated"),
+        [
+            (timedelta(seconds=-1), False), (timedelta(seconds=29, milliseconds=999), False),
+            (timedelta(seconds=30), True), (timedelta(days=29, hours=23), True), (timedelta(days=30, seconds=1), False),
+        ],
+    )  # fmt: skip  # a table
+    def test_have_a_moment_of_their_own_from_half_a_minute_to_thirty_days(self, depot, seller, age, is_dated):
+        order = create_order(seller, at=timezone.now() - timedelta(days=40))
+        sent = timezone.now() + timedelta(hours=5)  # by a clock that is ahead
+
+        send(depot, scan(order.tracking_code, scannedAt=(sent - age).isoformat()), sentAt=sent.isoformat())
+
+        entry = order.status_log.get(status="collected")
+        assert (entry.happened_at and entry.created_at - entry.happened_at) == (age if is_dated else None)
+
     def test_of_one_person_are_not_refused_because_the_first_one_arrived_sooner(self, depot, dispatcher, seller, order):
         other = create_order(seller, orderId="B-1").tracking_code
         send(depot, scan("TRACK-1"))

@@ -33,3 +33,8 @@ class TestMailsToReceivers:
         assert "Owners switch them on and off." in content
         assert 'name="mails"' not in content
         assert (response.status_code, are_mailed()) == (403, False)
+
+    def test_stay_as_they_are_while_the_seller_is_suspended(self, member, seller, suspended_seller):
+        response = member.post(url("seller_settings", seller), {"mails": "on"}, follow=True)
+
+        assert ("suspended" in said(response), are_mailed()) == (True, False)

@@ -66,14 +66,23 @@ class TestWebhook:
 
 
 class TestAuthentication:
-    def test_is_set(self, member, told, address):
-        sent = {"kind": "header", "name": "X-Api-Key", "secret": "open-sesame-2026"}  # pragma: allowlist secret
+    @pytest.mark.parametrize(
+        ("kind", "secret", "stored"),
+        [
+            ("header", "open-sesame-2026", ("X-Api-Key", "open-sesame-2026")),
+            ("bearer", "open-sesame-2026", ("", "open-sesame-2026")),
+            ("basic", "ana:sesame", ("", "ana:sesame")),
+            ("none", "open-sesame-2026", ("", "")),
+        ],
+    )
+    def test_is_set_without_what_its_kind_has_none_of(self, member, told, address, kind, secret, stored):
+        sent = {"kind": kind, "name": "X-Api-Key", "secret": secret}
 
         response = member.post(address("webhook_authentication"), sent)
 
         assert response.status_code == 302
         chosen = WebhookEndpoint.objects.get().authentication
-        assert (chosen.kind, chosen.name, chosen.secret) == ("header", "X-Api-Key", "open-sesame-2026")
+        assert (chosen.kind, chosen.name, chosen.secret) == (kind, *stored)
         assert "sesame" not in member.get(address("webhook")).content.decode()
 
     @pytest.mark.parametrize(

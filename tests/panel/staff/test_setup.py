@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 from integration.models import Company, Seller
+from tests.integration.factories import SellerFactory
 
 NEW = reverse("panel:setup_new")
 NEW_SELLER = reverse("panel:seller_new")
@@ -152,14 +153,19 @@ class TestPlaces:
 
 
 class TestNewSeller:
-    FORM = {"name": "Livraria Lua", "documents": "48.372.915/0001-54\n52998224725\n", "email": "ana@example.com"}
+    FORM = {
+        "name": "Livraria Lua", "documents": "48.372.915/0001-54\n52998224725\n", "email": "ana@example.com",
+        "origin": "40020-000",
+    }  # fmt: skip  # a table
 
     def test_creates_it_with_companies_key_and_invitation(self, staff):
         response = staff.post(NEW_SELLER, self.FORM)
         sheet = staff.get(response.url).content.decode()
 
         seller = Seller.objects.get(name="Livraria Lua")
-        assert list(seller.companies.values_list("document", flat=True)) == ["48372915000154", "52998224725"]
+        assert list(seller.companies.values_list("document", "postcode")) == [
+            ("48372915000154", "40020000"), ("52998224725", "40020000"),
+        ]  # fmt: skip  # a table
         assert sorted(seller.keys.values_list("environment", flat=True)) == ["live", "sandbox"]
         assert "rota_key_" in sheet
         assert "rota_testkey_" in sheet
@@ -170,17 +176,24 @@ class TestNewSeller:
         assert "/access/?key=" in staff.post(response.url, {"step": "link"}).context["access_link"]
 
     @pytest.mark.parametrize(
-        ("documents", "why"),
+        ("field", "value", "why"),
         [
-            ("48.372.915/0001-55", "is neither a CNPJ nor a CPF"),
-            ("48372915000154\n48.372.915/0001-54", "is registered already"),
-            ("", "This field is required."),
+            ("documents", "48.372.915/0001-54\n48.372.915/0001-55", "48.372.915/0001-55&#x27; is neither a CNPJ nor"),
+            ("documents", "48372915000154\n48.372.915/0001-54", "is registered already"),
+            ("documents", "48372915000154\n11.222.333/0001-81", "11.222.333/0001-81&#x27; is registered already"),
+            ("documents", "\n".join(["48372915000154"] * 51), "At most 50 companies at once."),
+            ("documents", "", "This field is required."),
+            ("name", "LIVRARIA SOL", "There is a seller with this name already."),
+            ("origin", "0131", "A CEP has eight digits."),
+            ("origin", "00000-000", "No region has this CEP"),
+            ("email", "ana@", "This is not an e-mail address."),
         ],
     )
-    def test_names_the_line_that_is_wrong_and_creates_nothing(self, staff, documents, why):
+    def test_names_what_is_wrong_and_creates_nothing(self, staff, field, value, why):
+        SellerFactory.create(name="Livraria Sol", documents=())
         before = Seller.objects.count()
 
-        response = staff.post(NEW_SELLER, {**self.FORM, "documents": documents})
+        response = staff.post(NEW_SELLER, {**self.FORM, field: value})
 
         assert response.status_code == 422
         assert why in response.content.decode()
