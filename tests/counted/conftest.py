@@ -1,13 +1,14 @@
-"""Owners of rows, and a delivery of which others are copies."""
+"""Owners of rows, and a delivery and an order of which others are copies. The order is of the fixture `seller`."""
 
 from functools import partial
 
 import pytest
 
 from delivery.models import Environment
-from tests.counted.moments import REQUESTED
-from tests.counted.rows import delivery
+from tests.counted.moments import NOON, REQUESTED
+from tests.counted.rows import delivery, order
 from tests.factories import DeliveryFactory, DriverFactory, IntegratorFactory, TokenFactory
+from tests.integration.factories import create_order
 
 
 @pytest.fixture
@@ -41,6 +42,18 @@ def pattern(shop):
 def of_delivery(pattern):
     """Makes a delivery like it: of the status of its route and values that differ."""
     return partial(delivery, pattern)
+
+
+@pytest.fixture
+def like(seller):
+    """An order of the seller."""
+    return create_order(seller)
+
+
+@pytest.fixture
+def of_order(like):
+    """Makes orders like it, created at noon."""
+    return partial(order, like, created_at=NOON)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from panel.sellers.views.manifests import ManifestPage
 from panel.sellers.views.orders import OrderPage
 from panel.views import home
 from tests.counted.moments import DAY, HOUR, NOON, NOVEMBER, TICK
-from tests.counted.rows import check, copy, counts, order, rolled_back
+from tests.counted.rows import check, copy, counts, rolled_back
 from tests.integration.factories import (
     SellerFactory,
     access_key,
@@ -46,18 +46,6 @@ def seller(db):
 def stranger(db):
     """Another seller."""
     return SellerFactory.create(documents=())
-
-
-@pytest.fixture
-def like(seller):
-    """An order of the seller."""
-    return create_order(seller)
-
-
-@pytest.fixture
-def of_order(like):
-    """Makes orders like it, created at noon."""
-    return partial(order, like, created_at=NOON)
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
 from integration.models import Order
 from panel import filters, search
 from tests.counted.moments import DAY, HOUR, NOON, TICK
-from tests.counted.rows import check, copy, counts, order
+from tests.counted.rows import check, copy, counts
 from tests.factories import DriverFactory, IntegratorFactory
-from tests.integration.factories import SellerFactory, access_key, create_order, nfe_xml, send_invoice
+from tests.integration.factories import SellerFactory, access_key, nfe_xml, send_invoice
 
 LIVE, SANDBOX = Environment.LIVE, Environment.SANDBOX
 
@@ -56,16 +56,6 @@ def reader(request, member):
     if request.param == "dispatcher":
         user.groups.add(Group.objects.get(name=DISPATCHERS))
     return user
-
-
-@pytest.fixture
-def like(seller):
-    return create_order(seller)
-
-
-@pytest.fixture
-def of_order(like):
-    return partial(order, like, created_at=NOON)
 
 
 @pytest.fixture

@@ -4,18 +4,20 @@ Without arguments it tries a sample of all modules, whose results are kept in re
 interrupted goes on: a mutant of which the function has not changed is not tried again. `modules` tries all mutants of
 these modules, `--changed` those in the lines that differ from a commit.
 
-Each worker has a copy of the tracked files and data of its own; the working tree is not touched. The tests are the
-nearest by the import graph and the names of URLs. A test that fails counts if it passes without the change.
+Each worker has a copy of what git does not ignore, and data of its own; the working tree is not touched. The tests are
+the nearest by the import graph and the names of URLs. A test that fails counts if it passes without the change.
 """
 
 import argparse
 import csv
+import math
 import os
 import re
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -39,7 +41,7 @@ _SIZE = 400
 _SECONDS_OF_CPU = 60
 _SECONDS = 300
 _FIRST = 8  # files of tests, which notice the most; the others are loaded only for what they do not notice
-_SECONDS_OF_A_CHANGE = 540
+_MINUTES_OF_A_CHANGE = 9
 _SURVIVED = "survived"
 # They read the source of all modules.
 _OF_ALL = ["tests/test_locks.py", "tests/config/test_local_dates.py"]
@@ -61,7 +63,7 @@ class Result(NamedTuple):
 
 
 class Worker:
-    """A copy of the tracked files with a PostgreSQL of its own, in which one mutant at a time is tested."""
+    """A copy of what git does not ignore with a PostgreSQL of its own, in which one mutant at a time is tested."""
 
     def __init__(self, tree: Path) -> None:
         self._tree = tree
@@ -69,7 +71,7 @@ class Worker:
         self._environment = {name: value for name, value in os.environ.items() if name not in unwanted}
         self._passing: dict[str, bool] = {}  # without a change
         shutil.rmtree(tree, ignore_errors=True)
-        for name in git("ls-files"):
+        for name in git("ls-files", "--cached", "--others", "--exclude-standard"):
             if (BASE_DIR / name).is_file():
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(BASE_DIR / name, tree / name)
@@ -79,7 +81,10 @@ class Worker:
         self._holder = subprocess.Popen(
             [".venv/bin/python", "-c", _HOLD_POSTGRES], cwd=tree, env=self._environment, stdin=subprocess.PIPE
         )
-        self._failing(_OF_ALL)  # which makes the database that the others copy, and compiles the modules
+        # Makes the database that the others copy, and compiles the modules.
+        if failing := self._failing(_OF_ALL, seconds=_SECONDS):
+            self.close()
+            sys.exit(f"Without a change {failing} fails. What is tried with others would mean nothing.")
 
     def close(self) -> None:
         assert self._holder.stdin is not None
@@ -87,21 +92,26 @@ class Worker:
         self._holder.wait(60)
         shutil.rmtree(self._tree, ignore_errors=True)
 
-    def try_(self, mutant: Mutant) -> Result:
-        """Test one mutant."""
+    def try_(self, mutant: Mutant, *, end: float) -> Result | None:
+        """Test one mutant. None if there is no result at `end`, of the monotonic clock."""
         tests = nearest(mutant.module)
-        noticed_by = self._noticing(mutant, tests[:_FIRST]) or self._noticing(mutant, [*tests[_FIRST:], *_OF_ALL])
+        noticed_by = ""
+        for part in (tests[:_FIRST], [*tests[_FIRST:], *_OF_ALL]):
+            noticed_by = noticed_by or self._noticing(mutant, part, end=end)
+        if time.monotonic() >= end:
+            return None
         place = f"{mutant.module}:{mutant.lines[0]}"
         return Result(mutant.key, mutant.operator, place, mutant.summary, noticed_by or _SURVIVED)
 
-    def _noticing(self, mutant: Mutant, tests: list[str]) -> str:
+    def _noticing(self, mutant: Mutant, tests: list[str], *, end: float) -> str:
         """The first test that fails with the mutant and passes without it."""
-        while tests:
+        while tests and (seconds := min(_SECONDS, end - time.monotonic())) > 0:
             with self._changed(mutant):
-                test = self._failing(tests)
+                test = self._failing(tests, seconds=seconds)
             if not test or self._passes(test):
                 return test
-            tests = [each for each in tests if not test.startswith(each)]
+            others = [each for each in tests if each != test.partition("::")[0]]
+            tests = others if len(others) < len(tests) else tests[1:]  # a conftest.py is none of them
         return ""
 
     @contextmanager
@@ -115,16 +125,14 @@ class Worker:
             place.write_text(original)
 
     def _passes(self, test: str) -> bool:
-        if "::" not in test:
-            return True  # what could not be loaded
         if test not in self._passing:
-            self._passing[test] = not self._failing([test])
+            self._passing[test] = not self._failing([test], seconds=_SECONDS)
             if not self._passing[test]:
                 print(f"FAILS WITHOUT A CHANGE {test}", flush=True)
         return self._passing[test]
 
-    def _failing(self, tests: list[str]) -> str:
-        """The first test that fails, the file if its modules cannot be loaded; empty if none does in time."""
+    def _failing(self, tests: list[str], *, seconds: float) -> str:
+        """The first test that fails, or the first file if none of them can be begun; empty if none does in time."""
         command = [".venv/bin/python", "-m", "pytest", "-n", "0", "-x", "-q", "-rfE", *tests]
         process = subprocess.Popen(
             command,
@@ -137,7 +145,7 @@ class Worker:
         )
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (_SECONDS_OF_CPU, _SECONDS_OF_CPU))
         try:
-            output = process.communicate(timeout=_SECONDS)[0].decode(errors="replace")
+            output = process.communicate(timeout=seconds)[0].decode(errors="replace")
         except subprocess.TimeoutExpired:
             return ""
         finally:
@@ -146,8 +154,12 @@ class Worker:
             process.wait()
         if process.returncode in {0, -signal.SIGXCPU, -signal.SIGKILL}:
             return ""
-        found = re.search(r"^(?:FAILED|ERROR) (tests/\S+(?:\[.*?\](?= - |$))?)", output, re.MULTILINE)
-        return found[1] if found else tests[0].partition("::")[0]
+        found = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.+?)?)(?: - |$)", output, re.MULTILINE)
+        return (
+            found[1]
+            if found and found[1].partition("::")[0] in {each.partition("::")[0] for each in tests}
+            else tests[0]
+        )
 
 
 class Results:
@@ -193,13 +205,15 @@ def _try_all(mutants: list[Mutant], results: Results, *, workers: int, seconds: 
 
     def test(mutant: Mutant) -> None:
         nonlocal done
-        if time.monotonic() + _SECONDS > end:
+        if time.monotonic() >= end:
             return
         worker = free.get()
         try:
-            result = worker.try_(mutant)
+            result = worker.try_(mutant, end=end)
         finally:
             free.put(worker)
+        if result is None:
+            return
         with writing:
             done += 1
             results.add(result)
@@ -256,7 +270,7 @@ def main() -> None:
     parser.add_argument("--changed", metavar="COMMIT", help="try those in lines that differ from the commit")
     parser.add_argument("--again", action="store_true", help="try those of the sample again that survived")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--minutes", type=float, help="start none that may end later; with --changed nine minutes")
+    parser.add_argument("--minutes", type=float, help="end then; with --changed after nine")
     options = parser.parse_args()
 
     is_sample = not options.modules and not options.changed
@@ -267,7 +281,7 @@ def main() -> None:
         results.keep_only(mutants)
     waiting = results.missing(mutants, again=options.again)
     print(f"{len(mutants)} mutants, {len(waiting)} of them to be tried", flush=True)
-    minutes = options.minutes or (_SECONDS_OF_A_CHANGE / 60 if options.changed else 24 * 60)
+    minutes = options.minutes or (_MINUTES_OF_A_CHANGE if options.changed else math.inf)
     _try_all(waiting, results, workers=options.workers, seconds=minutes * 60)
     _report(results.of(mutants), len(mutants))
 

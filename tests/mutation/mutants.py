@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 
 from config.env import BASE_DIR
-from tests.mutation.operators import Change, changes
+from tests.mutation.operators import Change, Function, changes
 from tests.sources import modules
 
 # Everything with rules: not settings and start-up, what describes the API, nor what only shows.
@@ -62,7 +62,7 @@ def mutants_of(paths: Iterable[str]) -> Iterator[Mutant]:
         texts: dict[ast.AST, str] = {}
         for operator, change, nodes in changes(ast.parse((BASE_DIR / path).read_text())):
             if _matters(nodes):
-                around = next((each for each in nodes if isinstance(each, ast.FunctionDef)), None)
+                around = next((each for each in nodes if isinstance(each, Function)), None)
                 if around and around not in texts:
                     texts[around] = ast.unparse(around)
                 # Its place in the function, so that equal changes at two places differ.
@@ -100,13 +100,15 @@ def _matters(nodes: Sequence[ast.AST]) -> bool:
                 return False
             case ast.Call(func=ast.Attribute(value=ast.Name(id="_log"))):
                 return False
-            case ast.FunctionDef() if (below and below is above.returns) or above.name in {"__str__", "__repr__"}:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if below and below is above.returns:
+                return False
+            case ast.FunctionDef(name="__str__" | "__repr__"):
                 return False
             case ast.arg() | ast.AnnAssign() if below and below is above.annotation:
                 return False
-            case ast.ClassDef() if below and not isinstance(below, ast.FunctionDef):
+            case ast.ClassDef() if below and not isinstance(below, Function):
                 return False
-    in_function = any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in nodes[:-1])
+    in_function = any(isinstance(each, Function | ast.Lambda) for each in nodes[:-1])
     return in_function or isinstance(nodes[-1], ast.Tuple | ast.Set | ast.List | ast.Constant)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Change(NamedTuple):
@@ -21,6 +21,7 @@ class Change(NamedTuple):
 
 
 Ancestors = Sequence[ast.AST]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 Operator = Callable[[ast.AST, Ancestors], Iterator[Change]]
 
 OPERATORS: dict[str, Operator] = {}  # by what reports call them
@@ -78,10 +79,10 @@ def _becomes(node: ast.AST, replacement: ast.AST | str) -> Change:
 def _without(node: ast.AST, *path: str | int) -> ast.AST:
     """A copy of the node without the item of a list that the path of attributes and indexes leads to."""
     changed = deepcopy(node)
-    place: object = changed
+    place: Any = changed
     for step in path[:-1]:
-        place = place[step] if isinstance(step, int) else getattr(place, str(step))  # type: ignore[index]
-    del place[path[-1]]  # type: ignore[attr-defined]
+        place = place[step] if isinstance(step, int) else getattr(place, step)
+    del place[path[-1]]
     return changed
 
 
@@ -139,7 +140,7 @@ def _part_of_a_key(node: ast.AST, ancestors: Ancestors) -> Iterator[Change]:
     names = {_name(each) for each in ancestors if isinstance(each, ast.Call)}
     names |= {each.arg or "" for each in ancestors if isinstance(each, ast.keyword)}
     names |= {_name(target) for each in ancestors if isinstance(each, ast.Assign) for target in each.targets}
-    names |= {each.name for each in ancestors if isinstance(each, ast.FunctionDef)}
+    names |= {each.name for each in ancestors if isinstance(each, Function)}
     if not any(map(_IDENTITIES.search, map(str.lower, names))):
         return
     match node:
@@ -224,11 +225,12 @@ def _assignment(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
 @_operator("decorator or context left out")
 def _decorator(node: ast.AST, _ancestors: Ancestors) -> Iterator[Change]:
     match node:
-        case ast.FunctionDef(decorator_list=decorators):
+        case ast.FunctionDef(decorator_list=decorators) | ast.AsyncFunctionDef(decorator_list=decorators):
             for decorator in decorators:
                 if _DECORATORS.search(ast.unparse(decorator)):
                     yield _becomes(decorator, "(lambda function: function)")
-        case ast.With(items=[ast.withitem(context_expr=expression, optional_vars=None)]):
+        case ast.With(items=[item]) | ast.AsyncWith(items=[item]) if item.optional_vars is None:
+            expression = item.context_expr
             yield _becomes(expression, "__import__('contextlib').nullcontext()")
 
 
@@ -337,7 +339,7 @@ def _owner(node: ast.Attribute) -> str:
 @_operator("another parameter")
 def _parameter(node: ast.AST, ancestors: Ancestors) -> Iterator[Change]:
     """The next one of the function that has the same annotation."""
-    functions = [each for each in ancestors if isinstance(each, ast.FunctionDef)]
+    functions = [each for each in ancestors if isinstance(each, Function)]
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and functions:
         parameters = [*functions[-1].args.args, *functions[-1].args.kwonlyargs]
         annotations = {each.arg: ast.unparse(each.annotation) for each in parameters if each.annotation}

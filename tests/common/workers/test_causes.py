@@ -43,8 +43,8 @@ NOBODY: set[str] = set()
 def sent(monkeypatch):
     """The tasks that were sent to the broker."""
     found: list[str] = []
-    send_task = lambda task, **_arguments: found.append(task)  # noqa: E731
-    monkeypatch.setattr(wake_up, "current_app", SimpleNamespace(send_task=send_task))
+    app = SimpleNamespace(send_task=lambda task, **_arguments: found.append(task))
+    monkeypatch.setattr(wake_up, "current_app", app)
     own = uuid4()  # wake-ups of other tests may be waiting still
     monkeypatch.setattr(wake_up, "_pending_key", lambda task: f"rota:test:{own}:{task}")
     return found
