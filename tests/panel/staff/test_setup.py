@@ -43,6 +43,12 @@ class TestNewAccount:
         assert [each.url for each in account.endpoints.all()] == ["http://127.0.0.1:9/rota"] * 2
         assert AuditEntry.objects.filter(integrator=account, action=AuditAction.TEST_SENT).count() == 1
 
+        sent_with = account.tokens.get()
+        shown = staff.post(page(account)).context["parts"]
+        sent_with.refresh_from_db()
+        assert sent_with.expires_at is not None  # nobody has seen it: the sheet's takes its place
+        assert sent_with.clear_text not in {part.token for part in shown}
+
     def test_invites_the_first_person_as_owner(self, staff):
         staff.post(NEW, {**FORM, "email": "ana@example.com"})
 
