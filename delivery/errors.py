@@ -625,13 +625,13 @@ class InvalidIdempotencyKey(DeliveryError):
 
 
 class IdempotencyKeyReused(DeliveryError):
-    """The Idempotency-Key was used within 24 hours for a call with another body."""
+    """The Idempotency-Key was used within 24 hours for a delivery that was made from another body."""
 
     code = "idempotency_key_reused"
     title = "The Idempotency-Key belongs to another request"
     message = (
-        "A call within the last 24 hours had this Idempotency-Key and another body. Use a new key for each delivery, "
-        "and the same key only to repeat a call unchanged."
+        "A call with this Idempotency-Key and another body has made a delivery within the last 24 hours. Use a new key "
+        "for each delivery, and the same key only to repeat its call unchanged."
     )
 
 

@@ -453,12 +453,12 @@ class InvalidIdempotencyKey(IntegrationError):
 
 
 class IdempotencyKeyReused(IntegrationError):
-    """The Idempotency-Key was used within 24 hours for a call with another body."""
+    """The Idempotency-Key was used within 24 hours for an order that was made from another body."""
 
     code = "idempotency_key_reused"
     message = (
-        "Este Idempotency-Key foi usado nas últimas 24 horas com outro corpo. Use uma chave nova para cada pedido e a "
-        "mesma só para repetir a chamada sem mudanças"
+        "Um pedido foi criado com este Idempotency-Key nas últimas 24 horas, a partir de outro corpo. Use uma chave "
+        "nova para cada pedido e a mesma só para repetir a chamada sem mudanças"
     )
 
 

@@ -1,7 +1,6 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from common.simulation.speed_header import SPEED
 from common.webhooks import feed
 from delivery import bodies
 from delivery.actions import deliveries, proofs, quotes, stops
-from delivery.api import examples, problems
+from delivery.api import examples
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import (
     CancelSerializer,
@@ -84,7 +83,6 @@ _REQUEST_DELIVERY = KeyedEndpoint(
     invalid_key=InvalidIdempotencyKey,
     key_reused=IdempotencyKeyReused,
     call_in_progress=CallInProgress,
-    refusal_type=problems.CONTENT_TYPE,
 )
 
 _ESTIMATE = answer_header(
@@ -257,7 +255,6 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             at=at,
             prepare=price,
             act=create,
-            refuse=partial(problems.refused, request.path),
         )
 
     @extend_schema(

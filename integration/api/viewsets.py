@@ -22,7 +22,6 @@ from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from integration import bodies
 from integration.actions import orders, tracking
-from integration.api import problems
 from integration.api.filters import FeedQuery, OrderFilter
 from integration.api.serializers import (
     CancelSerializer,
@@ -144,7 +143,6 @@ class OrderViewSet(SellerViewSet):
             at=at,
             prepare=lambda: None,
             act=create,
-            refuse=problems.refused,
         )
 
     @extend_schema(

@@ -81,7 +81,7 @@ class DoubtCode(StrEnum):
     """What is doubtful about an invoice, or about the order that names one, that is accepted."""
 
     SEVERAL_INVOICES = "several_invoices"  # the file has more than one
-    OTHER_INVOICE_STORED = "other_invoice_stored"  # the file before it of this key has another value, issuer or date
+    OTHER_INVOICE_STORED = "other_invoice_stored"  # an earlier file of it has another number, series, value or date
     FOREIGN_ISSUER = "foreign_issuer"  # none of the seller's companies has issued it
     CONSUMER_INVOICE = "consumer_invoice"  # an NFC-e
     OTHER_MODEL = "other_model"  # neither an NF-e, nor an NFC-e, nor a DC-e

@@ -10,7 +10,7 @@ from enum import Enum
 from http import HTTPStatus
 from types import ModuleType
 
-from common.errors import KEPT_REFUSALS, DomainError
+from common.errors import DomainError
 from common.webhooks import address_guard
 from delivery import errors as delivery_errors
 from integration import errors as integration_errors
@@ -35,19 +35,15 @@ class Repeat(Enum):
         "quote, and a call with its Idempotency-Key, unchanged; without one, look up first what was created."
     )
     CORRECTED = "Nothing was changed. Repeat only when the cause is put right; the Idempotency-Key can be the same."
-    NEW_KEY = (
-        "Nothing was changed. Repeat only when the cause is put right, and with a new Idempotency-Key if the call had "
-        "one: with the same it gets this answer again for 24 hours."
-    )
     REUSED = (
-        "This call changed nothing; the earlier one with the key may have. Repeat that one with its own body, or "
-        "send this one with a new Idempotency-Key."
+        "This call changed nothing; an earlier one with the key made something. Repeat that one with its own body to "
+        "get its answer, or send this one with a new Idempotency-Key."
     )
     COUNTED = "The try was counted, and nothing else was changed. Repeat only with the right PIN."
 
 
 # Of the statuses whose answers differ from CORRECTED below 500, and from UNKNOWN from there.
-REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT} | dict.fromkeys(KEPT_REFUSALS, Repeat.NEW_KEY)
+REPEATS = {408: Repeat.WAIT, 429: Repeat.WAIT}
 # Of the codes that differ from their status.
 REPEATS_OF_CODES = {
     "busy": Repeat.WAIT,
@@ -271,7 +267,7 @@ _SHARED = (
     ErrorCode(
         "idempotency_key_reused",
         422,
-        "A call within the last 24 hours had this Idempotency-Key and another body.",
+        "A call with this Idempotency-Key and another body made a delivery or an order within the last 24 hours.",
         "Use a new key for each delivery or order, and the same one only to repeat a call unchanged.",
         BOTH,
     ),

@@ -4,13 +4,13 @@ import json
 
 import pytest
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from common.accounts import Environment
-from integration.accounts import keys
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import WebhookEvent
-from tests.integration.factories import BY, create_order
+from tests.integration.factories import BY, create_order, key_of
 
 pytestmark = pytest.mark.django_db
 EVENTS = "/api/integration/events"
@@ -54,20 +54,19 @@ class TestFeed:
 
     def test_has_nothing_of_another_seller_or_environment(self, seller, other_seller, seller_client):
         create_order(seller)
-        test_key = keys.issue(seller=seller, environment=Environment.SANDBOX, by=BY, at=timezone.now()).clear_text
-        of_sandbox = seller_client(seller)
-        of_sandbox.credentials(HTTP_AUTHORIZATION=f"Basic {test_key}")
+        of_sandbox = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller, Environment.SANDBOX)}")
 
         assert read(seller_client(other_seller))["data"] == []
         assert read(of_sandbox)["data"] == []
 
-    def test_refuses_the_cursor_of_another_seller(self, api, seller, other_seller, seller_client):
-        cursor = read(seller_client(other_seller))["nextCursor"]
+    def test_refuses_the_cursor_of_another_seller_or_environment(self, api, seller, other_seller, seller_client):
+        of_sandbox = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller, Environment.SANDBOX)}")
 
-        response = api.get(EVENTS, {"after": cursor})
+        for other in (seller_client(other_seller), of_sandbox):
+            response = api.get(EVENTS, {"after": read(other)["nextCursor"]})
 
-        assert response.status_code == 422
-        assert list(response.json()["errors"]) == ["after"]
+            assert response.status_code == 422
+            assert list(response.json()["errors"]) == ["after"]
 
     def test_leaves_test_events_out(self, api, seller):
         read(api)
