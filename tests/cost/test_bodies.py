@@ -49,6 +49,7 @@ def delivery_body():
 FULL = {
     "/api/request-delivery": delivery_body, "/api/quotation-delivery": delivery_body,
     "/api/integration/orders": lambda: order_body(volumes=2),
+    "/api/integration/orders/{}": lambda: {key: order_body(volumes=2)[key] for key in CORRECTED},
 }  # fmt: skip  # a table
 
 
