@@ -283,8 +283,8 @@ class OrderForgotten(IntegrationError):
     message = "O destinatário do pedido '%(order)s' foi anonimizado; não há endereço para a etiqueta"
     of_correction = "O destinatário do pedido '%(order)s' foi anonimizado, e o pedido não pode mais ser corrigido"
     meaning = (
-        "The receiver of the order that the message names is anonymised: there is no address for a label, and the order "
-        "cannot be corrected."
+        "The receiver of the order that the message names is anonymised: there is no address for a label, and the "
+        "order cannot be corrected."
     )
     remedy = "Leave it out."
 

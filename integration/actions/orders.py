@@ -358,22 +358,21 @@ def correct(
             price = _freight(after, locked.company.postcode)
         except NoCoverage as reason:
             on_no_freight(reason)
-    corrected = _corrected(before, after)
-    columns = after.columns
-    if locked.stated_volumes is None:  # an order from before it could say them, which counts its units until it does
-        if "volumes" in changes:
-            corrected = sorted({*corrected, "volumes"})
-        else:
-            columns["stated_volumes"] = None
-    if corrected:
-        columns["freight_centavos"] = price.amount if price else None
-        columns["freight_days"] = price.deadline if price else None
+    # Of an order from before it could say them, they stay unsaid until they are sent.
+    volumes = changes.get("volumes", locked.stated_volumes)
+    columns = {
+        **after.columns,
+        "stated_volumes": volumes,
+        "freight_centavos": price.amount if price else None,
+        "freight_days": price.deadline if price else None,
+    }
+    paths = _differing("", _as_sent(before, locked.stated_volumes), _as_sent(after, volumes))
+    if corrected := sorted(paths):
         for name, value in columns.items():
             setattr(locked, name, value)
         locked.save(update_fields=list(columns))
         Correction.objects.create(order=locked, fields=corrected, corrected_at=at, corrected_by=by)
-        if after.invoice != before.invoice:
-            SearchCode.objects.bulk_create(_search_codes(locked, after), ignore_conflicts=True)
+        SearchCode.objects.bulk_create(_search_codes(locked, after), ignore_conflicts=True)
         invoices.match_corrected(locked, by=by, at=at)
         _assign_again(locked, before, after, at=at)
     if "invoice" in changes:
@@ -384,16 +383,12 @@ def correct(
         on_doubts(invoices.doubts_of_order(locked, linked=linked, is_void=void.exists()))
 
 
-def _corrected(before: NewOrder, after: NewOrder) -> list[str]:
-    """The dotted paths of the keys of a body whose values differ; of lists as a whole."""
-    return sorted(_differing("", _as_sent(before), _as_sent(after)))
-
-
-def _as_sent(order: NewOrder) -> dict[str, Any]:
+def _as_sent(order: NewOrder, volumes: int | None) -> dict[str, Any]:
+    """What can be corrected, by the keys of a body."""
     sent = {
         "receiver": order.receiver,
         "items": order.items,
-        "volumes": order.volumes,
+        "volumes": volumes,
         "service": order.service,
         "invoice": order.invoice,
     }
@@ -402,6 +397,7 @@ def _as_sent(order: NewOrder) -> dict[str, Any]:
 
 
 def _differing(path: str, before: Any, after: Any) -> Iterator[str]:
+    """The dotted paths of the keys whose values differ; of lists as a whole."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before.keys() | after.keys():
             yield from _differing(f"{path}.{key}" if path else key, before.get(key), after.get(key))

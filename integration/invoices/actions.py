@@ -557,15 +557,18 @@ def _match_again(invoice: Invoice, corrected: Order, *, by: str, at: datetime) -
     named = _named_orders(invoice, references=[each.value for each in invoice.references.all()])
     meant = {each.order.pk for each in named.orders}
     former, others = [], []
+
+    def begins_alike(order: Order) -> bool:
+        return beginning(order.code) == beginning(corrected.code)
+
     for each in invoice.links.select_related("order"):
         is_cut = each.reason == LinkReason.CUT_REFERENCE
         if each.order_id == corrected.pk:
             named_by_key = each.reason == LinkReason.ACCESS_KEY and corrected.invoice_key != invoice.access_key
             if named_by_key or (is_cut and corrected.pk not in meant):
                 former.append(each.pk)
-        elif is_cut and meant >= {corrected.pk} and each.order_id not in meant:
-            if beginning(each.order.code) == beginning(corrected.code):
-                others.append(each.pk)
+        elif is_cut and corrected.pk in meant and each.order_id not in meant and begins_alike(each.order):
+            others.append(each.pk)
     _unlink(invoice, invoice.links.filter(pk__in=former), reason=LinkReason.CORRECTED, by=by, at=at)
     _unlink(invoice, invoice.links.filter(pk__in=others), reason=LinkReason.OTHER_ORDER, by=by, at=at)
     settled = _settled(invoice)
