@@ -191,8 +191,8 @@ class NewOrder:
     @classmethod
     def of(cls, order: Order) -> "NewOrder":
         """What an order with its company says now, as if it had been sent so."""
-        sent = order.invoice_data
-        value = (sent or {}).get("value")
+        sent: Any = order.invoice_data
+        value = sent and sent.get("value")
         return cls(
             company_document=order.company.document,
             code=order.code,
@@ -413,7 +413,7 @@ def _assign_again(order: Order, before: NewOrder, after: NewOrder, *, at: dateti
     if order.assignments.exclude(assigned_by=BY_RULE).exists():
         return
     rule = _rules(**conditions).first()
-    key = rule and rule.carrier_id
+    key = None if rule is None else rule.carrier_id
     if key != order.carrier_id:
         Order.objects.filter(pk=order.pk).update(carrier=key)
         Assignment.objects.create(order=order, carrier_id=key, assigned_at=at, assigned_by=BY_RULE)

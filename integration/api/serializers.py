@@ -1,7 +1,7 @@
 """Validation of bodies, and of queries but those of lists. Every error names its field; unknown keys are ignored."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -223,7 +223,7 @@ class CorrectionSerializer(BodySerializer):
         return {**sent, **({"volumes": sent["volumes"] or 1} if "volumes" in sent else {})}
 
 
-def _warnings(order: NewOrder, context: dict[str, Any]) -> list[PayloadWarning]:
+def _warnings(order: NewOrder, context: Mapping[str, Any]) -> list[PayloadWarning]:
     """What the specification accepts and is probably a mistake."""
     heaviest = Decimal(context["heaviest_g"]) / 1000
     found = [*_of_receiver(order.receiver), *_of_address(order.receiver["address"])]

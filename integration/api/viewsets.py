@@ -170,8 +170,8 @@ class OrderViewSet(SellerViewSet):
             on_doubts=self._warn_of_doubts,
             on_no_freight=self._warn_of_no_freight,
         )
-        corrected = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
-        return self.answer(bodies.OrderCorrected(**corrected))
+        shown = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
+        return self.answer(bodies.OrderCorrected(success=True, data=shown["data"]))
 
     @property
     def _context(self) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class TestCorrection:
         assert overlap(correct(volumes=2), correct(cost=7)) == [None, None]
 
         order = Order.objects.get()
-        assert (order.volumes, order.cost) == (2, 7)
+        assert [order.volumes, order.cost] == [2, 7]
         assert [*order.corrections.values_list("fields", flat=True)] == [["volumes"], ["orderCost"]]
 
     def test_and_an_invoice_that_is_received_are_linked_whichever_is_first(self, seller, correct):
