@@ -14,7 +14,7 @@ events, one reader of an endpoint at a time. Test events are not in the feed.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,8 +29,8 @@ from common.webhooks.outbox import outbox_of
 KEPT = timedelta(days=30)
 # Events that one call assigns positions to.
 _MOST_ASSIGNED = 1000
-# An event's position is that of the moment at which it was read first, which is later than its own as long as the clocks
-# of the machines differ by less than this.
+# An event's position is that of the moment at which it was read first, which is later than its own as long as the
+# clocks of the machines differ by less than this.
 _CLOCKS_DIFFER = timedelta(hours=1)
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
@@ -108,21 +108,20 @@ def page(
     at: datetime,
     written: Callable[[datetime], str],
     begin: str = "",
-    since: datetime | None = None,
-    subjects: Callable[[], Sequence[Any]] | None = None,
+    selection: Selection = _ALL,
 ) -> str:
     """A page of the feed as JSON. Raises InvalidCursor.
 
-    `cursor`: `nextCursor` of the page before, or an empty text. `since`: where a reader without a cursor begins; the
-    cursors keep it. `subjects`: what finds the keys of those whose events are asked for, all if it is None; it is a
-    part of the scope. `written` is a moment as the area writes it, `begin` what stands before `data`. The body of an
-    event is inserted as it is stored, so that it has the bytes that the webhook carries.
+    `cursor`: `nextCursor` of the page before, or an empty text. It keeps the moment of the selection, and replaces that
+    of another one; the subjects are a part of the scope. `written` is a moment as the area writes it, `begin` what
+    stands before `data`. The body of an event is inserted as it is stored, so that it has the bytes that the webhook
+    carries.
     """
-    after, since = _position(cursor, scope) if cursor else (0, since)
+    after, since = _position(cursor, scope) if cursor else (0, selection.since)
     if since is not None:
         since = max(since, at - KEPT)
         after = max(after, _microseconds(since - _CLOCKS_DIFFER))
-    selection = Selection(since, subjects() if subjects else None)
+    selection = replace(selection, since=since)
     events = read(endpoint=endpoint, after=after, limit=limit, at=at, selection=selection)
     position = events[-1].feed_position if events else after
     items = ",".join(_item(event, written) for event in events)

@@ -71,7 +71,8 @@ Authorize: TypeAlias = Callable[[ClaimedItem], Authorization]
 class RecordRest(Protocol):
     """Writes events that the area records only when somebody wants those of the endpoint.
 
-    Of some subjects with changes from `since` on; of those with these keys alone, if any are given. Returns of how many.
+    Of some subjects with changes from `since` on; of those with these keys alone, if any are given. Returns of how
+    many.
     """
 
     def __call__(self, endpoint: Any, since: datetime, subjects: Collection[Any] | None = None, /) -> int: ...

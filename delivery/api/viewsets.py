@@ -454,14 +454,13 @@ class EventViewSet(IntegratorView, ViewSet):
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
         scope = ["events", str(token.integrator_id), token.environment, *query.sent]
-        deliveries_of_query = query.form.cleaned_data["deliveryId"]
+        selection = feed.Selection(query.form.cleaned_data["from"], query.form.cleaned_data["deliveryId"] or None)
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         try:
             text = feed.page(
                 endpoint=endpoint,
                 cursor=query.form.cleaned_data["after"],
-                since=query.form.cleaned_data["from"],
-                subjects=(lambda: deliveries_of_query) if deliveries_of_query else None,
+                selection=selection,
                 scope=scope,
                 limit=query.limit_of_page,
                 at=clock.now(),

@@ -73,7 +73,7 @@ class OrderFilter(ListFilter):
 
 
 def keys_of_orders(codes: QuerySet[SearchCode], values: list[str]) -> list[int]:
-    """The keys of the orders with these orderIds, among the codes of a seller and environment, as the list finds them."""
+    """The keys of the orders that the list finds by these orderIds, among the codes of a seller and environment."""
     named = codes.filter(kind=SearchCode.Kind.ORDER).any_named(_with_commas(values))
     return [*named.order_by().values_list("order_id", flat=True)[:_MOST_ORDERS]]
 

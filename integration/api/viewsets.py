@@ -1,7 +1,5 @@
 """The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
-from functools import partial
-
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
@@ -284,14 +282,15 @@ class EventViewSet(SellerViewSet):
         key = self.key
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
+        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment)
+        values = query.form.cleaned_data["orderId"]
         try:
-            codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment)
-            values = query.form.cleaned_data["orderId"]
             text = feed.page(
                 endpoint=endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment),
                 cursor=query.form.cleaned_data["after"],
-                since=query.form.cleaned_data["from"],
-                subjects=partial(keys_of_orders, codes, values) if values else None,
+                selection=feed.Selection(
+                    query.form.cleaned_data["from"], keys_of_orders(codes, values) if values else None
+                ),
                 scope=["order events", str(key.seller_id), key.environment, *query.sent],
                 limit=query.limit_of_page,
                 at=clock.now(),

@@ -92,8 +92,8 @@ def lock_queue(orders: Sequence[Order]) -> None:
 def record_rest(endpoint: WebhookEndpoint, since: datetime, subjects: Collection[int] | None = None, /) -> int:
     """Write the events of marked orders, for whoever reads them or sets a URL: none of them is sent by itself.
 
-    Those of the orders with entries from `since` on, or of those of them whose keys are given, the oldest first, at most
-    500 orders. An order that
+    Those of the orders with entries from `since` on, or of those of them whose keys are given, the oldest first, at
+    most 500 orders. An order that
     another transaction has locked is left to the next call. Returns how many orders it has written events of.
     """
     marked = Order.objects.of(endpoint.seller_id, endpoint.environment).filter(unrecorded_at__gte=since)
