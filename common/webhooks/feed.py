@@ -150,7 +150,7 @@ def _item(event: Event, written: Callable[[datetime], str]) -> str:
     return f'{json.dumps(facts)[:-1]}, "body": {event.body}}}'
 
 
-def _page(endpoint: Endpoint, after: int, limit: int, at: datetime, selection: Selection) -> list[Event]:
+def _page(endpoint: Endpoint, after: int, limit: int, at: datetime, selection: Selection = _ALL) -> list[Event]:
     outbox, start = outbox_of(type(endpoint)), max(after, _microseconds(at - KEPT))
     own = outbox.events._default_manager.filter(endpoint=endpoint)
     found = own.filter(feed_position__gt=start)

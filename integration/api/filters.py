@@ -19,6 +19,7 @@ from common.api.pagination import (
 from common.fields import any_of
 from integration.lifecycle import Status
 from integration.models import Order, SearchCode
+from integration.models.order import SearchCodeQuerySet
 
 _STATUSES = [status.value for status in Status]
 _ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
@@ -72,7 +73,7 @@ class OrderFilter(ListFilter):
         return orders.filter(any_of("pk", ArraySubquery(codes.order_by().values("order_id"))))
 
 
-def keys_of_orders(codes: QuerySet[SearchCode], values: list[str]) -> list[int]:
+def keys_of_orders(codes: SearchCodeQuerySet, values: list[str]) -> list[int]:
     """The keys of the orders that the list finds by these orderIds, among the codes of a seller and environment."""
     named = codes.filter(kind=SearchCode.Kind.ORDER).any_named(_with_commas(values))
     return [*named.order_by().values_list("order_id", flat=True)[:_MOST_ORDERS]]
