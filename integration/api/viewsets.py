@@ -22,7 +22,7 @@ from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from integration import bodies
 from integration.actions import orders, tracking
-from integration.api.filters import FeedQuery, OrderFilter
+from integration.api.filters import FeedQuery, OrderFilter, keys_of_orders
 from integration.api.serializers import (
     CancelSerializer,
     CorrectionSerializer,
@@ -56,7 +56,7 @@ from integration.errors import (
 )
 from integration.invoices.actions import Doubt
 from integration.invoices.models import with_details, with_labels
-from integration.models import IdempotencyRecord, Order, WebhookEndpoint, WebhookEvent
+from integration.models import IdempotencyRecord, Order, SearchCode, WebhookEndpoint, WebhookEvent
 from integration.papers import files
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
@@ -70,7 +70,7 @@ _ORDERS = {
     )
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
-_INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
+_INVALID_AFTER = "Use o nextCursor da resposta anterior, com o mesmo orderId, ou comece sem after."
 _LABELS = {
     (200, "application/pdf"): Answer(FILE, "The labels."),
     (200, "text/plain"): Answer(str, "The labels."),
@@ -319,16 +319,21 @@ class EventViewSet(SellerViewSet):
     def list(self, request: Request) -> HttpResponse:
         """Read what webhooks of orders carried.
 
-        The events of the last 30 days of the key's seller and environment, the oldest first.
+        The events of the last 30 days, or from a moment on, of the key's seller and environment, the oldest first.
         """
         key = self.key
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
+        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment)
+        values = query.form.cleaned_data["orderId"]
         try:
             text = feed.page(
                 endpoint=endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment),
                 cursor=query.form.cleaned_data["after"],
-                scope=["order events", str(key.seller_id), key.environment],
+                selection=feed.Selection(
+                    query.form.cleaned_data["from"], keys_of_orders(codes, values) if values else None
+                ),
+                scope=["order events", str(key.seller_id), key.environment, *query.sent],
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=utc,

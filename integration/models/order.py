@@ -482,6 +482,15 @@ class SearchCodeQuerySet(models.QuerySet["SearchCode"]):
         exact = self.filter(value=text)
         return exact if exact.exists() else self.alike(Value(text))
 
+    def any_named(self, texts: Collection[str]) -> Self:
+        """For each of the texts, those that `named` finds. Executes a statement."""
+        exact = {*self.filter(value__in=texts).values_list("value", flat=True)}
+        others = [compact_value(Value(text)) for text in texts if text not in exact]
+        if not others:
+            return self.filter(value__in=exact)
+        alike = self.alias(compact=compact_code("value"))
+        return alike.filter(Q(compact__in=others) | Q(value__in=exact)) if exact else alike.filter(compact__in=others)
+
 
 class SearchCode(models.Model):
     """One value by which a tracking query finds an order. One table holds all kinds, so one index serves the query."""
