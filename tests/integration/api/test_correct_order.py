@@ -74,8 +74,10 @@ class TestCorrection:
     def test_replaces_each_key_that_is_sent_as_a_whole(self, api):
         before = shown(api)
         receiver = {key: RECEIVER[key] for key in ("name", "address")} | {"address": BAHIA}
-        changes: dict[str, Any] = {"receiver": receiver, "items": [ITEM], "volumes": 2, "orderCost": 120.5, "service": "next",
-                   "invoice": {"number": "9", "value": 120.5}}  # fmt: skip  # a body
+        changes: dict[str, Any] = {
+            "receiver": receiver, "items": [ITEM], "volumes": 2, "orderCost": 120.5, "service": "next",
+            "invoice": {"number": "9", "value": 120.5},
+        }  # fmt: skip  # a body
 
         response = patch(api, changes)
 
