@@ -193,6 +193,7 @@ class NewOrder:
         """What an order with its company says now, as if it had been sent so."""
         sent: Any = order.invoice_data
         value = sent and sent.get("value")
+        invoice: Any = sent if value is None else {**sent, "value": Decimal(str(value))}
         return cls(
             company_document=order.company.document,
             code=order.code,
@@ -201,7 +202,7 @@ class NewOrder:
             cost=order.cost,
             items=order.items,
             receiver=order.receiver,
-            invoice=sent if value is None else {**sent, "value": Decimal(str(value))},
+            invoice=invoice,
             volumes=order.freight_volumes,
         )
 
