@@ -343,14 +343,14 @@ class TestOfTheSandbox:
 
 class TestList:
     def test_has_each_once_the_newest_first(self, api, made):
-        made("A-1", "A-2", "A-3")
-        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-1"), ("A-3",))]
+        made("A-1", "A-2", "A-3", "A-4")
+        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-3", "A-1"), ("A-4",))]
 
         first = api.get(URL, {"limit": "1"}).json()
         second = api.get(URL, {"limit": "1", "cursor": first["nextCursor"]}).json()
 
         assert [row["manifestId"] for row in first["data"] + second["data"]] == made_ids[::-1]
-        assert second["data"][0]["orderIds"] == ["A-2", "A-1"]
+        assert second["data"][0]["orderIds"] == ["A-2", "A-3", "A-1"]
         assert second["nextCursor"] is None
 
     def test_takes_two_queries(self, api, made, django_assert_num_queries):
