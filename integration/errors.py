@@ -279,7 +279,9 @@ class OrdersRefused(IntegrationError):
 
     code = "orders_refused"
     message = "%(count)s pedidos foram recusados, por motivos diferentes; errors tem o de cada um"
-    meaning = "Orders of the call are refused for different reasons; 'errors' has that of each, by its place in orderIds."
+    meaning = (
+        "Orders of the call are refused for different reasons; 'errors' has that of each, by its place in orderIds."
+    )
     remedy = "Leave these orders out, or correct what 'errors' says. Nothing was done for the others of the call."
 
 

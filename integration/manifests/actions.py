@@ -57,11 +57,12 @@ def add(*, manifest: Manifest, orders: Sequence[Order | str], by: str) -> None:
 
 
 def _free(own: QuerySet[Order], orders: Sequence[Order | str], *, room: int) -> list[Order]:
-    """These orders as they are now, locked, each once. Raises what `create` raises, for those that are not in `own` too.
+    """These orders as they are now, locked, each once, for a manifest that has room for so many.
 
-    `room`: how many the manifest has place for.
+    Raises what `create` raises, OrderNotFound also for those that are not in `own`.
     """
-    locked = {order.pk: order for order in _locked(own.filter(pk__in=[each.pk for each in orders if isinstance(each, Order)]))}
+    keys = [each.pk for each in orders if isinstance(each, Order)]
+    locked = {order.pk: order for order in _locked(own.filter(pk__in=keys))}
     entries = ManifestEntry.objects.filter(order__in=locked.values(), manifest__closed_at=None)
     standing = dict(entries.values_list("order", "manifest"))
     free: dict[int, Order] = {}

@@ -89,8 +89,8 @@ def of_orders(orders: Iterable[Order]) -> list[Label]:
 def check(orders: Sequence[Order | str]) -> list[Order]:
     """The orders of a call, each once. A text is an `orderId` that no order has, see `by_codes`.
 
-    Raises by `refuse` OrderNotFound, and what `of_orders` raises, for each that is at fault: TooManyLabels for each that
-    the file has no room for.
+    Raises by `refuse` OrderNotFound, and what `of_orders` raises, for each that is at fault: TooManyLabels for each
+    that the file has no room for.
     """
     checked: dict[int, Order] = {}
     faults: dict[str, IntegrationError] = {}
