@@ -448,24 +448,28 @@ class EventViewSet(IntegratorView, ViewSet):
     def list(self, request: Request) -> HttpResponse:
         """Read what webhooks carried.
 
-        The events of the last 30 days, the oldest first. For reconciliation after an outage.
+        The events of the last 30 days, or from a moment on, the oldest first. For reconciliation after an outage.
         """
         token = token_of(request)
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
-        scope = ["events", str(token.integrator_id), token.environment]
+        scope = ["events", str(token.integrator_id), token.environment, *query.sent]
+        selection = feed.Selection(query.form.cleaned_data["from"], query.form.cleaned_data["deliveryId"] or None)
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         try:
             text = feed.page(
                 endpoint=endpoint,
                 cursor=query.form.cleaned_data["after"],
+                selection=selection,
                 scope=scope,
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=bodies.moment,
             )
         except pagination.InvalidCursor as error:
-            raise InvalidCursor("Take nextCursor of the answer before, or begin without 'after'.") from error
+            raise InvalidCursor(
+                "Take nextCursor of the answer before, with the same deliveryId, or begin without 'after'."
+            ) from error
         return HttpResponse(text, content_type="application/json")
 
 
