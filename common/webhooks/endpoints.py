@@ -175,6 +175,7 @@ def set_up(*, endpoint: E, url: str | None, by: str, at: datetime, new_secret: b
             stored = lock_of_active(endpoint)
         else:
             stored = store_url(endpoint=endpoint, url=checked, by=by, at=at)
+        secret: str | None
         if new_secret:
             secret = rotate_secret(endpoint=stored, by=by, at=at, end_previous=stored.previous_secret_until)
         else:
