@@ -50,6 +50,7 @@ from integration.errors import (
     OrderForgotten,
     OrderNotFound,
     OrderNotPending,
+    OrdersRefused,
     SearchValueMissing,
     TooHeavy,
     TooManyLabels,
@@ -58,7 +59,7 @@ from integration.errors import (
 from integration.invoices.actions import Doubt
 from integration.invoices.models import with_details, with_labels
 from integration.models import IdempotencyRecord, Order, SearchCode, WebhookEndpoint, WebhookEvent
-from integration.papers import files
+from integration.papers import files, label
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
@@ -230,7 +231,7 @@ class OrderViewSet(SellerViewSet):
         serializer.is_valid()
         self.check_query(serializer.errors, known=serializer.fields)
         return files.labels(
-            with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, [order_id]),
+            [with_labels(Order.objects.all()).by_code(self.key.seller, self.key.environment, order_id)],
             **serializer.validated_data,
         )
 
@@ -306,7 +307,7 @@ class LabelViewSet(SellerViewSet):
 
     @heavy
     @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
-    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
+    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels, OrdersRefused)
     def create(self, request: Request) -> HttpResponse:
         """Print the labels of several orders.
 
@@ -315,7 +316,7 @@ class LabelViewSet(SellerViewSet):
         serializer = self.read_body(LabelsSerializer(data=request.data))
         options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
         found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, serializer.codes)
-        return files.labels(found, **options)
+        return files.labels(label.check(found), **options)
 
 
 class EventViewSet(SellerViewSet):
