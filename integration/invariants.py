@@ -55,7 +55,7 @@ _ORDERS = (
     ),
     Invariant(
         "order_is_found_by_its_codes",
-        "orders are found by shipping id and, unless another one uses them again, by tracking code, orderId and invoice key",
+        "orders are found by their own codes, but those that another order has by now",
         f"""
         SELECT DISTINCT o.id FROM integration_order o CROSS JOIN LATERAL {_OWN_CODES}
         WHERE wanted.value IS NOT NULL

@@ -527,9 +527,9 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
     of assignment, which hold for live orders.
 
     Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code, unless it was
-    cancelled before it was collected: `with_code` and `with_tracking_code` are the keys of such orders. Needs the seller's
-    lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
-    personal data.
+    cancelled before it was collected: `with_code` and `with_tracking_code` are the keys of such orders. Needs the
+    seller's lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which
+    holds personal data.
     """
     conditions = _conditions(payload)
     while True:
