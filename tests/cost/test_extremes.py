@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from importlib import import_module
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -216,6 +217,15 @@ def values(name: str, schema: Any, plain: Any, known: set[str]) -> list[tuple[An
     return judged
 
 
+def several(name: str, schema: Any, plain: Any, known: set[str]) -> list[tuple[Any, bool]]:
+    """The same of a parameter that has its values between commas."""
+    item, most = schema["items"], schema["maxItems"]
+    is_id = item.get("format") == "uuid"
+    found = [(str(uuid4()), True), ("x", False)] if is_id else values(name, item, plain, known)
+    good = next(value for value, is_allowed in found if is_allowed and value)
+    return [*found, (f"{good},", False), (",".join([good] * most), True), (",".join([good] * (most + 1)), False)]
+
+
 def named(body: Any) -> set[str]:
     """The fields that a refusal names, with dots between keys. Where area B answers no `errors`, its message does."""
     errors = body.get("errors")
@@ -316,7 +326,7 @@ def test_a_parameter_of_a_query_is_taken_or_named(endpoint, client_for, address_
     found = {
         (name, repr(value)[:70]): fault
         for name, schema in parameters.items()
-        for value, is_allowed in values(name, schema, None, set())
+        for value, is_allowed in (several if "items" in schema else values)(name, schema, None, set())
         if value is not None
         and (fault := wrong(client.get(address, {**endpoint.query, name: value}), name, is_allowed=is_allowed))
     }
