@@ -1,5 +1,8 @@
 """The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
@@ -22,6 +25,7 @@ from integration.actions import orders, tracking
 from integration.api.filters import FeedQuery, OrderFilter, keys_of_orders
 from integration.api.serializers import (
     CancelSerializer,
+    CorrectionSerializer,
     LabelSerializer,
     LabelsSerializer,
     OrderSerializer,
@@ -44,14 +48,17 @@ from integration.errors import (
     OrderCancelled,
     OrderForgotten,
     OrderNotFound,
+    OrderNotPending,
+    OrdersRefused,
     SearchValueMissing,
     TooHeavy,
     TooManyLabels,
     TooManySimulations,
 )
-from integration.invoices.models import with_labels
+from integration.invoices.actions import Doubt
+from integration.invoices.models import with_details, with_labels
 from integration.models import IdempotencyRecord, Order, SearchCode, Seller, WebhookEndpoint, WebhookEvent
-from integration.papers import files
+from integration.papers import files, label
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
@@ -115,14 +122,8 @@ class OrderViewSet(SellerViewSet):
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
         key, speed = self.key, self._speed(request)
-        context = {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
-        serializer = self.read_body(OrderSerializer(data=request.data, context=context))
+        serializer = self.read_body(OrderSerializer(data=request.data, context=self._context))
         payload, at = serializer.payload, clock.now()
-
-        def warn(reason: NoCoverage) -> None:
-            path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
-            values = (("reason", reason.code), ("about", str(reason)))
-            self.check_found([PayloadWarning(path, "no_freight", values=values)])
 
         def create(_nothing: None) -> Response:
             order = orders.create(
@@ -132,8 +133,8 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
-                on_doubts=lambda doubts: self.check_found([warning_of(each, "invoice", "key") for each in doubts]),
-                on_no_freight=warn,
+                on_doubts=self._warn_of_doubts,
+                on_no_freight=self._warn_of_no_freight,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
@@ -145,6 +146,48 @@ class OrderViewSet(SellerViewSet):
             prepare=lambda: None,
             act=create,
         )
+
+    @extend_schema(
+        operation_id="correct-order",
+        request=CorrectionSerializer,
+        responses={200: Answer(bodies.OrderCorrected, "The order after the correction.")},
+    )
+    @raises(OrderNotFound, OrderNotPending, OrderForgotten)
+    def partial_update(self, request: Request, order_id: str) -> Response:
+        """Correct an order.
+
+        While it is `pending`. Each key that is sent replaces the one before as a whole, and the freight is computed
+        anew. Status, log and webhooks stay as they are. Print labels from before again.
+        """
+        key, found = self.key, Order.objects.select_related("company", "seller")
+        order = found.by_code(key.seller, key.environment, order_id)
+        context = {**self._context, "order": orders.NewOrder.of(order)}
+        serializer = self.read_body(CorrectionSerializer(data=request.data, context=context))
+        at = clock.now()
+        orders.correct(
+            order=order,
+            changes=serializer.changes,
+            by=self.actor,
+            at=at,
+            on_doubts=self._warn_of_doubts,
+            on_no_freight=self._warn_of_no_freight,
+        )
+        shown = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
+        return self.answer(bodies.OrderCorrected(success=True, data=shown["data"]))
+
+    @property
+    def _context(self) -> dict[str, Any]:
+        """What serializers of orders need."""
+        key = self.key
+        return {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
+
+    def _warn_of_doubts(self, doubts: Sequence[Doubt]) -> None:
+        self.check_found([warning_of(each, "invoice", "key") for each in doubts])
+
+    def _warn_of_no_freight(self, reason: NoCoverage) -> None:
+        path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
+        values = (("reason", reason.code), ("about", str(reason)))
+        self.check_found([PayloadWarning(path, "no_freight", values=values)])
 
     def _speed(self, request: Request) -> float | None:
         """How fast the simulated carrier is; None with a live key. Raises InvalidSandboxSpeed."""
@@ -181,7 +224,7 @@ class OrderViewSet(SellerViewSet):
         serializer.is_valid()
         self.check_query(serializer.errors, known=serializer.fields)
         return files.labels(
-            with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, [order_id]),
+            [with_labels(Order.objects.all()).by_code(self.key.seller, self.key.environment, order_id)],
             **serializer.validated_data,
         )
 
@@ -257,7 +300,7 @@ class LabelViewSet(SellerViewSet):
 
     @heavy
     @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
-    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
+    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels, OrdersRefused)
     def create(self, request: Request) -> HttpResponse:
         """Print the labels of several orders.
 
@@ -266,7 +309,7 @@ class LabelViewSet(SellerViewSet):
         serializer = self.read_body(LabelsSerializer(data=request.data))
         options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
         found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, serializer.codes)
-        return files.labels(found, **options)
+        return files.labels(label.check(found), **options)
 
 
 class EventViewSet(SellerViewSet):
