@@ -76,7 +76,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
         (CHANGE, INSTRUCT),
     ),
-    "One of two keys is there": (422, "required #", (CHANGE, INSTRUCT)),
+    "One of two keys is there": (422, "required #(/url)?", (CHANGE, INSTRUCT, *SET_WEBHOOKS)),
     "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
     "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),
     "Windows have rules, and there is no 30 February": (
