@@ -29,6 +29,7 @@ from integration.api.serializers import (
     LabelSerializer,
     LabelsSerializer,
     OrderSerializer,
+    ShownSerializer,
     TrackingSerializer,
 )
 from integration.api.views import FILE, SellerViewSet, warning_of
@@ -198,14 +199,21 @@ class OrderViewSet(SellerViewSet):
         except speed_header.NotASpeed as error:
             raise InvalidSandboxSpeed from error
 
-    @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
+    @extend_schema(
+        operation_id="get-order",
+        parameters=[ShownSerializer],
+        responses={200: Answer(bodies.OrderShown, "The order.")},
+    )
     @raises(OrderNotFound)
     def retrieve(self, request: Request, order_id: str) -> Response:
         """Read everything about an order.
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return self.shown(order_id)
+        serializer = ShownSerializer(data=request.query_params)
+        serializer.is_valid()
+        self.check_query(serializer.errors, known=serializer.fields)
+        return self.shown(order_id, shipping_id=serializer.validated_data.get("shippingId"))
 
     @heavy
     @extend_schema(
