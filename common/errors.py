@@ -2,10 +2,6 @@
 
 from typing import ClassVar
 
-# Statuses of the refusals that are stored under an Idempotency-Key and replayed like a success: the same call would
-# meet them again, unless they are `retryable`. Others had no effect, and the corrected call may have the same key.
-KEPT_REFUSALS = (400, 404)
-
 
 class DomainError(Exception):
     """A refusal with a stable `code`. `str(error)` is the message for the caller, `status` the HTTP status.

@@ -124,7 +124,7 @@ class GeocoderUnavailable(DeliveryError):
         "What locates addresses does not answer. Nothing was changed. Try again after the seconds in Retry-After, or "
         "send coordinates for each drop-off."
     )
-    meaning = "A drop-off has no coordinates, and what locates addresses does not answer. Nothing was changed."
+    meaning = "A drop-off has no coordinates, and what locates addresses does not answer."
     remedy = "Try again after the seconds in Retry-After, or send coordinates for each drop-off."
 
 
@@ -625,13 +625,13 @@ class InvalidIdempotencyKey(DeliveryError):
 
 
 class IdempotencyKeyReused(DeliveryError):
-    """The Idempotency-Key was used within 24 hours for a call with another body."""
+    """The Idempotency-Key was used within 24 hours for a delivery that was made from another body."""
 
     code = "idempotency_key_reused"
     title = "The Idempotency-Key belongs to another request"
     message = (
-        "A call within the last 24 hours had this Idempotency-Key and another body. Use a new key for each delivery, "
-        "and the same key only to repeat a call unchanged."
+        "A call with this Idempotency-Key and another body has made a delivery within the last 24 hours. Use a new key "
+        "for each delivery, and the same key only to repeat its call unchanged."
     )
 
 

@@ -239,6 +239,10 @@ class OrderShown(TypedDict):
     data: OrderDetail
 
 
+class OrderCorrected(MayWarn, OrderShown):
+    """The order after the correction."""
+
+
 class CarriedOrderEvent(TypedDict):
     """`body` is what the webhook carries, byte for byte. `sequence` counts within the order."""
 

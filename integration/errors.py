@@ -281,7 +281,11 @@ class OrderForgotten(IntegrationError):
     code = "order_forgotten"
     status = 409
     message = "O destinatário do pedido '%(order)s' foi anonimizado; não há endereço para a etiqueta"
-    meaning = "The receiver of the order that the message names is anonymised, so that there is no address for a label."
+    of_correction = "O destinatário do pedido '%(order)s' foi anonimizado, e o pedido não pode mais ser corrigido"
+    meaning = (
+        "The receiver of the order that the message names is anonymised: there is no address for a label, and the "
+        "order cannot be corrected."
+    )
     remedy = "Leave it out."
 
 
@@ -292,7 +296,7 @@ class TooManyLabels(IntegrationError):
     meaning = "The orders have more volumes than a file of labels may have."
     remedy = (
         "Ask for the labels of fewer orders at a time. One order alone has too many only if it is older than the key "
-        "volumes, when each unit of its items was one: cancel it and create it with volumes under another orderId."
+        "volumes, when each unit of its items was one: correct it, by PATCH with volumes."
     )
 
 
@@ -316,8 +320,8 @@ class OrderNotPending(IntegrationError):
     code = "order_not_pending"
     status = 409
     message = "O pedido '%(order)s' não está mais à espera de coleta: está em %(status)s"
-    meaning = "An order of the manifest is collected already; the message names it and its status."
-    remedy = "Leave it out: only orders that wait for collection can be handed over."
+    meaning = "An order is collected or cancelled already; the message names it and its status."
+    remedy = "Leave it out: only orders that wait for collection (pending) can be handed over or corrected."
 
 
 class ManifestClosed(IntegrationError):
@@ -449,12 +453,12 @@ class InvalidIdempotencyKey(IntegrationError):
 
 
 class IdempotencyKeyReused(IntegrationError):
-    """The Idempotency-Key was used within 24 hours for a call with another body."""
+    """The Idempotency-Key was used within 24 hours for an order that was made from another body."""
 
     code = "idempotency_key_reused"
     message = (
-        "Este Idempotency-Key foi usado nas últimas 24 horas com outro corpo. Use uma chave nova para cada pedido e a "
-        "mesma só para repetir a chamada sem mudanças"
+        "Um pedido foi criado com este Idempotency-Key nas últimas 24 horas, a partir de outro corpo. Use uma chave "
+        "nova para cada pedido e a mesma só para repetir a chamada sem mudanças"
     )
 
 

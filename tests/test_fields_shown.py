@@ -122,6 +122,7 @@ _UNSEEN = {
     "delivery.WebhookEvent.feed_position": "the API's cursor",
     "delivery.WebhookEvent.trace_context": "of the tracing",
     "integration.Assignment.order": "shown on the order's page in the admin",
+    "integration.Correction.order": "shown on the order's page",
     "integration.Invoice.is_linked": "shown as the linked orders",
     "integration.Invoice.recipient_document": "decides which order a shortened reference means",
     "integration.InvoiceChange.invoice": "shown on the invoice's page",

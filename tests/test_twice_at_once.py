@@ -4,6 +4,7 @@ The second begins before the first has committed. What locks rows has a table of
 """
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from delivery.actions import deliveries, quotes
 from delivery.alerts import actions as alerts
 from delivery.alerts.models import AlertPost
 from delivery.drivers import devices
-from delivery.errors import LogInLinkUnusable
+from delivery.errors import LogInLinkUnusable, PriceUnavailable
 from delivery.models import (
     AccountScope,
     Delivery,
@@ -37,6 +38,7 @@ from delivery.models import (
     WebhookEvent,
 )
 from integration.actions import webhooks
+from integration.errors import DuplicateOrder
 from integration.models import ApiKey, Order, Seller
 from integration.models import WebhookEndpoint as SellerEndpoint
 from tests.access.conftest import ANA, PASSWORD, log_in
@@ -52,7 +54,7 @@ from tests.factories import (
 )
 from tests.integration.factories import SellerFactory, key_of, order_body
 from tests.one_time_codes import code_of, set_up
-from tests.overlapping import overlap
+from tests.overlapping import begin, overlap
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NOW = timezone.now
@@ -213,4 +215,31 @@ def test_is_got_once(name: str, settings: Any) -> None:
         assert type(second) is case.refusal
     else:
         assert second == (case.refusal(first) if callable(case.refusal) else case.refusal)
+    assert {model: model._default_manager.count() for model in case.made} == case.made
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "refusal"),
+    [
+        ("delivery with a key", "delivery.actions.deliveries.request", PriceUnavailable("No tariff.")),
+        ("order with a key", "integration.actions.orders.create", DuplicateOrder("orderId")),
+    ],
+)
+def test_is_tried_itself_if_the_first_was_refused(name: str, action: str, refusal: Exception, monkeypatch: Any) -> None:
+    case, second = CASES[name](), Future[Any]()
+
+    with ThreadPoolExecutor(1) as pool, monkeypatch.context() as patch:
+
+        def refuse_while_the_second_waits(**_arguments: Any) -> None:
+            nonlocal second
+            patch.undo()
+            second = begin(case.call, pool)
+            assert not second.done()
+            raise refusal
+
+        patch.setattr(action, refuse_while_the_second_waits)
+        status, _body, _replayed = case.call()
+
+    assert status == 400
+    assert second.result()[::2] == (201, None)
     assert {model: model._default_manager.count() for model in case.made} == case.made

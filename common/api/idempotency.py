@@ -1,7 +1,8 @@
 """Calls that are repeated with the same `Idempotency-Key` and take effect once.
 
 The semantics are those of the IETF draft "The Idempotency-Key HTTP Header Field". The answer to a call is stored in
-the transaction of its effect, so that either both exist or neither, whatever ends the process.
+the transaction of its effect, so that either both exist or neither, whatever ends the process. A refused call has no
+effect and is not stored: the corrected call, with the same key, is a new one.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.errors import KEPT_REFUSALS, DomainError
+from common.errors import DomainError
 from common.fields import not_personal, personal
 from common.postgresql import prepared
 
@@ -73,7 +74,7 @@ class KeyedEndpoint:
 
     `invalid_key`: the key is empty, longer than LONGEST_KEY or holds characters other than printable ASCII.
     `key_reused`: it was used for a call with another body. `call_in_progress`: a call with the same key has not ended
-    within WAIT_SECONDS. `refusal_type`: the content type of refused calls.
+    within WAIT_SECONDS.
     """
 
     records: type[IdempotencyRecord]
@@ -81,7 +82,6 @@ class KeyedEndpoint:
     invalid_key: type[DomainError]
     key_reused: type[DomainError]
     call_in_progress: type[DomainError]
-    refusal_type: str = "application/json"
 
     def once(
         self,
@@ -91,14 +91,13 @@ class KeyedEndpoint:
         at: datetime,
         prepare: Callable[[], Prepared],
         act: Callable[[Prepared], Response],
-        refuse: Callable[[DomainError], Response],
     ) -> HttpResponse:
         """The answer of `act(prepare())`, or the stored one of an earlier call with the same key.
 
         Without a key the two are just called. `scope`: the columns that identify the caller, such as the account.
         `prepare` runs outside the transaction, and only if no answer is stored; it may call other services. `act` runs
-        in the transaction that stores its answer. `refuse` makes the answer to a refused call. Raises the errors for
-        keys, and refusals that are not stored.
+        in the transaction that stores its answer. Raises the refusals of both, which are not stored, and the errors for
+        keys.
         """
         key = request.headers.get(HEADER)
         if key is None:
@@ -106,9 +105,8 @@ class KeyedEndpoint:
         if len(key) > LONGEST_KEY or not _PRINTABLE_ASCII.fullmatch(key):
             raise self.invalid_key
         call = self._call(scope, key, request.data, at)
-        answer = call.stored() or call.perform(prepare, act, refuse)
-        content_type = self.refusal_type if answer.status in KEPT_REFUSALS else "application/json"
-        headers = {**answer.headers, "Content-Type": content_type}
+        answer = call.stored() or call.run_once(_attempt(prepare, act))
+        headers = {**answer.headers, "Content-Type": "application/json"}
         response = HttpResponse(answer.body, status=answer.status, headers=headers)
         if answer.replayed:
             response[REPLAYED] = "true"
@@ -119,8 +117,8 @@ class KeyedEndpoint:
     ) -> tuple[Any, bool]:
         """The JSON value that `act` returns or an earlier call with this key did, and whether it was an earlier one.
 
-        For forms, which are sent twice by a double click and by a reload. Refusals of `act` are not stored, so that the
-        corrected form may have the same key. Raises them, `key_reused` for another `body`, and `call_in_progress`.
+        For forms, which are sent twice by a double click and by a reload. Raises the refusals of `act`, which are not
+        stored, `key_reused` for another `body`, and `call_in_progress`.
         """
         call = self._call(scope, key, body, at)
         answer = call.stored() or call.run_once(lambda: Answer(HTTPStatus.OK, json.dumps(act())))
@@ -139,33 +137,6 @@ class _KeyedCall:
     key: str
     fingerprint: bytes
     at: datetime
-
-    def perform(
-        self,
-        prepare: Callable[[], Prepared],
-        act: Callable[[Prepared], Response],
-        refuse: Callable[[DomainError], Response],
-    ) -> Answer:
-        """The answer of `act(prepare())`, stored in the transaction of `act`, or a refusal that is stored as well."""
-
-        def kept(error: DomainError) -> Answer:
-            if error.status not in KEPT_REFUSALS or error.retryable:
-                raise error
-            return _answer(refuse(error))
-
-        def acted() -> Answer:
-            try:
-                with transaction.atomic():
-                    return _answer(act(ready))
-            except DomainError as error:
-                return kept(error)
-
-        try:
-            ready = prepare()
-        except DomainError as error:
-            refusal = kept(error)
-            return self.run_once(lambda: refusal)
-        return self.run_once(acted)
 
     def stored(self) -> Answer | None:
         """The answer to an earlier call with this key, or None. Raises `key_reused` if that had another body."""
@@ -193,7 +164,7 @@ class _KeyedCall:
         return answer
 
     def _reserve(self) -> int | None:
-        """Insert the record, or take over one that is too old. Returns its primary key, or None if an answer is stored.
+        """Insert the record, or take over one without a use. Returns its primary key, or None if an answer is stored.
 
         The unique index makes the statement wait for another transaction that has inserted the same key.
         """
@@ -222,13 +193,16 @@ class _KeyedCall:
 
 
 _LOCK_TIMEOUT = "SELECT set_config('lock_timeout', %s, true)"
-_STORED = "SELECT fingerprint, status, body FROM {table} WHERE {same} AND created_at > %(oldest)s"
+# The previous version stored refusals too, with their status.
+_STORED = """
+SELECT fingerprint, status, body FROM {table} WHERE {same} AND created_at > %(oldest)s AND status < 400
+"""
 _RESERVE = """
 INSERT INTO {table} AS stored ({unique}, fingerprint, status, body, created_at)
 VALUES ({values}, %(fingerprint)s, 0, '', %(created_at)s)
 ON CONFLICT ({unique}) DO UPDATE
     SET fingerprint = EXCLUDED.fingerprint, status = 0, body = '', created_at = EXCLUDED.created_at
-    WHERE stored.created_at <= %(oldest)s
+    WHERE stored.created_at <= %(oldest)s OR stored.status >= 400
 RETURNING id
 """
 _STORE = "UPDATE {table} SET status = %(status)s, body = %(body)s WHERE id = %(id)s"
@@ -248,6 +222,24 @@ def _of(statement: str, records: type[IdempotencyRecord], unique: tuple[str, ...
 def _fingerprint(body: Any) -> bytes:
     """Digest of a parsed JSON value. The order of keys and the white space between tokens do not count."""
     return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).digest()
+
+
+def _attempt(prepare: Callable[[], Prepared], act: Callable[[Prepared], Response]) -> Callable[[], Answer]:
+    """What answers with `act(prepare())`. A refusal of `prepare`, which runs now, is raised when the answer is wanted.
+
+    So a call with the same key that is under way is waited for, and if it takes effect, its answer is the one.
+    """
+    try:
+        ready = prepare()
+    except DomainError as error:
+        refusal = error
+    else:
+        return lambda: _answer(act(ready))
+
+    def refuse() -> Answer:
+        raise refusal
+
+    return refuse
 
 
 def _answer(response: Response) -> Answer:

@@ -1,7 +1,6 @@
 """The endpoints of area A. Each validates its input, calls one action and returns a body."""
 
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -25,7 +24,7 @@ from common.simulation.speed_header import SPEED
 from common.webhooks import feed
 from delivery import bodies
 from delivery.actions import deliveries, proofs, quotes, stops
-from delivery.api import examples, problems
+from delivery.api import examples
 from delivery.api.filters import DeliveryFilter, FeedQuery
 from delivery.api.serializers import (
     CancelSerializer,
@@ -84,7 +83,6 @@ _REQUEST_DELIVERY = KeyedEndpoint(
     invalid_key=InvalidIdempotencyKey,
     key_reused=IdempotencyKeyReused,
     call_in_progress=CallInProgress,
-    refusal_type=problems.CONTENT_TYPE,
 )
 
 _ESTIMATE = answer_header(
@@ -257,7 +255,6 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
             at=at,
             prepare=price,
             act=create,
-            refuse=partial(problems.refused, request.path),
         )
 
     @extend_schema(
@@ -451,24 +448,28 @@ class EventViewSet(IntegratorView, ViewSet):
     def list(self, request: Request) -> HttpResponse:
         """Read what webhooks carried.
 
-        The events of the last 30 days, the oldest first. For reconciliation after an outage.
+        The events of the last 30 days, or from a moment on, the oldest first. For reconciliation after an outage.
         """
         token = token_of(request)
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
-        scope = ["events", str(token.integrator_id), token.environment]
+        scope = ["events", str(token.integrator_id), token.environment, *query.sent]
+        selection = feed.Selection(query.form.cleaned_data["from"], query.form.cleaned_data["deliveryId"] or None)
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         try:
             text = feed.page(
                 endpoint=endpoint,
                 cursor=query.form.cleaned_data["after"],
+                selection=selection,
                 scope=scope,
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=bodies.moment,
             )
         except pagination.InvalidCursor as error:
-            raise InvalidCursor("Take nextCursor of the answer before, or begin without 'after'.") from error
+            raise InvalidCursor(
+                "Take nextCursor of the answer before, with the same deliveryId, or begin without 'after'."
+            ) from error
         return HttpResponse(text, content_type="application/json")
 
 

@@ -1,5 +1,6 @@
 """The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import prefetch_related_objects
@@ -21,10 +22,10 @@ from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from integration import bodies
 from integration.actions import orders, tracking
-from integration.api import problems
-from integration.api.filters import FeedQuery, OrderFilter
+from integration.api.filters import FeedQuery, OrderFilter, keys_of_orders
 from integration.api.serializers import (
     CancelSerializer,
+    CorrectionSerializer,
     LabelSerializer,
     LabelsSerializer,
     ManyOrders,
@@ -51,13 +52,15 @@ from integration.errors import (
     OrderCancelled,
     OrderForgotten,
     OrderNotFound,
+    OrderNotPending,
     SearchValueMissing,
     TooHeavy,
     TooManyLabels,
     TooManySimulations,
 )
-from integration.invoices.models import with_labels
-from integration.models import IdempotencyRecord, Order, WebhookEndpoint, WebhookEvent
+from integration.invoices.actions import Doubt
+from integration.invoices.models import with_details, with_labels
+from integration.models import IdempotencyRecord, Order, SearchCode, WebhookEndpoint, WebhookEvent
 from integration.papers import files
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
@@ -71,7 +74,7 @@ _ORDERS = {
     )
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
-_INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
+_INVALID_AFTER = "Use o nextCursor da resposta anterior, com o mesmo orderId, ou comece sem after."
 _PDF = {(200, "application/pdf"): Answer(FILE, "The labels.")}
 _ZPL = {(200, ZPL): Answer(FILE, "The labels.")}
 _LABELS = {**_PDF, (200, "text/plain"): Answer(str, "The labels.")}
@@ -121,14 +124,8 @@ class OrderViewSet(SellerViewSet):
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
         key, speed = self.key, self._speed(request)
-        context = {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
-        serializer = self.read_body(OrderSerializer(data=request.data, context=context))
+        serializer = self.read_body(OrderSerializer(data=request.data, context=self._context))
         payload, at = serializer.payload, clock.now()
-
-        def warn(reason: NoCoverage) -> None:
-            path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
-            values = (("reason", reason.code), ("about", str(reason)))
-            self.check_found([PayloadWarning(path, "no_freight", values=values)])
 
         def create(_nothing: None) -> Response:
             order = orders.create(
@@ -138,8 +135,8 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
-                on_doubts=lambda doubts: self.check_found([warning_of(each, "invoice", "key") for each in doubts]),
-                on_no_freight=warn,
+                on_doubts=self._warn_of_doubts,
+                on_no_freight=self._warn_of_no_freight,
             )
             return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
 
@@ -150,8 +147,49 @@ class OrderViewSet(SellerViewSet):
             at=at,
             prepare=lambda: None,
             act=create,
-            refuse=problems.refused,
         )
+
+    @extend_schema(
+        operation_id="correct-order",
+        request=CorrectionSerializer,
+        responses={200: Answer(bodies.OrderCorrected, "The order after the correction.")},
+    )
+    @raises(OrderNotFound, OrderNotPending, OrderForgotten)
+    def partial_update(self, request: Request, order_id: str) -> Response:
+        """Correct an order.
+
+        While it is `pending`. Each key that is sent replaces the one before as a whole, and the freight is computed
+        anew. Status, log and webhooks stay as they are. Print labels from before again.
+        """
+        key, found = self.key, Order.objects.select_related("company", "seller")
+        order = found.by_code(key.seller, key.environment, order_id)
+        context = {**self._context, "order": orders.NewOrder.of(order)}
+        serializer = self.read_body(CorrectionSerializer(data=request.data, context=context))
+        at = clock.now()
+        orders.correct(
+            order=order,
+            changes=serializer.changes,
+            by=self.actor,
+            at=at,
+            on_doubts=self._warn_of_doubts,
+            on_no_freight=self._warn_of_no_freight,
+        )
+        shown = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
+        return self.answer(bodies.OrderCorrected(success=True, data=shown["data"]))
+
+    @property
+    def _context(self) -> dict[str, Any]:
+        """What serializers of orders need."""
+        key = self.key
+        return {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
+
+    def _warn_of_doubts(self, doubts: Sequence[Doubt]) -> None:
+        self.check_found([warning_of(each, "invoice", "key") for each in doubts])
+
+    def _warn_of_no_freight(self, reason: NoCoverage) -> None:
+        path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
+        values = (("reason", reason.code), ("about", str(reason)))
+        self.check_found([PayloadWarning(path, "no_freight", values=values)])
 
     def _speed(self, request: Request) -> float | None:
         """How fast the simulated carrier is; None with a live key. Raises InvalidSandboxSpeed."""
@@ -327,16 +365,21 @@ class EventViewSet(SellerViewSet):
     def list(self, request: Request) -> HttpResponse:
         """Read what webhooks of orders carried.
 
-        The events of the last 30 days of the key's seller and environment, the oldest first.
+        The events of the last 30 days, or from a moment on, of the key's seller and environment, the oldest first.
         """
         key = self.key
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
+        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment)
+        values = query.form.cleaned_data["orderId"]
         try:
             text = feed.page(
                 endpoint=endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment),
                 cursor=query.form.cleaned_data["after"],
-                scope=["order events", str(key.seller_id), key.environment],
+                selection=feed.Selection(
+                    query.form.cleaned_data["from"], keys_of_orders(codes, values) if values else None
+                ),
+                scope=["order events", str(key.seller_id), key.environment, *query.sent],
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=utc,

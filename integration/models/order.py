@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pgtrigger
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, models
@@ -56,6 +57,15 @@ _FORGOTTEN = {
 MOVED = ["status", "promised_on", "delivered_at", "unrecorded_at"]
 # What `integration.carriers.actions.assign` writes.
 _ASSIGNED = ["carrier"]
+# What `integration.actions.orders.correct` writes of an order that waits for collection.
+CORRECTED = [
+    "service", "cost", "items", "stated_volumes", "receiver_name", "receiver_document", "receiver", "invoice_data",
+    "invoice_key", "freight_centavos", "freight_days",
+]  # fmt: skip  # a list of names
+_MAY_BE_CORRECTED = "OLD.status = 'pending' AND NEW.status = 'pending' AND OLD.forgotten_at IS NULL"
+_RECEIVER = ("receiver_name", "receiver_document", "receiver")
+# Those of them that no other trigger looks at, of the row before and after a change.
+_OLD, _NEW = (", ".join(f"{row}.{name}" for name in CORRECTED if name not in _RECEIVER) for row in ("OLD", "NEW"))
 
 
 _COMPACT = "UPPER(TRANSLATE(NORMALIZE(%(expressions)s, NFC), ' .-', ''))"
@@ -160,8 +170,8 @@ class OrderQuerySet(models.QuerySet["Order"]):
 class Order(models.Model):
     """A purchase to be shipped. The integer id is the shipping id, and the `order_id` of status logs.
 
-    A trigger refuses changes of all fields but the status and what is set with it, which only
-    `integration.actions.orders` writes, and the carrier.
+    Triggers refuse changes of all fields but the status and what is set with it, which only
+    `integration.actions.orders` writes, the carrier, and while it waits for collection what can be corrected.
     """
 
     seller = models.ForeignKey(
@@ -266,8 +276,13 @@ class Order(models.Model):
             unusual_phones("receiver__cellphone", name="order_unusual_cellphone"),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN]),
-            read_only_but_forgotten("order_forgotten", _FORGOTTEN),
+            pgtrigger.ReadOnly(name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN, *CORRECTED]),
+            pgtrigger.Protect(
+                name="order_corrected_while_pending",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(f"(({_OLD}) IS DISTINCT FROM ({_NEW}) AND NOT ({_MAY_BE_CORRECTED}))"),
+            ),
+            read_only_but_forgotten("order_forgotten", _FORGOTTEN, unless=dict.fromkeys(_RECEIVER, _MAY_BE_CORRECTED)),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]
 
@@ -375,6 +390,37 @@ class Order(models.Model):
         return parcels
 
 
+class Correction(models.Model):
+    """A correction of an order. Append-only: it stands beside the log, whose entries are events."""
+
+    order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="corrections")
+    # Dotted paths of the keys whose values are others, such as receiver.address.streetNumber.
+    fields = not_personal(ArrayField(models.CharField(max_length=LONGEST_CODE), verbose_name=_("corrected")))
+    corrected_at = models.DateTimeField(_("corrected at"))
+    corrected_by = personal(models.CharField(_("corrected by"), max_length=200))
+
+    class Meta:
+        verbose_name = _("correction")
+        verbose_name_plural = _("corrections")
+        ordering = ["id"]
+        triggers = [pgtrigger.Protect(name="correction_append_only", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return ", ".join(self.parts)
+
+    @property
+    def parts(self) -> list[str]:
+        """What was corrected, in the reader's language, each with the keys within it: Receiver (address.city)."""
+        inner: dict[str, list[str]] = {}
+        for path in self.fields:
+            part, _dot, rest = path.partition(".")
+            inner.setdefault(part, []).extend(filter(None, [rest]))
+        return [
+            f"{words.CORRECTED[part]} ({', '.join(keys)})" if keys else str(words.CORRECTED[part])
+            for part, keys in inner.items()
+        ]
+
+
 class StatusLog(models.Model):
     """One change of an order's status. Append-only: triggers refuse deletion, and updates but to forget its texts."""
 
@@ -435,6 +481,15 @@ class SearchCodeQuerySet(models.QuerySet["SearchCode"]):
         """Those that are exactly the text; if there are none, those that are alike. Executes a statement."""
         exact = self.filter(value=text)
         return exact if exact.exists() else self.alike(Value(text))
+
+    def any_named(self, texts: Collection[str]) -> Self:
+        """For each of the texts, those that `named` finds. Executes a statement."""
+        exact = {*self.filter(value__in=texts).values_list("value", flat=True)}
+        others = [compact_value(Value(text)) for text in texts if text not in exact]
+        if not others:
+            return self.filter(value__in=exact)
+        alike = self.alias(compact=compact_code("value"))
+        return alike.filter(Q(compact__in=others) | Q(value__in=exact)) if exact else alike.filter(compact__in=others)
 
 
 class SearchCode(models.Model):

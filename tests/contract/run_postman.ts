@@ -13,7 +13,7 @@ const SCENARIO = [
   ...["Quote a delivery", REQUEST, ACCEPT, "Set the driver's position", "Locate the driver", "Collect at A"],
   ...["Deliver at a drop-off", REQUEST, ACCEPT, "Collect at A", "Fail at a drop-off", "Return to A"],
   ...[REQUEST, "Let the offer expire now", REQUEST, "Change the contact or the instructions of a drop-off"],
-  ...["Cancel a delivery", "Create an order"],
+  ...["Cancel a delivery", "Create an order", "Correct an order"],
   ...["Print the label of an order", "Print the label of an order as PDF", "Print the label of an order as ZPL"],
   ...["Print the labels of several orders", "Print the labels of several orders as PDF", "Print the labels of several orders as ZPL"],
   ...["Open a manifest", "Read a manifest", "Print a manifest as PDF"],

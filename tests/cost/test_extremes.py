@@ -184,6 +184,7 @@ SHOWN: dict[str, tuple[str, dict[Place, Place | None]]] = {
         },
     ),
     "/api/integration/orders": ("/api/integration/orders/{orderId}", {(): ("data",)}),
+    "/api/integration/orders/{}": ("/api/integration/orders/{id}", {(): ("data",)}),
     "/api/deliveries/{}/dropoffs/B": (
         "/api/deliveries/{id}", {("contacts", "email"): None, (): ("orders", 0)},
     ),

@@ -119,9 +119,15 @@ class TestMeans:
         order(FIRST)
         order(SECOND)
 
-        note(value="150.00")
+        order(f"{CUT}-03", invoice={"key": access_key(9)})  # of another note
+        order("ENCOMENDA-72816-01")
+
+        invoice = note(value="150.00")
 
         assert links() == []
+        assert sorted(each.code for each in invoices.uncertain_orders(invoice)) == [FIRST, SECOND]
+        invoices.mark_void(invoice=invoice, text="x", by="maria", at=timezone.now())
+        assert invoices.uncertain_orders(invoice) == []
 
     @pytest.mark.parametrize("alike", [10, 11])
     def test_no_order_where_more_than_ten_begin_so(self, order, note, alike):

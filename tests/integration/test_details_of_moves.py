@@ -13,7 +13,7 @@ from integration.lifecycle import Reason, Status
 from integration.models import Company, StatusLog
 from tests.integration.factories import BY, create_order, load_tariff
 
-DAY = timedelta(days=1)
+DAY, MINUTE, TICK = timedelta(days=1), timedelta(minutes=1), timedelta(microseconds=1)
 
 
 @pytest.fixture
@@ -35,10 +35,11 @@ def moved(order, to, **values):
 class TestReport:
     @pytest.mark.parametrize("code", list(Reason))
     def test_has_a_reason_for_a_failure(self, order, code):
-        moved(order, Status.DELIVERY_FAILED, reason_code=code, reason="Portão azul", place="São Paulo")
+        reason, place = "ã" * 255, "õ" * 120
+        moved(order, Status.DELIVERY_FAILED, reason_code=code, reason=reason, place=place)
 
         entry = StatusLog.objects.latest("pk")
-        assert (entry.reason_code, entry.reason, entry.place) == (code, "Portão azul", "São Paulo")
+        assert (entry.reason_code, entry.reason, entry.place) == (code, reason, place)
         assert entry.occurred_at == entry.created_at
 
     @pytest.mark.parametrize(
@@ -47,7 +48,9 @@ class TestReport:
             (Status.DELIVERED, {"reason_code": "ABSENT"}, "code"),
             (Status.IN_TRANSIT, {"reason": "Chuva"}, "reason"),
             (Status.DELIVERY_FAILED, {"reason_code": "absent"}, "code"),
+            (Status.DELIVERY_FAILED, {"reason": "  "}, "code"),
             (Status.DELIVERY_FAILED, {"reason_code": "OTHER"}, "reason"),
+            (Status.DELIVERY_FAILED, {"reason_code": "OTHER", "reason": "a\0b"}, "reason"),
             (Status.DELIVERY_FAILED, {"reason_code": "OTHER", "reason": "  "}, "reason"),
             (Status.DELIVERY_FAILED, {"reason_code": "ABSENT", "reason": "x" * 256}, "reason"),
             (Status.DELIVERED, {"place": "x" * 121}, "place"),
@@ -81,6 +84,16 @@ class TestReport:
         refused = pytest.raises(InvalidStatusReport) if is_refused else nullcontext()
         with refused:
             moved(order, Status.DELIVERED, happened_at=second.replace(microsecond=microseconds))
+
+    @pytest.mark.parametrize(
+        ("ago", "is_refused"),
+        [(30 * DAY, False), (30 * DAY + TICK, True), (-2 * MINUTE, False), (-2 * MINUTE - TICK, True)],
+    )
+    def test_has_a_moment_of_30_days_by_a_clock_that_is_at_most_2_minutes_ahead(self, ago, is_refused):
+        at = timezone.now()
+
+        with pytest.raises(InvalidStatusReport) if is_refused else nullcontext():
+            orders.check_moment(at - ago, last=at - 31 * DAY, at=at)
 
     def test_has_no_moment_in_the_future_of_a_clock_that_is_ahead(self, order):
         at = timezone.now()

@@ -59,20 +59,27 @@ class TestForgettingWebhooks:
     def test_leaves_neither_the_words_of_a_reason_nor_answers(self, seller):
         endpoint = endpoints.first(WebhookEndpoint, owner=seller.pk, environment="live")
         WebhookEndpoint.objects.update(url="http://127.0.0.1:9/hook")
-        order, now = create_order(seller), timezone.now()
-        said = orders.Details(reason_code="OTHER", reason="Maria saiu", place="Rua Chile")
-        orders.move(order=order, to=Status.COLLECTED, by=BY, at=now)
-        orders.move(order=order, to=Status.DELIVERY_FAILED, by=BY, at=now, details=said)
-        event = endpoint.events.get(sequence=3)
-        event.attempts.create(number=1, at=now, milliseconds=1, status_code=400, response_start="Maria")
-        orders.move(order=order, to=Status.DELIVERED, by=BY, at=now)
+        now, said = timezone.now(), orders.Details(reason_code="OTHER", reason="Saiu", place="Rua Chile")
+        order, other = create_order(seller), create_order(seller, orderId="A-2", **receiver(document="11144477735"))
+        for each in (order, other):
+            orders.move(order=each, to=Status.COLLECTED, by=BY, at=now)
+            orders.move(order=each, to=Status.DELIVERY_FAILED, by=BY, at=now, details=said)
+            event = each.events.get(sequence=3)
+            event.attempts.create(number=1, at=now, milliseconds=1, status_code=400, response_start="Saiu")
+            orders.move(order=each, to=Status.DELIVERED, by=BY, at=now)
 
         forget(**MARIA)
 
-        event.refresh_from_db()
-        assert json.loads(event.body)["reason"] == {"code": "OTHER", "text": None, "place": None}
-        assert event.attempts.get().response_start == ""
-        assert json.loads(endpoint.events.get(sequence=1).body)["reason"] is None
+        kept = []
+        for each in (order, other):
+            event, entry = each.events.get(sequence=3), each.status_log.get(status="delivery_failed")
+            answer = event.attempts.get().response_start
+            kept.append((json.loads(event.body)["reason"], answer, entry.reason, entry.place))
+        assert kept == [
+            ({"code": "OTHER", "text": None, "place": None}, "", "", ""),
+            ({"code": "OTHER", "text": "Saiu", "place": "Rua Chile"}, "Saiu", "Saiu", "Rua Chile"),
+        ]
+        assert json.loads(endpoint.events.get(order=order, sequence=1).body)["reason"] is None
 
     def test_leaves_no_words_of_what_is_reported_later(self, seller):
         WebhookEndpoint.objects.create(seller=seller, environment="live", url="http://127.0.0.1:9/hook")
@@ -188,7 +195,8 @@ class TestForgettingOldInvoices:
     def invoice(self, seller):
         create_order(seller)
         invoice = send_invoice(seller, nfe_xml().encode())
-        Invoice.objects.update(received_at=datetime(2020, 3, 4, tzinfo=UTC), issuer_document="52998224725")
+        documents = {"issuer_document": "52998224725", "recipient_document": "11144477735"}
+        Invoice.objects.update(received_at=datetime(2020, 3, 4, tzinfo=UTC), **documents)
         return invoice
 
     @pytest.mark.parametrize(
@@ -208,13 +216,13 @@ class TestForgettingOldInvoices:
         assert forgetting_orders.kept_until(invoice) == until
         assert files == [nfe_xml().encode(), b"" if until < NEW_YEAR.day else nfe_xml().encode()]
 
-    def test_deletes_the_file_and_the_cpf_of_its_issuer(self, seller, invoice):
+    def test_deletes_the_file_and_the_cpfs_of_its_issuer_and_recipient(self, seller, invoice):
         for day in (2, 3):
             forgetting_orders.forget_old_invoices(at=datetime(2026, 1, day, tzinfo=UTC))
 
         invoice.refresh_from_db()
         assert invoice.forgotten_at == datetime(2026, 1, 2, tzinfo=UTC)
-        assert (bytes(invoice.raw), invoice.issuer_document) == (b"", "")
+        assert (bytes(invoice.raw), invoice.issuer_document, invoice.recipient_document) == (b"", "", "")
         assert (invoice.number, str(invoice.value), invoice.links.count()) == ("123", "150.50", 1)
         assert Seller.objects.get(pk=seller.pk).invoice_bytes == 0
         assert [finding.name for finding in find_broken(invariants.ALL)] == []

@@ -41,3 +41,12 @@ class TestTable:
     def test_says_why_a_cancellation_is_refused(self, end, reason):
         with pytest.raises(reason):
             lifecycle.move(end, Status.CANCELLED)
+
+
+class TestChoices:
+    def test_are_what_may_come_next_and_what_a_carrier_may_report_once_more(self):
+        again = {S.COLLECTED, S.IN_TRANSIT, S.OUT_FOR_DELIVERY, S.DELIVERY_FAILED}
+
+        assert {status: set(lifecycle.choices(status)) for status in Status} == {
+            status: {*TABLE[status], *({status} & again)} for status in Status
+        }

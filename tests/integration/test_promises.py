@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
+from django.utils import timezone
 
 from integration.freight.calculation import Parameters
 from integration.freight.models import _RANGES, FreightParameters
+from integration.invoices.models import InvoiceChange
 from integration.models import Company, Order, StatusLog
-from tests.integration.factories import create_order
+from tests.integration.factories import create_order, nfe_xml, send_invoice
 
 REFUSED = (ProgrammingError, IntegrityError)  # a trigger's refusal and a constraint's
 
@@ -38,6 +40,32 @@ class TestOrder:
         for name, value in changes.items():
             with pytest.raises(REFUSED), transaction.atomic():
                 Order.objects.update(**{name: value})
+
+    def test_cannot_be_deleted_although_nothing_is_about_it(self, seller):
+        order = Order.objects.create(
+            seller=seller, company=seller.companies.get(), items=[], receiver={}, cost=1, created_at=timezone.now()
+        )
+
+        with pytest.raises(REFUSED, match="Cannot delete rows"), transaction.atomic():
+            Order.objects.filter(pk=order.pk)._raw_delete("default")
+
+
+class TestInvoiceChange:
+    @pytest.fixture
+    def change(self, seller):
+        create_order(seller)
+        return send_invoice(seller, nfe_xml().encode()).changes.get()
+
+    def test_can_neither_be_changed_nor_deleted(self, change):
+        for act in (
+            lambda: InvoiceChange.objects.update(by="x"),
+            lambda: InvoiceChange.objects.update(text="x"),
+            lambda: InvoiceChange.objects.all()._raw_delete("default"),
+        ):
+            with pytest.raises(REFUSED), transaction.atomic():
+                act()
+
+        assert InvoiceChange.objects.get() == change
 
 
 class TestFreightParameters:

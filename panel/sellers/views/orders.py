@@ -113,7 +113,7 @@ class OrderPage(SellerView):
         return self.show(found, self.move_form(found))
 
     def found(self, key: int) -> Order:
-        rows = self.orders.select_related("company", "carrier").prefetch_related("status_log", _links())
+        rows = self.orders.select_related("company", "carrier").prefetch_related("status_log", "corrections", _links())
         return get_object_or_404(rows, pk=key)
 
     def move_form(self, order: Order, data: QueryDict | None = None) -> MoveForm | None:

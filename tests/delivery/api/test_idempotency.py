@@ -4,10 +4,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from delivery.models import Delivery, IdempotencyRecord, PickupPoint, WebhookEvent
+from delivery.models import Delivery, IdempotencyRecord, WebhookEvent
 from delivery.tasks import prune_idempotency_records
 from tests.delivery.api.calls import REQUEST, assert_nothing_written, assert_problem, changed
-from tests.factories import PickupPointFactory, TokenFactory, payload
+from tests.factories import TokenFactory, payload
+from tests.overlapping import overlap
 
 KEY = {"HTTP_IDEMPOTENCY_KEY": "order-1"}
 
@@ -95,27 +96,35 @@ class TestTheScopeOfAKey:
 
 @pytest.mark.django_db
 class TestARefusal:
-    def test_of_an_unlinked_pickup_is_replayed(self, api):
-        pickup = PickupPoint.objects.get()
-        PickupPoint.objects.update(active=False)
-        first = assert_problem(api.post(REQUEST, payload(), **KEY), 404, "pickup_not_linked")
-        PickupPointFactory.create(integrator=pickup.integrator)
-
-        second = api.post(REQUEST, payload(), **KEY)
-
-        assert assert_problem(second, 404, "pickup_not_linked") == first
-        assert second["Idempotency-Replayed"] == "true"
+    @pytest.mark.parametrize(
+        ("change", "wrong", "status", "code"),
+        [
+            ({}, changed("#/pickup/address/latitude", -23.7), 404, "pickup_not_linked"),
+            ({}, changed("#/vehicleType", "CAR"), 400, "price_unavailable"),
+            ({}, changed("#/dropoffs", []), 422, "invalid_payload"),
+            ({"HTTP_QUOTE_ID": "wrong"}, payload(), 422, "quote_mismatch"),
+        ],
+    )
+    def test_is_not_kept_so_that_the_corrected_call_may_have_the_same_key(self, api, change, wrong, status, code):
+        first, again = (assert_problem(api.post(REQUEST, wrong, **KEY, **change), status, code) for _time in range(2))
+        assert first == again
         assert_nothing_written()
 
-    def test_of_a_wrong_quote_id_is_not_stored(self, api):
-        assert_problem(api.post(REQUEST, payload(), **KEY, HTTP_QUOTE_ID="wrong"), 422, "quote_mismatch")
+        corrected = api.post(REQUEST, payload(), **KEY)
 
-        assert api.post(REQUEST, payload(), **KEY).status_code == 201
+        assert corrected.status_code == 201
+        assert "Idempotency-Replayed" not in corrected
+        assert api.post(REQUEST, payload(), **KEY).content == corrected.content
+        assert Delivery.objects.count() == 1
 
-    def test_of_an_invalid_body_is_not_stored(self, api):
-        assert_problem(api.post(REQUEST, changed("#/dropoffs", []), **KEY), 422, "invalid_payload")
+    def test_that_the_previous_version_kept_is_not_replayed(self, api):
+        api.post(REQUEST, payload(stops=1), **KEY)
+        IdempotencyRecord.objects.update(status=404, body="{}")
 
-        assert api.post(REQUEST, payload(), **KEY).status_code == 201
+        made = api.post(REQUEST, payload(), **KEY)
+
+        assert (made.status_code, "Idempotency-Replayed" in made) == (201, False)
+        assert api.post(REQUEST, payload(), **KEY).content == made.content
 
     def test_by_an_unexpected_error_is_not_stored(self, api, monkeypatch):
         api.raise_request_exception = False
@@ -149,6 +158,18 @@ class TestConcurrentRequests:
         problem = assert_problem(waiting, 409, "call_in_progress")
         assert problem["retryable"] is True
         assert waiting["Retry-After"] == "5"
+        assert Delivery.objects.count() == 1
+
+    def test_that_are_refused_while_the_first_is_made_get_its_answer(self, token, api, client_of):
+        api.get("/api/info-delivery/x")  # as above
+        again = client_of(token)
+
+        first, second = overlap(
+            lambda: api.post(REQUEST, payload(), **KEY),
+            lambda: again.post(REQUEST, payload(), **KEY, HTTP_QUOTE_ID="wrong"),
+        )
+
+        assert (first.status_code, second.status_code, second.content) == (201, 201, first.content)
         assert Delivery.objects.count() == 1
 
     def test_whose_answer_was_lost_after_the_commit_are_answered_again(self, api, monkeypatch):

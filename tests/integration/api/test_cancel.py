@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from integration.actions import orders
 from integration.lifecycle import Status
-from integration.models import StatusLog
+from integration.models import ApiKey, StatusLog
 from tests.integration.factories import BY, create_order
 
 URL = "/api/integration/orders/cancel"
@@ -19,7 +19,9 @@ class TestCancel:
 
         assert response.status_code == 200
         assert response.json() == {"success": True, "message": "Objeto cancelado com sucesso"}
-        assert [*StatusLog.objects.values_list("status", "via_api")] == [("pending", True), ("cancelled", True)]
+        first, last = StatusLog.objects.all()
+        assert [(each.status, each.via_api) for each in (first, last)] == [("pending", True), ("cancelled", True)]
+        assert (first.by, last.by) == (BY, f"key {ApiKey.objects.get().hint}")
 
     @pytest.mark.parametrize("end", [Status.DELIVERED, Status.CANCELLED])
     def test_is_refused_at_the_end(self, api, seller, end):

@@ -90,20 +90,21 @@ class TestReport:
         assert (failed.reason_code, failed.reason) == ("OTHER", "Greve")
 
     def test_of_a_second_attempt_or_place_is_another_entry(self, carrier, order):
-        call(carrier[1], event())
+        call(carrier[1], event(place="Campinas/SP"))
 
         response = call(
             carrier[1],
             event(eventId="ev-2", status="in_transit", place="São Paulo/SP"),
-            event(eventId="ev-3", status="in_transit", place="Feira de Santana/BA"),
-            event(eventId="ev-4", status="delivery_failed", code="ABSENT"),
-            event(eventId="ev-5", status="delivery_failed", code="ADDRESS_NOT_FOUND"),
-            event(eventId="ev-6", status="delivery_failed", code="ADDRESS_NOT_FOUND"),
+            event(eventId="ev-3", status="in_transit", place="Campinas/SP"),  # where it was collected
+            event(eventId="ev-4", status="in_transit"),
+            event(eventId="ev-5", status="delivery_failed", code="ABSENT"),
+            event(eventId="ev-6", status="delivery_failed", code="ADDRESS_NOT_FOUND", reason="Sem número"),
+            event(eventId="ev-7", status="delivery_failed", code="ADDRESS_NOT_FOUND"),
         )
 
-        assert codes(response) == ["moved"] * 4 + ["already"]
+        assert codes(response) == ["moved", "moved", "already", "moved", "moved", "already"]
         said = [entry.place or entry.reason_code for entry in order.status_log.all()[2:]]
-        assert said == ["São Paulo/SP", "Feira de Santana/BA", "ABSENT", "ADDRESS_NOT_FOUND"]
+        assert said == ["São Paulo/SP", "Campinas/SP", "ABSENT", "ADDRESS_NOT_FOUND"]
 
     def test_of_a_failure_or_return_has_a_code_whatever_the_status_is(self, carrier, order):
         call(carrier[1], event(status="in_transit"))
@@ -121,16 +122,21 @@ class TestReport:
         assert (last.reason_code, last.reason) == ("OTHER", "Greve")
 
     def test_under_a_used_id_that_says_something_else_is_refused(self, carrier, order):
-        call(carrier[1], event(), event(eventId="ev-2", status="delivery_failed", code="ABSENT"))
+        moment = timezone.now()
+        said = {"eventId": "ev-2", "status": "delivery_failed", "code": "ABSENT", "occurredAt": moment.isoformat()}
+        call(carrier[1], event(occurredAt=moment.isoformat()), event(**said))
 
         response = call(
             carrier[1],
-            event(eventId="ev-2", status="delivery_failed", code="CLOSED"),
-            event(eventId="ev-2", status="delivery_failed", code="ABSENT", place="Salvador/BA"),
-            event(eventId="ev-2", status="delivery_failed", code="ABSENT"),
+            event(**said | {"code": "CLOSED"}),
+            event(**said, reason="Chuva"),
+            event(**said, place="Salvador/BA"),
+            event(**said | {"occurredAt": (moment + timedelta(microseconds=1)).isoformat()}),
+            event(**said | {"occurredAt": None}),
+            event(**said | {"occurredAt": timezone.localtime(moment).isoformat()}),
         )
 
-        assert codes(response) == ["event_id_reused", "event_id_reused", "moved"]
+        assert codes(response) == ["event_id_reused"] * 5 + ["moved"]
 
     def test_is_answered_alike_when_it_is_sent_again(self, carrier, order):
         first, second = call(carrier[1], event()), call(carrier[1], event())

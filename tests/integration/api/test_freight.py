@@ -84,6 +84,12 @@ class TestQuote:
 
         assert amounts == [7777, 8888]
 
+    def test_is_by_the_rates_and_the_default_parameters_if_nobody_has_set_any(self, api):
+        expected = api.post(URL, body()).json()
+        FreightParameters.objects.all().delete()
+
+        assert api.post(URL, body()).json() == expected
+
     def test_takes_a_state_from_the_remote_ones(self, api):
         FreightParameters.objects.update(remote_states=["BA"])
 

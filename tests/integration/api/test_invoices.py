@@ -2,6 +2,7 @@ from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from common.accounts import Environment
@@ -73,6 +74,18 @@ class TestUpload:
         assert "Rota-Warnings" not in response
         assert (Invoice.objects.count(), linked()) == (1, ["A-1"])
 
+    @pytest.mark.parametrize("fields", [[], ["xml"], ["nfe", "nfe"]])
+    def test_needs_exactly_one_file_in_its_field(self, api, seller, fields):
+        create_order(seller)
+        files = [SimpleUploadedFile("nota.xml", nfe_xml().encode()) for _field in fields]
+
+        response = api.post(
+            "/api/integration/invoices/marketplace", {**dict.fromkeys(fields, files), "other": "x"}, format="multipart"
+        )
+
+        assert (response.status_code, response.json()["code"]) == (422, "invoice_missing")
+        assert not Invoice.objects.exists()
+
     def test_of_a_file_that_another_seller_has_sent_keeps_a_copy_of_their_own(self, seller, other_seller):
         first, second = (send_invoice(each, nfe_xml().encode()) for each in (seller, other_seller))
 
@@ -91,11 +104,15 @@ class TestUpload:
         create_order(seller, orderId="A-2")
         assert linked() == ["A-2", "B-1"]
 
-    def test_of_a_stored_note_with_another_value_warns_that_the_first_counts(self, api, seller):
+    @pytest.mark.parametrize(
+        ("written", "sent"),
+        [("150.50", "99.00"), ("<nNF>123", "<nNF>124"), ("<serie>1", "<serie>2"), ("2026-11-20T10", "2026-11-20T11")],
+    )
+    def test_of_a_stored_note_that_says_something_else_warns_that_the_first_counts(self, api, seller, written, sent):
         create_order(seller)
         upload(api, nfe_xml().encode())
 
-        response = upload(api, nfe_xml(value="99.00").encode())
+        response = upload(api, nfe_xml().replace(written, sent).encode())
 
         assert (response.status_code, codes_of(response)) == (200, ["other_invoice_stored"])
         assert response["Rota-Warnings"] == '"#/nfe";code=other_invoice_stored'
@@ -194,12 +211,13 @@ class TestStanding:
     def test_leaves_codes_that_are_the_orders_own_or_of_another_note(self, api, seller):
         own = create_order(seller, orderId="B-1", invoice={"key": ACCESS_KEY, "number": "123"})
         shared = create_order(seller, orderId="C-1")
-        upload(api, nfe_xml(items=("B-1", "C-1")).encode())
+        alone = create_order(seller, orderId="D-1")  # of which no other note has the number
+        upload(api, nfe_xml(items=("B-1", "C-1", "D-1")).encode())
         upload(api, nfe_xml(key=access_key(2), items=("C-1",)).encode())
 
         upload(api, cancellation_file().encode())
 
-        kept = SearchCode.objects.filter(kind__startswith="invoice", order__in=[own, shared])
+        kept = SearchCode.objects.filter(kind__startswith="invoice", order__in=[own, shared, alone])
         assert sorted(kept.values_list("order__code", "value")) == [
             ("B-1", "123"), ("B-1", ACCESS_KEY), ("C-1", "123"), ("C-1", access_key(2)),
         ]  # fmt: skip  # a table
@@ -236,6 +254,15 @@ class TestStanding:
             send_invoice(seller, raw.encode())
 
         assert linked() == ["A-1", "A-1"]
+
+    def test_of_a_test_cancellation_is_that_of_the_note_of_the_sandbox_alone(self, seller):
+        create_order(seller, Environment.SANDBOX)
+        for environment in Environment:
+            send_invoice(seller, nfe_xml().encode(), environment=environment)
+
+        send_invoice(seller, cancellation_file(environment="2").encode(), environment=Environment.SANDBOX)
+
+        assert dict(Invoice.objects.values_list("environment", "is_void")) == {"live": False, "sandbox": True}
 
     @pytest.mark.parametrize(
         ("environment", "doubts"), [(Environment.LIVE, ["test_invoice"]), (Environment.SANDBOX, [])]
@@ -315,6 +342,11 @@ class TestWarnings:
 
         assert codes_of(upload(api, nfe_xml(items=("A-1", "C-1", "D-1")).encode())) == doubts
 
+    def test_of_a_return_say_nothing_of_the_key_that_its_order_names(self, api):
+        response = upload(api, nfe_xml(items=("K-1",), ide="<finNFe>4</finNFe>").encode())
+
+        assert (codes_of(response), linked()) == (["return_invoice"], ["K-1"])
+
     def test_find_the_order_of_a_cut_reference(self, api, seller):
         create_order(seller, orderId=LONG, orderCost="150.50", invoice={"value": 1})
 
@@ -386,13 +418,18 @@ class TestVoidInvoices:
     def test_are_not_linked_to_orders_that_come_later(self, seller):
         send_invoice(seller, nfe_xml(items=("A-1", LONG[:15]), status="110").encode())
 
-        for changes in ({}, {"orderId": LONG}, {"orderId": "A-3", "invoice": {"key": ACCESS_KEY}}):
+        for changes in (
+            {},
+            {"orderId": LONG, "orderCost": "150.5"},
+            {"orderId": "A-3", "invoice": {"key": ACCESS_KEY}},
+        ):
             create_order(seller, **changes)
 
         assert linked() == []
 
     def test_are_linked_by_nobody(self, seller):
-        order, invoice = create_order(seller), send_invoice(seller, nfe_xml(status="301").encode())
+        order, invoice = create_order(seller), send_invoice(seller, nfe_xml(items=("X",)).encode())
+        send_invoice(seller, nfe_xml(items=("X",), status="301").encode())  # after it was read
 
         with pytest.raises(VoidInvoice):
             invoices.link_by_hand(invoice=invoice, order=order, by="maria", at=timezone.now())
@@ -479,11 +516,15 @@ class TestLinks:
 
         assert linked() == ["ENC 12CZYP.x"]
 
-    def test_none_of_two_orders_that_are_alike(self, seller):
-        for code in ("1-23", "12-3"):
-            create_order(seller, orderId=code)
+    def test_none_of_two_orders_that_are_alike_until_one_is_linked_by_hand_or_is_the_same(self, seller):
+        alike = [create_order(seller, orderId=code) for code in ("1-23", "12-3")]
+        invoice = send_invoice(seller, nfe_xml(items=("123",)).encode())
+        assert linked(invoice) == []
 
-        assert linked(send_invoice(seller, nfe_xml(items=("123",)).encode())) == []
+        invoices.link_by_hand(invoice=invoice, order=alike[0], by="maria", at=timezone.now())
+        create_order(seller, orderId="123")
+
+        assert linked(invoice) == ["1-23", "123"]
 
     def test_the_exact_order_rather_than_one_that_is_alike_whichever_comes_first(self, seller):
         create_order(seller, orderId="1-23")
@@ -509,7 +550,9 @@ class TestLinks:
 
         assert linked() == []
 
-    @pytest.mark.parametrize("key", [f"NFe{ACCESS_KEY}", f" nfe{ACCESS_KEY} ", " ".join(ACCESS_KEY)])
+    @pytest.mark.parametrize(
+        "key", [f"NFe{ACCESS_KEY}", f" nfe{ACCESS_KEY} ", f"DCe{ACCESS_KEY}", " ".join(ACCESS_KEY)]
+    )
     def test_an_order_that_writes_the_key_in_another_form(self, seller, key):
         create_order(seller, invoice={"key": key})
 

@@ -6,7 +6,16 @@ from common.api.views import HELP_LINK
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import Order
-from tests.integration.factories import ACCESS_KEY, BY, COMPANY, create_order, nfe_xml, order_body, send_invoice
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    COMPANY,
+    OTHER_COMPANY,
+    create_order,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
 
 URL = "/api/integration/orders"
 
@@ -109,9 +118,11 @@ class TestOrderDetail:
             assert response.json() == {"success": False, "message": "Objeto não encontrado", "code": "order_not_found"}
             assert response["Link"] == HELP_LINK
 
-    def test_is_that_of_the_only_order_whose_id_is_alike(self, api, seller):
+    def test_is_that_of_the_only_order_whose_id_is_alike(self, api, seller, other_seller):
         create_order(seller)
         create_order(seller, "sandbox", orderId="A1")
+        create_order(other_seller, orderId="A1", company_document=OTHER_COMPANY)
+        create_order(seller, orderId="B-1", trackingCode="A 1")
 
         assert [get(api, code).json()["data"]["orderId"] for code in ("A-1", "a-1", "A 1", "A1")] == ["A-1"] * 4
         create_order(seller, orderId="a.1")

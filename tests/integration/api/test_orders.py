@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from integration import tracking_codes
-from integration.models import Order, StatusLog
+from integration.models import ApiKey, Order, StatusLog
 from tests.integration.factories import OTHER_COMPANY, order_body, order_with
 
 URL = "/api/integration/orders"
@@ -24,6 +24,7 @@ class TestCreate:
         assert order.invoice_data is not None
         assert order.invoice_data.keys() == order_body()["invoice"].keys()
         assert (entry.status, entry.via_api, entry.company.document) == ("pending", True, "11222333000181")
+        assert order.created_by == entry.by == f"key {ApiKey.objects.get().hint}"
 
     @pytest.mark.parametrize("tracking_code", [None, ""])
     def test_generates_a_tracking_code(self, api, tracking_code):

@@ -4,10 +4,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from rest_framework.test import APIClient
 
+from common.accounts import Environment
 from integration.actions import orders
 from integration.models import Company, Order, SearchCode
-from tests.integration.factories import BY, COMPANY, SellerFactory, create_order
+from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, SellerFactory, create_order, key_of
 from tests.tables import renew
 
 URL = "/api/integration/orders"
@@ -88,6 +90,17 @@ class TestOrdersList:
         assert [*codes(first), *codes(second), *codes(third)] == expected
         assert third.json()["nextCursor"] is None
 
+    def test_is_not_read_on_by_the_cursor_of_another(self, api, seller, other_seller, seller_client, made):
+        made("1", "2")
+        cursor = api.get(URL, {"limit": "1"}).json()["nextCursor"]
+        of_sandbox = APIClient(HTTP_AUTHORIZATION=f"Basic {key_of(seller, Environment.SANDBOX)}")
+
+        for client, path, query in (
+            (seller_client(other_seller), URL, {}), (of_sandbox, URL, {}), (api, URL, {"status": "pending"}),
+            (api, "/api/integration/manifests", {}),
+        ):  # fmt: skip  # a table
+            assert_refused(client.get(path, {**query, "cursor": cursor}), "cursor")
+
     def test_takes_three_queries_for_any_number(self, api, made, django_assert_num_queries):
         made("1", "2", "3")
         api.get(URL)
@@ -104,8 +117,10 @@ class TestFilters:
         assert codes(api.get(URL, {"orderId": code})) == [code]
         assert codes(api.get(URL, {"orderId": code[:-1]})) == []
 
-    def test_an_order_id_that_is_none_finds_those_that_are_alike(self, api, made):
+    def test_an_order_id_that_is_none_finds_those_that_are_alike(self, api, made, other_seller):
         made("A-1", "A.1", "B-1")
+        made("a 1", environment=Environment.SANDBOX)
+        made("a 1", of=other_seller, company_document=OTHER_COMPANY)
 
         assert codes(api.get(URL, {"orderId": "A-1"})) == ["A-1"]
         assert codes(api.get(URL, {"orderId": "a 1"})) == ["A.1", "A-1"]
@@ -120,7 +135,8 @@ class TestFilters:
             == codes(api.get(URL, {"trackingCode": "track1"}))
             == ["A-1"]
         )
-        assert codes(api.get(URL, {"trackingCode": "TRACK"})) == []
+        assert [codes(api.get(URL, {"trackingCode": each})) for each in ("TRACK", "A-1")] == [[], []]
+        assert codes(api.get(URL, {"orderId": "TRACK-1"})) == []
 
     def test_a_status_is_that_of_now(self, api, made):
         made("A-1", "A-2")

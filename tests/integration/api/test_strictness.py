@@ -102,6 +102,12 @@ class TestAnOrder:
         assert response["Preference-Applied"] == "handling=strict"
         assert not Order.objects.exists()
 
+    @pytest.mark.parametrize(("weight", "status"), [("1.5", 201), ("1.500001", 422)])
+    def test_is_within_the_maximum_weight_of_the_tariff(self, api, tariff, weight, status):
+        FreightParameters.objects.update(max_weight_g=1500)
+
+        assert api.post(ORDERS, order_with("items.0.dimensions", f"10x20x30,{weight}"), **STRICT).status_code == status
+
     def test_with_two_doubts_about_one_value_is_told_both(self, api):
         response = api.post(ORDERS, order_with("items.0.dimensions", "0x20x30,31"), **STRICT)
 

@@ -44,8 +44,11 @@ class TestTracking:
     @pytest.mark.parametrize("value", ["529.982.247-25", "52998224725"])
     def test_finds_by_the_receivers_document(self, api, seller, value):
         create_order(seller)
+        create_order(seller, orderId="A-2", receiver={**order_body()["receiver"], "document": "11144477735"})
 
         assert look_up(api, value, "document").json()["success"] is True
+        assert look_up(api, value, "document", document=CPF).json()["success"] is True
+        assert look_up(api, value, "document", document="11144477735").json() == NOT_FOUND
         assert look_up(api, value).json() == NOT_FOUND
 
     def test_finds_no_orders_without_a_document_by_a_mask_alone(self, api, seller):
@@ -89,8 +92,12 @@ class TestTracking:
     def test_filters_by_the_document_too(self, api, seller):
         create_order(seller)
 
+        create_order(seller, orderId="A-2", receiver={**order_body()["receiver"], "document": ""})
+
         assert look_up(api, "A-1", document="529.982.247-25").json()["success"] is True
         assert look_up(api, "A-1", document="11144477735").json() == NOT_FOUND
+        assert look_up(api, "A-2", document="").json()["success"] is True
+        assert look_up(api, "A-2", document="-").json() == NOT_FOUND
 
     def test_does_not_know_another_sellers_order(self, api, other_seller):
         create_order(other_seller, company_document=OTHER_COMPANY)

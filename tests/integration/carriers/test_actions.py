@@ -84,6 +84,15 @@ class TestAssign:
         assert (taken, order.carrier) == ([[order], []], None)
         assert [row.carrier for row in order.assignments.all()] == [carrier, None]
 
+    def test_may_be_to_an_active_carrier_or_its_own(self, seller, carrier):
+        order, (active, _key) = create_order(seller), make_carrier("Loggi")
+        make_carrier("Total")
+        assign(carrier, order)
+        Carrier.objects.exclude(pk=active.pk).update(active=False)
+        order.refresh_from_db()
+
+        assert [*order.possible_carriers] == [carrier, active]
+
     def test_refuses_an_inactive_carrier(self, seller, carrier):
         order = create_order(seller)
         carrier.active = False

@@ -230,7 +230,7 @@ class TestRepetition:
 
     def test_without_a_moment_is_another_one_an_hour_after_it_was_reported(self, order):
         at, outcomes = order.created_at + 3 * HOUR, []  # the first one long after it happened
-        for event_id, minutes in (("1", 0), ("2", 59), ("3", 61), ("4", 119), ("5", 125)):
+        for event_id, minutes in (("1", 0), ("2", 59), ("3", 60), ("4", 119), ("5", 120)):
             happened_at = order.created_at if event_id == "1" else None
             outcomes += movements.record(
                 [event("AB 12-3", Status.IN_TRANSIT, event_id, happened_at=happened_at)],

@@ -5,10 +5,13 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from integration.errors import OrderNotFound
 from integration.invoices import actions as invoices
 from integration.invoices.models import Invoice, InvoiceChange, InvoiceLink
+from integration.models import SearchCode
 from tests.integration.factories import (
     ACCESS_KEY,
+    COMPANY,
     OTHER_COMPANY,
     access_key,
     create_order,
@@ -36,8 +39,8 @@ def post(api, what, body, url=URL):
 
 class TestLink:
     def test_answers_with_the_orders_and_keeps_who_made_it(self, api, order, invoice):
-        for _again in range(2):
-            response = post(api, "link", {"orderId": "A-1"})
+        for url in (URL, URL.replace(ACCESS_KEY, f"NFe{ACCESS_KEY}")):  # and again
+            response = post(api, "link", {"orderId": "A-1"}, url)
 
             assert response.status_code == 200
             assert (response.json()["data"]["orders"], response.json()["data"]["linked"]) == (["A-1"], True)
@@ -74,16 +77,21 @@ class TestLink:
 
 
 class TestUnlink:
-    def test_keeps_who_and_why(self, api, order, invoice):
-        post(api, "link", {"orderId": "A-1"})
+    def test_is_of_one_order_and_keeps_who_and_why(self, api, seller, order, invoice):
+        create_order(seller, orderId="A-2")
+        for code in ("A-1", "A-2"):
+            post(api, "link", {"orderId": code})
 
         for _again in range(2):
             response = post(api, "unlink", {"orderId": "A-1", "reason": "Outro pedido"})
 
             assert response.status_code == 200
-            assert (response.json()["data"]["orders"], response.json()["data"]["linked"]) == ([], False)
-        _linked, change = InvoiceChange.objects.all()
+            assert (response.json()["data"]["orders"], response.json()["data"]["linked"]) == (["A-2"], True)
+        *linked, change = InvoiceChange.objects.all()
+        assert [each.kind for each in linked] == ["linked"] * 2
         assert (change.kind, change.reason, change.text, change.order) == ("unlinked", "by_hand", "Outro pedido", order)
+        found = SearchCode.objects.filter(value=ACCESS_KEY).values_list("order__code", flat=True)
+        assert [*found] == ["A-2"]
 
     def test_is_not_undone_by_the_same_file(self, api, order):
         raw = nfe_xml().encode()
@@ -105,17 +113,48 @@ class TestUploadForAnOrder:
 
         assert [*InvoiceLink.objects.values_list("order", "reason")] == [(order.pk, "by_hand")]
 
+    @pytest.mark.parametrize(
+        ("note", "links"),
+        [
+            ({"items": ("A-1",)}, [("A-1", "reference")]),
+            ({"items": ("",)}, [("A-2", "by_hand")]),
+            ({"items": ("X",), "status": "101"}, []),
+        ],
+    )
+    def test_links_what_it_names_instead_and_a_void_one_to_nothing(self, seller, order, note, links):
+        invoices.receive(
+            seller=seller, environment="live", raw=nfe_xml(**note).encode(), by="maria", at=timezone.now(),
+            order=create_order(seller, orderId="A-2"),
+        )  # fmt: skip  # arguments
+
+        assert [*InvoiceLink.objects.values_list("order__code", "reason")] == links
+
+    def test_of_another_seller_or_environment_is_refused(self, seller, other_seller):
+        for foreign in (
+            create_order(other_seller, company_document=OTHER_COMPANY),
+            create_order(seller, "sandbox"),
+        ):
+            with pytest.raises(OrderNotFound):
+                invoices.receive(
+                    seller=seller, environment="live", raw=nfe_xml().encode(), by="maria", at=timezone.now(),
+                    order=foreign,
+                )  # fmt: skip  # arguments
+
+        assert not Invoice.objects.exists()
+
 
 class TestMarkVoid:
     def test_removes_the_links_and_keeps_why(self, order):
         invoice = send_invoice(order.seller, nfe_xml().encode())
+        other = send_invoice(order.seller, nfe_xml(key=access_key(2)).encode())
+        stale = Invoice.objects.get(pk=invoice.pk)
 
-        for _again in range(2):
-            invoices.mark_void(invoice=invoice, text="Cancelada no portal", by="maria", at=timezone.now())
+        for each in (invoice, Invoice.objects.get(pk=invoice.pk), stale):
+            invoices.mark_void(invoice=each, text="Cancelada no portal", by="maria", at=timezone.now())
 
-        assert Invoice.objects.get().status == "void"
-        assert InvoiceLink.objects.count() == 0
-        changes = InvoiceChange.objects.values_list("kind", "reason", "text")
+        assert [each.status for each in Invoice.objects.order_by("pk")] == ["void", "valid"]
+        assert InvoiceLink.objects.get().invoice == other
+        changes = invoice.changes.values_list("kind", "reason", "text")
         assert [*changes] == [
             ("linked", "reference", ""), ("unlinked", "by_hand", "Cancelada no portal"),
             ("marked_void", "by_hand", "Cancelada no portal"),
@@ -142,3 +181,23 @@ class TestValueOfOrders:
             send_invoice(seller, nfe_xml(key=access_key(2), items=[other]).encode())
 
         assert invoice.value_of_orders == (None if value is None else Decimal(value))
+
+
+class TestDiffers:
+    @pytest.mark.parametrize(
+        ("cost", "value", "differs"),
+        [
+            ("150.5049", "150.50", False), ("150.505", "150.50", True), ("150.505", "150.51", False),
+            ("150.50", "", False),
+        ],
+    )  # fmt: skip  # a table
+    def test_is_whether_the_value_is_not_that_of_its_order_to_the_centavo(self, seller, cost, value, differs):
+        create_order(seller, orderCost=cost)
+
+        assert send_invoice(seller, nfe_xml(value=value).encode()).differs is differs
+
+
+class TestIssuer:
+    @pytest.mark.parametrize(("issuer", "is_foreign"), [(COMPANY, False), (OTHER_COMPANY, True), ("", False)])
+    def test_is_foreign_if_it_is_known_and_none_of_the_companies(self, issuer, is_foreign):
+        assert Invoice(issuer_document=issuer).is_foreign({COMPANY, "52998224725"}) is is_foreign

@@ -70,20 +70,6 @@ HOSTILE = {
     "short key": nfe_xml(key="123").encode(),
     "another namespace": nfe_xml().replace("portalfiscal", "elsewhere").encode(),
     "another root": nfe_xml().replace("nfeProc", "nfes").encode(),
-    "21 notes": "".join(
-        [
-            '<enviNFe xmlns="http://www.portalfiscal.inf.br/nfe">',
-            *("<NFe><infNFe/></NFe>" for _each in range(21)),
-            "</enviNFe>",
-        ]
-    ).encode(),
-    "21 cancellations": "".join(
-        [
-            '<retEnvEvento xmlns="http://www.portalfiscal.inf.br/nfe">',
-            *(cancellation(access_key(number)) for number in range(21)),
-            "</retEnvEvento>",
-        ]
-    ).encode(),
     "no invoice": b'<nfeProc xmlns="http://www.portalfiscal.inf.br/nfe"/>',
     "value": nfe_xml().replace("150.50", "NaN").encode(),
     "full-width number": nfe_xml().replace("<nNF>123", "<nNF>１２３").encode(),
@@ -293,6 +279,8 @@ class TestStanding:
     def test_has_the_recipient(self):
         assert nfe.read(nfe_xml(recipient="52998224725").encode()).recipient_document == "52998224725"
         assert nfe.read(nfe_xml(recipient="estrangeiro").encode()).recipient_document == ""
+        of_company = nfe_xml().replace("<det ", "<dest><CNPJ>12ABC34501DE35</CNPJ></dest><det ", 1)
+        assert nfe.read(of_company.encode()).recipient_document == "12ABC34501DE35"  # pragma: allowlist secret
 
 
 OLD_CANCELLATION = (
@@ -380,6 +368,11 @@ class TestFile:
         raw = one.replace("</nfeProc>", f"{''.join(PARTS.findall(other))}</nfeProc>").encode()
 
         assert [nfe.read(raw, access_key=access_key(number)).value for number in (1, 2, 3)] == [1, 2, 1]
+
+    def test_has_a_note_once_that_stands_in_it_twice(self):
+        raw = nfe_xml().replace("</nfeProc>", f"{PARTS.findall(nfe_xml())[0]}</nfeProc>").encode()
+
+        assert [note.access_key for note in nfe.read_file(raw).notes] == [ACCESS_KEY]
 
     def test_may_be_dces(self):
         key, other = (f"{ACCESS_KEY[:20]}99{ACCESS_KEY[22:-1]}{digit}" for digit in (7, 8))
@@ -640,6 +633,22 @@ class TestLimit:
         assert len(nfe.read(nfe_xml(items=items[:1000]).encode()).references) == 1000
         with pytest.raises(InvalidInvoice, match="mais de 1000 itens"):
             nfe.read(nfe_xml(items=items).encode())
+
+    @pytest.mark.parametrize("root", ["enviNFe", "retEnvEvento"])
+    def test_of_notes_or_cancellations_is_20(self, root):
+        def several(count):
+            keys = [access_key(number) for number in range(count)]
+            inside = {
+                "enviNFe": ["".join(PARTS.findall(nfe_xml(key=key))) for key in keys],
+                "retEnvEvento": [cancellation(key) for key in keys],
+            }
+            return f'<{root} xmlns="{NAMESPACE}">{"".join(inside[root])}</{root}>'.encode()
+
+        read = nfe.read_file(several(20))
+
+        assert len(read.notes + read.cancelled) == 20
+        with pytest.raises(InvalidInvoice, match="mais de 20 notas"):
+            nfe.read_file(several(21))
 
     def test_of_the_depth_is_256(self):
         def nested(depth):

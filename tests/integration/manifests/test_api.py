@@ -66,19 +66,21 @@ class TestCreateManifest:
         (first,) = made("A-1", volumes=3)
         light = {"description": "Chá", "dimensions": "1x1x1,0.3333", "quantity": 3, "price": 1}
         (second,) = made("A-2", items=[light], orderCost="0.0050")
+        (third,) = made("A-3", service="turbo")
         assign(make_carrier()[0], first, second)
 
-        manifest = opened(api, "A-2", "A-1")
+        manifest = opened(api, "A-2", "A-1", "A-3")
 
         assert [*manifest] == ["manifestId", "status", "createdAt", "closedAt", "orders", "totals"]
         assert (manifest["status"], manifest["closedAt"]) == ("open", None)
-        assert codes(manifest) == ["A-2", "A-1"]
+        assert codes(manifest) == ["A-2", "A-1", "A-3"]
+        assert (third.freight, manifest["orders"][2]["freight"], manifest["orders"][2]["carrier"]) == (None,) * 3
         assert manifest["orders"][1] == {
             "orderId": "A-1", "trackingCode": first.tracking_code, "status": "pending", "volumes": 3, "weight": 3.0,
             "orderCost": 150.0, "freight": first.freight_centavos, "carrier": "Jadlog",
         }  # fmt: skip
         assert manifest["totals"] == {
-            "orders": 2, "volumes": 4, "weight": 3.9999, "orderCost": 150.005,
+            "orders": 3, "volumes": 5, "weight": 6.9999, "orderCost": 300.005,
             "freight": first.freight_centavos + second.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest
@@ -119,9 +121,11 @@ class TestCreateManifest:
 
             assert_refused(response, status, expected)
             assert f"'{code}'" in response.json()["message"]
+        assert "'A-9'" in post(api, "A-1", "A-9", "A-8").json()["message"]
         assert not Manifest.objects.filter(closed_at=None).exists()
 
     def test_refuses_more_orders_than_a_manifest_has(self, api):
+        assert_refused(post(api, *(f"A-{number}" for number in range(100))), 404, "order_not_found")
         assert_refused(post(api, *(f"A-{number}" for number in range(101))), 422, "invalid_payload")
 
 
@@ -139,6 +143,9 @@ class TestCloseManifest:
         assert statuses() == {"A-1": "collected", "A-2": "collected", "A-3": "pending"}
         entries = StatusLog.objects.filter(status="collected")
         assert [(entry.order.code, entry.via_api) for entry in entries] == [("A-1", True), ("A-2", True)]
+        stored = Manifest.objects.get()
+        assert {(entry.by, entry.created_at) for entry in entries} == {(stored.closed_by, stored.closed_at)}
+        assert stored.closed_by.startswith("key rota_key_")
 
     def test_leaves_orders_alone_that_a_carrier_has_moved_meanwhile(self, api, made):
         moved, _waiting = made("A-1", "A-2")
@@ -228,12 +235,13 @@ class TestAddition:
 
 class TestRemoval:
     def test_frees_an_order_for_another_manifest(self, api, made):
-        made("A-1", "A-2", "A-3")
-        manifest = opened(api, "A-1", "A-2")
+        made("A-1", "A-2", "A-3", "A-4")
+        manifest, other = opened(api, "A-1", "A-2"), opened(api, "A-4")
 
-        response = api.post(of(manifest, "remove"), {"orderIds": ["A-1", "A-3"]}, format="json")
+        response = api.post(of(manifest, "remove"), {"orderIds": ["A-1", "A-3", "A-4"]}, format="json")
 
         assert (response.status_code, codes(response.json()["data"])) == (200, ["A-2"])
+        assert codes(api.get(of(other)).json()["data"]) == ["A-4"]
         assert codes(opened(api, "A-1")) == ["A-1"]
 
     def test_is_refused_for_a_closed_one(self, api, made):
@@ -298,14 +306,14 @@ class TestOfTheSandbox:
 
 class TestList:
     def test_has_each_once_the_newest_first(self, api, made):
-        made("A-1", "A-2", "A-3")
-        made_ids = [opened(api, *each)["manifestId"] for each in (("A-1", "A-2"), ("A-3",))]
+        made("A-1", "A-2", "A-3", "A-4")
+        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-3", "A-1"), ("A-4",))]
 
         first = api.get(URL, {"limit": "1"}).json()
         second = api.get(URL, {"limit": "1", "cursor": first["nextCursor"]}).json()
 
         assert [row["manifestId"] for row in first["data"] + second["data"]] == made_ids[::-1]
-        assert second["data"][0]["orderIds"] == ["A-1", "A-2"]
+        assert second["data"][0]["orderIds"] == ["A-2", "A-3", "A-1"]
         assert second["nextCursor"] is None
 
     def test_takes_two_queries(self, api, made, django_assert_num_queries):

@@ -219,6 +219,14 @@ class TestContent:
 
         assert labels_of(order)[0].invoice_key == key
 
+    def test_has_its_key_whatever_became_of_the_note_of_another_seller_or_environment(self, seller, other_seller):
+        order = create_order(seller, invoice=invoiced(ACCESS_KEY))
+        void = nfe_xml(status="101").encode()
+        send_invoice(other_seller, void)
+        send_invoice(seller, void, environment="sandbox")
+
+        assert labels_of(order)[0].invoice_key == ACCESS_KEY
+
     @pytest.mark.parametrize("wrong", [{"is_void": True}, {"is_return": True}, {"protocol": "539"}])
     def test_has_no_key_that_may_not_be_printed_although_its_note_is_linked_or_named(self, seller, wrong):
         other, own = access_key(2), access_key(3)

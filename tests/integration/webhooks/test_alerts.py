@@ -27,6 +27,8 @@ def failing(endpoint):
     for name in ("ana", "bia"):
         endpoint.seller.members.add(User.objects.create(username=name, email=f"{name}@example.com"))
     endpoint.seller.members.add(User.objects.create(username="gone", email="gone@example.com", is_active=False))
+    endpoint.seller.members.add(User.objects.create(username="wrong", email="no address"))
+    endpoint.seller.members.add(User.objects.create(username="none"))
     endpoints.store_url(endpoint=endpoint, url=CheckedUrl("http://127.0.0.1:9/hook"), by=BY, at=timezone.now())
     WebhookEndpoint.objects.update(failures=5, failing_since=timezone.now(), paused_until=timezone.now())
     return endpoint
@@ -59,6 +61,13 @@ def test_say_where_to_look_and_how_many_orders_wait(failing):
 
 def test_tell_nobody_of_the_sandbox(failing):
     WebhookEndpoint.objects.update(environment="sandbox")
+
+    assert webhooks.tell_changes(at=timezone.now()) == 1
+    assert not Message.objects.exists()
+
+
+def test_tell_nobody_without_a_mail_server(failing, settings):
+    settings.EMAIL_URL = ""
 
     assert webhooks.tell_changes(at=timezone.now()) == 1
     assert not Message.objects.exists()

@@ -17,6 +17,8 @@ BAD = {
     "without a user": "basic::secret",
     "an empty token": "bearer:",
     "a token with a blank": "bearer:a b",
+    "a password with a blank at its end": "basic:ana:secret ",
+    "a value with a blank before it": "header:X-Api-Key: a",
     "a token with a line break": "bearer:a\r\nX-Other: 1",
     "a token that is too long": f"bearer:{'a' * 1001}",
     "a header without a value": "header:X-Api-Key:",
@@ -39,9 +41,29 @@ class TestParse:
         with pytest.raises(InvalidAuthentication):
             Authentication.parse(text)
 
-    @pytest.mark.parametrize("text", ["none", "basic:ana:a:b", "bearer:a", "header:Authorization:Token a"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "none", "basic:ana:a:b", "bearer:a", f"bearer:{'a' * 1000}", "header:Authorization:Token a",
+            f"header:{'X' * 64}:a",
+        ],
+    )  # fmt: skip  # a list
     def test_takes(self, text):
         assert Authentication.parse(text).kind == text.partition(":")[0]
+
+
+class TestHint:
+    @pytest.mark.parametrize(
+        ("text", "hint"),
+        [
+            ("none", ""), ("bearer:eleven-char", "Authorization: Bearer …"),
+            ("bearer:twelve-chars", "Authorization: Bearer twel…"), ("header:X-Api-Key:eleven-char", "X-Api-Key: …"),
+            ("header:X-Api-Key:twelve-chars", "X-Api-Key: twel…"),
+            ("basic:ana:a-long-password", "Authorization: Basic …"),
+        ],
+    )  # fmt: skip  # a table
+    def test_is_the_header_with_the_beginning_of_a_long_secret_alone(self, text, hint):
+        assert Authentication.parse(text).header().hint == hint
 
 
 @pytest.mark.django_db

@@ -103,6 +103,14 @@ class TestOrder:
         told = [[sorted(each["invoices"]) for each in bodies(order)] for order in made]
         assert told == [[keys, keys]] * 2
 
+    def test_is_told_once_of_an_invoice_that_it_names_and_that_may_mean_it(self, seller):
+        key = access_key(1)
+        send_invoice(seller, nfe_xml(key=key, items=["MARKETPLACE-000"]).encode())
+
+        order = create_order(seller, orderId="MARKETPLACE-0001", orderCost="150.50", invoice={"key": key})
+
+        assert bodies(order)[0]["invoices"] == [key]
+
     def test_leaves_no_event_if_its_transaction_is_rolled_back(self, seller):
         with transaction.atomic():
             create_order(seller)

@@ -32,6 +32,9 @@ class TestFind:
             ("pickup_not_linked", "en", "/docs/errors/pickup_not_linked"),
             ("/api/cancel-delivery", "en", "/docs/reference#/Immediate%20delivery/cancel-delivery"),
             ("vector test", "en", "/docs/webhooks#a-test-vector"),
+            ("etiquetas", "en", "/docs/orders#labels"),
+            ("labels", "pt-br", "/docs/orders#labels"),
+            ("romaneio signatures", "en", "/docs/orders#manifests"),
             ("LEAVE", "en", "/docs/statuses#a-failed-drop-off"),
             ("agendar", "pt-br", "/docs/deliveries#scheduled-deliveries-and-windows"),
             ("logística reversa", "pt-br", "/docs/statuses#what-changes-a-delivery-in-mode-reverse"),
@@ -58,6 +61,11 @@ class TestFind:
     def test_counts_a_repeated_word_once(self):
         assert search._words("Webhook a webhook á A WEBHOOK") == ["webhook", "a"]
         assert len(search._words("a " * 5000)) == 1
+
+    def test_titles_in_the_readers_language_what_a_word_of_another_one_finds(self):
+        found = search.find("romaneio", "en")[0]
+
+        assert (found.entry.title, found.word) == ("Manifests", "romaneio")
 
     def test_shows_the_text_around_the_first_word(self):
         assert "[standardwebhooks]" in excerpt("standardwebhooks")
