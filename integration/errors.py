@@ -4,16 +4,20 @@
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
 
 from common.errors import DomainError
 
+Each = TypeVar("Each")
 MOST_NAMED = 10  # sellers, in the message of AmbiguousTrackingCode
 
 
 class IntegrationError(DomainError):
-    """Base of the errors of area B."""
+    """Base of the errors of area B. `faults`: see `refuse`."""
+
+    faults: "Mapping[str, IntegrationError]" = MappingProxyType({})
 
 
 class KeyMissing(IntegrationError):
@@ -162,6 +166,11 @@ class OrderNotFound(IntegrationError):
     meaning = "The seller of the key has no such order."
     remedy = "Check the orderId."
 
+    @classmethod
+    def named(cls, code: str) -> "OrderNotFound":
+        """Of one of several orders."""
+        return cls(f"{cls.message}: '{code}'")
+
 
 class UnknownTrackingCode(IntegrationError):
     """No order that the caller may move has the tracking code. `fault`: a key of MESSAGES, what was read instead."""
@@ -263,6 +272,17 @@ class TooManySimulations(IntegrationError):
         "A transportadora simulada já move 500 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
         "outros tiverem terminado"
     )
+
+
+class OrdersRefused(IntegrationError):
+    """Orders of one call are refused for different reasons."""
+
+    code = "orders_refused"
+    message = "%(count)s pedidos foram recusados, por motivos diferentes; errors tem o de cada um"
+    meaning = (
+        "Orders of the call are refused for different reasons; 'errors' has that of each, by its place in orderIds."
+    )
+    remedy = "Leave these orders out, or correct what 'errors' says. Nothing was done for the others of the call."
 
 
 class OrderCancelled(IntegrationError):
@@ -495,3 +515,23 @@ class CompanyTaken(IntegrationError):
     """Another company already has this document."""
 
     code = "company_taken"
+
+
+def by_path(orders: Sequence[Each]) -> list[tuple[str, Each]]:
+    """The orders of a call, each with its path in the body."""
+    return [(f"orderIds.{place}", order) for place, order in enumerate(orders)]
+
+
+def refuse(faults: Mapping[str, IntegrationError]) -> None:
+    """Raise all that is wrong with a call about several things, by the path of each in its body: `orderIds.2`.
+
+    Does nothing without a fault. The error has them as `faults`. Faults with one code are answered as the first of them
+    alone would be; of several codes OrdersRefused is raised.
+    """
+    if not faults:
+        return
+    first, *others = faults.values()
+    is_one_kind = all(other.code == first.code for other in others)
+    error = first if is_one_kind else OrdersRefused(count=len(faults))
+    error.faults = faults
+    raise error

@@ -323,7 +323,9 @@ class ManyOrders(BodySerializer):
 
     @property
     def codes(self) -> list[str]:
-        return [*dict.fromkeys(self.validated_data["orderIds"])]
+        """As they were sent, so that the place of each is that in the body."""
+        codes: list[str] = self.validated_data["orderIds"]
+        return codes
 
 
 @extend_schema_field({"type": "integer", "minimum": 1, "maximum": PER_A4})

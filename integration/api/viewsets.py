@@ -53,6 +53,7 @@ from integration.errors import (
     OrderForgotten,
     OrderNotFound,
     OrderNotPending,
+    OrdersRefused,
     SearchValueMissing,
     TooHeavy,
     TooManyLabels,
@@ -61,7 +62,7 @@ from integration.errors import (
 from integration.invoices.actions import Doubt
 from integration.invoices.models import with_details, with_labels
 from integration.models import IdempotencyRecord, Order, SearchCode, WebhookEndpoint, WebhookEvent
-from integration.papers import files
+from integration.papers import files, label
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
@@ -246,8 +247,8 @@ class OrderViewSet(SellerViewSet):
         return serializer.validated_data
 
     def _labels(self, order_id: str, **options: Any) -> HttpResponse:
-        found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, [order_id])
-        return files.labels(found, **options)
+        found = with_labels(Order.objects.all()).by_code(self.key.seller, self.key.environment, order_id)
+        return files.labels([found], **options)
 
     @extend_schema(
         operation_id="cancel-order",
@@ -321,7 +322,7 @@ class LabelViewSet(SellerViewSet):
 
     @heavy
     @extend_schema(operation_id="print-labels-pdf", request=PdfLabelsSerializer, responses=_PDF)
-    @raises(*_REFUSED)
+    @raises(*_REFUSED, OrdersRefused)
     def pdf(self, request: Request) -> HttpResponse:
         """Print the labels of several orders as PDF.
 
@@ -331,7 +332,7 @@ class LabelViewSet(SellerViewSet):
 
     @heavy
     @extend_schema(operation_id="print-labels-zpl", request=ZplLabelsSerializer, responses=_ZPL)
-    @raises(*_REFUSED)
+    @raises(*_REFUSED, OrdersRefused)
     def zpl(self, request: Request) -> HttpResponse:
         """Print the labels of several orders as ZPL.
 
@@ -341,7 +342,7 @@ class LabelViewSet(SellerViewSet):
 
     @heavy
     @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS, deprecated=True)
-    @raises(*_REFUSED)
+    @raises(*_REFUSED, OrdersRefused)
     def create(self, request: Request) -> HttpResponse:
         """Print the labels of several orders.
 
@@ -353,7 +354,7 @@ class LabelViewSet(SellerViewSet):
         codes = self.read_body(serializer).codes
         paper = {name: value for name, value in serializer.validated_data.items() if name != "orderIds"}
         found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, codes)
-        return files.labels(found, **paper, **options)
+        return files.labels(label.check(found), **paper, **options)
 
 
 class EventViewSet(SellerViewSet):

@@ -141,18 +141,22 @@ class OrderQuerySet(models.QuerySet["Order"]):
 
         Raises OrderNotFound.
         """
-        return self.by_codes(seller, environment, [code])[0]
+        (found,) = self.by_codes(seller, environment, [code])
+        if isinstance(found, str):
+            raise OrderNotFound
+        return found
 
-    def by_codes(self, seller: Seller, environment: str, codes: Sequence[str]) -> "list[Order]":
-        """The seller's orders with these `orderId`s, as `by_code` finds them, each once, in the sequence of the codes.
+    def by_codes(self, seller: Seller, environment: str, sent: Sequence[str]) -> "list[Order | str]":
+        """For each of these `orderId`s the seller's order, as `by_code` finds it, or the `orderId` that none has.
 
-        Two statements more if one has no such code. Raises OrderNotFound, which names the first one that there is not.
+        Two statements more if there is no order with exactly one of them.
         """
-        if any("\0" in code for code in codes):
-            raise OrderNotFound  # PostgreSQL refuses NUL in a query
+        codes = [code for code in sent if "\0" not in code]  # which PostgreSQL refuses in a query
         own = self.of(seller, environment).order_by()
         # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
         wanted = [spelling for code in codes for spelling in spellings(code)]
+        if not wanted:
+            return [*sent]
         exact = own.filter(code__in=wanted) if len(wanted) > 1 else own.filter(code=wanted[0])
         by_code = {order.code: order for order in exact}
         # The code as it was sent comes last, so that it goes before its other spellings.
@@ -161,10 +165,7 @@ class OrderQuerySet(models.QuerySet["Order"]):
             keys = only_alike(seller.pk, environment, missing)
             alike = own.in_bulk(keys.values()) if keys else {}
             found |= {code: alike[key] for code, key in keys.items()}
-        missing = [code for code in codes if code not in found]
-        if missing:
-            raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing[0]}'")
-        return [*{(order := found[code]).pk: order for code in codes}.values()]
+        return [found.get(code, code) for code in sent]
 
 
 class Order(models.Model):
