@@ -359,7 +359,7 @@ class LabelViewSet(SellerViewSet):
         """
         return self._labels(LabelsSerializer(data=request.data))
 
-    def _labels(self, serializer: ManyOrders, **options: str) -> HttpResponse:
+    def _labels(self, serializer: ManyOrders, **options: Any) -> HttpResponse:
         codes = self.read_body(serializer).codes
         paper = {name: value for name, value in serializer.validated_data.items() if name != "orderIds"}
         found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, codes)
