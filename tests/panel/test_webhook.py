@@ -264,6 +264,13 @@ class TestFurtherEndpoints:
         assert "member switched webhooks off" in page
         assert WebhookEvent.objects.get(delivery=None).endpoint == further
 
+    def test_do_not_show_the_secret_of_another_one(self, member, url, with_url, further):
+        member.post(url("webhook_secret"))  # and the page that shows it is not opened
+
+        page = member.get(url("webhook", 2))
+
+        assert page.context["fresh_secret"] is None
+
     def test_have_their_own_events(self, member, url, with_url, further):
         delivery = DeliveryFactory.create(token=with_url.token)
         deliveries.cancel(delivery=delivery, reason="", by=BY, at=timezone.now())
