@@ -124,7 +124,7 @@ class GeocoderUnavailable(DeliveryError):
         "What locates addresses does not answer. Nothing was changed. Try again after the seconds in Retry-After, or "
         "send coordinates for each drop-off."
     )
-    meaning = "A drop-off has no coordinates, and what locates addresses does not answer. Nothing was changed."
+    meaning = "A drop-off has no coordinates, and what locates addresses does not answer."
     remedy = "Try again after the seconds in Retry-After, or send coordinates for each drop-off."
 
 

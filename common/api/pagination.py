@@ -8,7 +8,7 @@ select everything. Unknown ones have no effect; `ApiView.check_query` names them
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, ClassVar, Generic, TypeVar
@@ -22,7 +22,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 from django_filters.utils import translate_validation
 
-from common.fields import any_of
+from common.fields import any_of, parse_id
 
 Row = TypeVar("Row", bound=Model)
 
@@ -134,6 +134,12 @@ CREATED_FROM = (
     "Created at this moment or later: ISO 8601, a date or a moment; without an offset in the service's time zone."
 )
 CREATED_TO = "Created before this moment, or on this date or earlier."
+FEED_FROM = (
+    "Begin with the events of this moment or later: ISO 8601, a date or a moment; without an offset in the service's "
+    "time zone. `nextCursor` keeps it; with `after` it has no effect."
+)
+MOST_VALUES = 100
+LONGEST_VALUE = 255  # characters
 
 
 class LimitField(forms.Field):
@@ -182,6 +188,42 @@ def read_moment(text: str, *, is_end: bool = False) -> datetime:
     return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
 
 
+class ManyField(forms.CharField):
+    """At most MOST_VALUES values between commas, as a list without repetitions; empty if it is not given.
+
+    `choices`: the values to choose from, any text if there are none. `are_ids`: UUIDs, which the list has as such.
+    """
+
+    def __init__(self, *, choices: Iterable[str] = (), are_ids: bool = False, **kwargs: Any) -> None:
+        super().__init__(strip=False, max_length=MOST_VALUES * (LONGEST_VALUE + 1), **kwargs)
+        self.values, self.are_ids = [*choices], are_ids
+
+    def clean(self, value: Any) -> list[Any]:
+        text = super().clean(value)
+        if not text:
+            return []
+        parts = text.split(",")
+        if len(parts) > MOST_VALUES:
+            raise self._invalid("too_many")
+        return [*dict.fromkeys(map(self._read, parts))]
+
+    def _read(self, text: str) -> Any:
+        if not text:
+            raise self._invalid("blank")
+        if len(text) > LONGEST_VALUE:
+            raise self._invalid("max_length")
+        if self.values and text not in self.values:
+            raise self._invalid("invalid_choice")
+        if not self.are_ids:
+            return text
+        if (key := parse_id(text)) is None:
+            raise self._invalid("invalid_id")
+        return key
+
+    def _invalid(self, code: str) -> ValidationError:
+        return ValidationError(self.error_messages[code], code=code)
+
+
 class QueryForm(forms.Form):
     """The form of a `QueryFilter`. Subclasses give the text for each code of an error, without a percent sign."""
 
@@ -220,6 +262,17 @@ class MomentFilter(django_filters.Filter):
     field_class = MomentField
 
 
+class ManyFilter(django_filters.Filter):
+    """Rows with any of several values, see ManyField."""
+
+    field_class = ManyField
+
+    def filter(self, queryset: QuerySet[Any], value: list[Any]) -> QuerySet[Any]:
+        if not value or self.method:
+            return super().filter(queryset, value)
+        return queryset.filter(**{f"{self.field_name}__in": value})
+
+
 class TextFilter(django_filters.CharFilter):
     """Text that is compared exactly, white space around it included."""
 
@@ -251,6 +304,21 @@ class QueryFilter(django_filters.FilterSet):
             if name in self.data and not isinstance(filter_, _OfPage)
             for text in (name, self.data[name])
         ]
+
+
+class BeginFilter(_OfPage):
+    field_class = MomentField
+
+
+class FeedFilter(QueryFilter):
+    """Filters of a feed, which selects its events itself."""
+
+    after = CursorFilter(help_text="`nextCursor` of the answer before.")
+
+    @classmethod
+    def get_filters(cls) -> Any:
+        # Not an attribute, because `from` is a word of Python.
+        return {**super().get_filters(), "from": BeginFilter(help_text=FEED_FROM)}
 
 
 class ListFilter(QueryFilter):

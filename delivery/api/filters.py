@@ -7,10 +7,11 @@ from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,
-    CursorFilter,
+    MOST_VALUES,
+    FeedFilter,
     ListFilter,
+    ManyFilter,
     MomentFilter,
-    QueryFilter,
     QueryForm,
     TextFilter,
 )
@@ -29,6 +30,8 @@ class EnglishForm(QueryForm):
             "A date or moment in ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00-03:00. Percent-encode the + of an "
             "offset."
         ),
+        "invalid_id": "UUIDs, with commas between them.",
+        "too_many": f"At most {MOST_VALUES} values.",
         "max_length": "At most 255 characters.",
         "null_characters_not_allowed": "NUL (U+0000) is not allowed.",
     }
@@ -54,10 +57,10 @@ class DeliveryFilter(ListFilter):
         return queryset.filter(Stop.refers_to("pk", external_id=value))
 
 
-class FeedQuery(QueryFilter):
-    """Parameters of the feed of events, which selects them itself."""
+class FeedQuery(FeedFilter):
+    """Parameters of the feed of events."""
 
-    after = CursorFilter(help_text="`nextCursor` of the answer before.")
+    deliveryId = ManyFilter(are_ids=True, help_text="The deliveries whose events are asked for.")
 
     class Meta:
         form = EnglishForm

@@ -14,6 +14,7 @@ from rest_framework import serializers
 from common.api.json_body import UNSTORABLE
 from common.api.pagination import LONGEST_MOMENT, read_moment
 from common.api.serializers import BodyCharField
+from common.api.serializers import FlagField as AnyFlagField
 from common.brazil.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
@@ -49,6 +50,12 @@ class TextField(BodyCharField):
         if UNSTORABLE.search(data):
             self.fail("unstorable")
         return super().to_internal_value(data)
+
+
+class FlagField(AnyFlagField):
+    """Optional `true` or `false`; null is false."""
+
+    default_error_messages = {"invalid": "Deve ser true ou false."}
 
 
 class OptionalTextField(TextField):

@@ -158,7 +158,9 @@ def refused(error: DomainError) -> Response:
         headers["WWW-Authenticate"] = 'Basic realm="rota"'
     if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
-    if error.fields:
+    if isinstance(error, IntegrationError) and error.faults:
+        body["errors"] = {path: [str(fault)] for path, fault in error.faults.items()}
+    elif error.fields:
         body["errors"] = {field: [message] for field in error.fields}
     return Response(body, status=error.status, headers=headers)
 

@@ -31,6 +31,7 @@ from integration.errors import (
     OrderCancelled,
     OrderNotFound,
     OrderNotPending,
+    OrdersRefused,
 )
 from integration.manifests import actions as manifests
 from integration.models import Manifest, ManifestEntry, Order
@@ -204,7 +205,7 @@ class ManifestViewSet(SellerViewSet):
             )
         },
     )
-    @raises(OrderNotFound, OrderCancelled, InOpenManifest, OrderNotPending)
+    @raises(OrderNotFound, OrderCancelled, InOpenManifest, OrderNotPending, OrdersRefused)
     def create(self, request: Request) -> Response:
         """Open a manifest.
 
@@ -265,7 +266,14 @@ class ManifestViewSet(SellerViewSet):
         responses={200: Answer(ManifestShown, "The manifest with these orders.")},
     )
     @raises(
-        ManifestNotFound, OrderNotFound, ManifestClosed, ManifestFull, OrderCancelled, InOpenManifest, OrderNotPending
+        ManifestNotFound,
+        OrderNotFound,
+        ManifestClosed,
+        ManifestFull,
+        OrderCancelled,
+        InOpenManifest,
+        OrderNotPending,
+        OrdersRefused,
     )
     @action(methods=["post"], detail=True, url_path="orders")
     def add(self, request: Request, manifest_id: int) -> Response:

@@ -31,6 +31,7 @@ FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
 ORDER_FEED = "GET /api/integration/events"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
+CORRECT = "PATCH /api/integration/orders/{orderId}"
 LABEL, LABELS = "GET /api/integration/orders/{orderId}/label", "POST /api/integration/labels"
 OPEN, FIND_MANIFESTS = "POST /api/integration/manifests", "GET /api/integration/manifests"
 READ_MANIFEST, DELETE = (f"{method} /api/integration/manifests/{{manifestId}}" for method in ("GET", "DELETE"))
@@ -75,7 +76,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
         (CHANGE, INSTRUCT),
     ),
-    "One of two keys is there": (422, "required #", (CHANGE, INSTRUCT)),
+    "One of two keys is there": (422, "required #(/url)?", (CHANGE, INSTRUCT, *SET_WEBHOOKS)),
     "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
     "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),
     "Windows have rules, and there is no 30 February": (
@@ -92,7 +93,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has companies": (404, "company_not_found|invalid_document", (CREATE,)),
     "Other sellers have companies": (401, "foreign_company", (CREATE,)),
     "The seller has such an order": (400, "duplicate_order", (CREATE,)),
-    "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
+    "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER, CORRECT)),
     "The seller has orders of labels and manifests": (
         404,
         "order_not_found",
@@ -105,6 +106,8 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "order_cancelled|order_forgotten|too_many_labels|in_open_manifest|order_not_pending",
         (LABEL, LABELS, OPEN, ADD),
     ),
+    "A corrected order waits for collection": (409, "order_not_pending|order_forgotten", (CORRECT,)),
+    "One of the keys of a correction is there": (422, "invalid_payload body: Envie.*", (CORRECT,)),
     "A manifest has a state": (409, "manifest_closed|manifest_empty|manifest_full", (CLOSE, DELETE, ADD, REMOVE)),
     "A test order has a status": (422, "move_refused|invalid_status_report", (MOVE_ORDER,)),
     "A cancellation has refusals of its own": (400, "already_cancelled|already_delivered", (MOVE_ORDER,)),
@@ -122,9 +125,9 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "invalid_payload after: Use o nextCursor.*",
         (ORDER_FEED,),
     ),
-    "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
+    "There is no 30 February": (422, "invalid_moment (created(From|To)|from)", (FIND, FEED)),
     "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
-    "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE,)),
+    "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE, CORRECT)),
 }
 
 _NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"}

@@ -71,6 +71,7 @@ class TestLabel:
 
         assert_refused(response, 409, "order_cancelled")
         assert response.json()["message"] == "O pedido 'A-1' está cancelado"
+        assert "errors" not in response.json()
 
     def test_of_another_seller_or_of_nobody_is_not_found(self, api, other_seller):
         create_order(other_seller, company_document=OTHER_COMPANY)
@@ -96,6 +97,25 @@ class TestLabels:
 
             assert_refused(response, 404, "order_not_found")
             assert f"'{code}'" in response.json()["message"]
+
+    def test_names_every_fault_by_its_place_in_the_body(self, api, seller, order, other_seller):
+        cancelled = create_order(seller, orderId="A-2")
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+        for code, volumes in (("A-3", 99), ("A-4", 99), ("A-5", 1)):  # with which there is no room for the two of A-1
+            create_order(seller, orderId=code, volumes=volumes)
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
+
+        several = api.post(SEVERAL, {"orderIds": ["A-2", "A-3", "B-1", "A-4", "A-5", "A-1", "A-3"]}, format="json")
+        too_many = api.post(SEVERAL, {"orderIds": ["A-3", "A-4", "A-5", "A-1"]}, format="json")
+
+        assert_refused(several, 422, "orders_refused")
+        assert several.json()["errors"] == {
+            "orderIds.0": ["O pedido 'A-2' está cancelado"],
+            "orderIds.2": ["Objeto não encontrado: 'B-1'"],
+            "orderIds.5": ["São mais de 200 volumes, o máximo de etiquetas em um arquivo"],
+        }
+        assert_refused(too_many, 409, "too_many_labels")
+        assert [*too_many.json()["errors"]] == ["orderIds.3"]
 
     def test_are_refused_for_a_wrong_body(self, api, order):
         for body, name in [

@@ -3,7 +3,8 @@
 from decimal import Decimal
 
 import pytest
-from django.db import IntegrityError, InternalError, ProgrammingError, transaction
+from django.db import IntegrityError, InternalError, ProgrammingError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -124,6 +125,39 @@ class TestCreateManifest:
         assert "'A-9'" in post(api, "A-1", "A-9", "A-8").json()["message"]
         assert not Manifest.objects.filter(closed_at=None).exists()
 
+    def test_names_every_fault_by_its_place_in_the_body(self, api, made, other_seller):
+        _waiting, cancelled, _listed = made("A-1", "A-2", "A-3")
+        number = opened(api, "A-3")["manifestId"]
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+
+        several = post(api, "A-1", "A-2", "B-1", "A-3", "A-9", "A-1")
+        of_one_kind = post(api, "A-9", "A-1", "A-9", "B-1")
+
+        assert_refused(several, 422, "orders_refused")
+        assert several.json()["message"].startswith("4 pedidos")
+        assert several.json()["errors"] == {
+            "orderIds.1": ["O pedido 'A-2' está cancelado"],
+            "orderIds.2": ["Objeto não encontrado: 'B-1'"],
+            "orderIds.3": [f"O pedido 'A-3' já está no romaneio aberto {number}"],
+            "orderIds.4": ["Objeto não encontrado: 'A-9'"],
+        }
+        assert_refused(of_one_kind, 404, "order_not_found")
+        assert [*of_one_kind.json()["errors"]] == ["orderIds.0", "orderIds.2", "orderIds.3"]
+        assert Manifest.objects.count() == 1
+
+    def test_looks_at_any_number_of_faults_with_as_many_statements(self, api, made):
+        made("A-1", "A-2", "A-3")
+        opened(api, "A-1", "A-2", "A-3")
+
+        counted = []
+        for sent in (("A-1", "X-1"), ("A-1", "A-2", "A-3", "X-1", "X-2", "X-3")):
+            with CaptureQueriesContext(connection) as queries:
+                assert_refused(post(api, *sent), 422, "orders_refused")
+            counted.append(len(queries))
+
+        assert counted[0] == counted[1]
+
     def test_refuses_more_orders_than_a_manifest_has(self, api):
         assert_refused(post(api, *(f"A-{number}" for number in range(100))), 404, "order_not_found")
         assert_refused(post(api, *(f"A-{number}" for number in range(101))), 422, "invalid_payload")
@@ -223,6 +257,7 @@ class TestAddition:
         added = api.post(of(manifest, "orders"), {"orderIds": ["A-2"]}, format="json")
 
         assert_refused(refused, 409, "manifest_full")
+        assert refused.json()["errors"] == {"orderIds.1": ["Um romaneio tem no máximo 2 pedidos"]}
         assert codes(added.json()["data"]) == ["A-1", "A-2"]
 
     def test_is_refused_for_a_closed_one(self, api, made):
@@ -242,6 +277,10 @@ class TestRemoval:
 
         assert (response.status_code, codes(response.json()["data"])) == (200, ["A-2"])
         assert codes(api.get(of(other)).json()["data"]) == ["A-4"]
+        refused = api.post(of(manifest, "remove"), {"orderIds": ["A-8", "A-2", "A-9"]}, format="json")
+        assert_refused(refused, 404, "order_not_found")
+        assert [*refused.json()["errors"]] == ["orderIds.0", "orderIds.2"]
+        assert codes(api.get(of(manifest)).json()["data"]) == ["A-2"]
         assert codes(opened(api, "A-1")) == ["A-1"]
 
     def test_is_refused_for_a_closed_one(self, api, made):
@@ -304,14 +343,14 @@ class TestOfTheSandbox:
 
 class TestList:
     def test_has_each_once_the_newest_first(self, api, made):
-        made("A-1", "A-2", "A-3")
-        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-1"), ("A-3",))]
+        made("A-1", "A-2", "A-3", "A-4")
+        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-3", "A-1"), ("A-4",))]
 
         first = api.get(URL, {"limit": "1"}).json()
         second = api.get(URL, {"limit": "1", "cursor": first["nextCursor"]}).json()
 
         assert [row["manifestId"] for row in first["data"] + second["data"]] == made_ids[::-1]
-        assert second["data"][0]["orderIds"] == ["A-2", "A-1"]
+        assert second["data"][0]["orderIds"] == ["A-2", "A-3", "A-1"]
         assert second["nextCursor"] is None
 
     def test_takes_two_queries(self, api, made, django_assert_num_queries):
