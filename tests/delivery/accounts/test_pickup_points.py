@@ -70,7 +70,6 @@ class TestChange:
 
         assert state(point) == after
 
-
     @pytest.mark.parametrize(
         ("axis", "by", "after"),
         [

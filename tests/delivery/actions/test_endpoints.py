@@ -284,7 +284,9 @@ class TestSetUrl:
 
 
 @pytest.mark.parametrize(
-    "act", [endpoints.set_url, endpoints.set_up, partial(alerts.set_url, language="en")], ids=["url", "set up", "alerts"]
+    "act",
+    [endpoints.set_url, endpoints.set_up, partial(alerts.set_url, language="en")],
+    ids=["url", "set up", "alerts"],
 )
 def test_no_url_is_looked_up_inside_a_transaction(endpoint, act):
     """Its locks would be held for the seconds that this takes."""
