@@ -79,7 +79,7 @@ class TestSend:
     def test_of_a_task_is_lost_and_logged_when_the_broker_is_away(self, monkeypatch, caplog):
         monkeypatch.setattr(wake_up, "_back_off", BackOff(2))
         refused = Mock(side_effect=BrokerError("away"))
-        monkeypatch.setattr(wake_up.current_app, "send_task", refused)
+        monkeypatch.setattr(celery_app, "send_task", refused)
 
         for _twice in range(2):
             wake_up.start("a.task", key="value")

@@ -466,8 +466,8 @@ class TestCancel:
     def test_says_what_is_cancelled_and_where_the_goods_go(self, member, url, shop, mode, collected, said):
         delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode[mode], accepted=True)
         if collected:
-            point = {"point": "B"} if mode == "REVERSE" else {}
-            deliveries.collect(delivery=delivery, by=BY, at=timezone.now(), **point)
+            point = "B" if mode == "REVERSE" else ""
+            deliveries.collect(delivery=delivery, point=point, by=BY, at=timezone.now())
 
         shown = member.get(url("cancel", delivery.pk)).content.decode()
         sent = {name: found_in(shown, rf'name="{name}" value="([^"]+)"') for name in ("fee", "route_status")}
