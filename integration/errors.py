@@ -152,7 +152,11 @@ class DuplicateOrder(IntegrationError):
     status = 400
     message = "Este objeto já foi previamente cadastrado!"
     meaning = "Another order of yours has this orderId or trackingCode; 'errors' names which."
-    remedy = "Look the order up: it may be the one that you mean. Send an Idempotency-Key to repeat calls safely."
+    remedy = (
+        "Look the order up: it may be the one that you mean, and can be corrected by PATCH while it is pending. One "
+        "that was cancelled before it was collected gives its numbers free. Send an Idempotency-Key to repeat calls "
+        "safely."
+    )
 
     def __init__(self, *fields: str) -> None:
         super().__init__()

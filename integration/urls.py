@@ -5,7 +5,7 @@ from common.api.views import ApiRouter
 from integration.api.carriers import CarrierEventViewSet
 from integration.api.freight import ShippingViewSet
 from integration.api.invoices import InvoiceViewSet
-from integration.api.viewsets import EventViewSet, LabelViewSet, OrderViewSet
+from integration.api.viewsets import AccountViewSet, EventViewSet, LabelViewSet, OrderViewSet
 from integration.manifests.api import ManifestViewSet
 from integration.sandbox.api import SandboxOrderViewSet, SandboxWebhookViewSet
 
@@ -13,6 +13,7 @@ router = ApiRouter()
 router.register("shipping", ShippingViewSet, basename="shipping")
 router.register("orders", OrderViewSet, basename="order")
 router.register("events", EventViewSet, basename="event")
+router.register("account", AccountViewSet, basename="account")
 router.register("sandbox", SandboxWebhookViewSet, basename="sandbox-webhook")
 router.register("sandbox/orders", SandboxOrderViewSet, basename="sandbox-order")
 router.register("invoices", InvoiceViewSet, basename="invoice")

@@ -126,6 +126,8 @@ _UNSEEN = {
     "integration.Invoice.is_linked": "shown as the linked orders",
     "integration.Invoice.recipient_document": "decides which order a shortened reference means",
     "integration.InvoiceChange.invoice": "shown on the invoice's page",
+    "integration.Order.code_reused": "the page leads to the order that has it now",
+    "integration.Order.tracking_code_reused": "the page of the order that has it now shows it",
     "integration.Order.unrecorded_at": _OF_WORKERS,
     "integration.StatusLog.company": "the order's",
     "integration.StatusLog.order": "shown on the order's page",

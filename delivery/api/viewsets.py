@@ -71,7 +71,16 @@ from delivery.errors import (
     TooManySimulations,
 )
 from delivery.lifecycle import Mode, OnFailure
-from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, Token, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.models import (
+    Delivery,
+    IdempotencyRecord,
+    Integrator,
+    ProofPhoto,
+    Token,
+    WebhookEndpoint,
+    WebhookEvent,
+    parse_id,
+)
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
 from delivery.places import addresses
@@ -471,6 +480,25 @@ class EventViewSet(IntegratorView, ViewSet):
                 "Take nextCursor of the answer before, with the same deliveryId, or begin without 'after'."
             ) from error
         return HttpResponse(text, content_type="application/json")
+
+
+_MOST_PICKUP_POINTS = 1000
+
+
+@extend_schema(tags=["Find and read"])
+class AccountViewSet(IntegratorView, ViewSet):
+    """Whose token it is."""
+
+    @extend_schema(operation_id="get-account", responses={200: Answer(bodies.AccountShown, "The account.")})
+    def list(self, request: Request) -> Response:
+        """Read whose token this is.
+
+        The account and the environment of the token, the account's pickup points, and its limits of calls.
+        """
+        token = token_of(request)
+        account = Integrator.objects.get(pk=token.integrator_id)
+        points = account.pickup_points.order_by("name", "pk")[:_MOST_PICKUP_POINTS]
+        return Response(bodies.account_shown(account, token.environment, points))
 
 
 class PhotoView(IntegratorView):

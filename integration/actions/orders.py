@@ -273,6 +273,8 @@ def create(
         company_id, origin, order_id, tracking_number = numbers
         tracking_code, facts = _checked(seller, environment, payload, tracking_number)
         naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in facts.naming]
+        if facts.with_code is not None or facts.with_tracking_code is not None:
+            naming += _give_up_codes(facts, payload, naming, by=by, at=at)
         keys = {invoice.access_key for invoice in naming}
         price = None
         if origin:
@@ -319,6 +321,31 @@ def create(
             each.link(order, is_linked=each.invoice.access_key in keys, by=by, at=at)
         on_doubts(invoices.doubts_of_order(order, linked=named, is_void=facts.is_void))
     return order
+
+
+def _may_be_used_again(key: int) -> bool:
+    """Whether the codes of an order may be those of a new one: it was cancelled before it was collected."""
+    is_cancelled = Order.objects.filter(pk=key, status=Status.CANCELLED).exists()
+    never_left = ~Q(status__in=[Status.PENDING, Status.CANCELLED])
+    return is_cancelled and not StatusLog.objects.filter(never_left, order=key).exists()
+
+
+def _give_up_codes(facts: Any, payload: NewOrder, naming: Iterable[Invoice], *, by: str, at: datetime) -> list[Invoice]:
+    """Let the cancelled orders whose codes a new order has be found by them no more, nor by the invoices it gets.
+
+    What remains are their shipping ids, and the receiver's document. Returns the invoices that name the new one, beside
+    those that are found to be `naming` it.
+    """
+    found: list[Invoice] = []
+    if (key := facts.with_code) is not None:
+        Order.objects.filter(pk=key).update(code_reused=True)
+        SearchCode.objects.filter(order=key, kind=SearchCode.Kind.ORDER).delete()
+        found = invoices.give_up(key, key=payload.invoice_key, by=by, at=at)
+    if (key := facts.with_tracking_code) is not None:
+        Order.objects.filter(pk=key).update(tracking_code_reused=True)
+        SearchCode.objects.filter(order=key, kind=SearchCode.Kind.TRACKING_CODE).delete()
+    known = {invoice.pk for invoice in naming}
+    return [invoice for invoice in found if invoice.pk not in known]
 
 
 def _reason(invoice: Invoice, order: Order) -> LinkReason:
@@ -499,9 +526,10 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
     a cut reference. `is_void`: the invoice that the order names is stored and void. Its `carrier` is that of the rules
     of assignment, which hold for live orders.
 
-    Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
-    lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
-    personal data.
+    Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code, unless it was
+    cancelled before it was collected: `with_code` and `with_tracking_code` are the keys of such orders. Needs the
+    seller's lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which
+    holds personal data.
     """
     conditions = _conditions(payload)
     while True:
@@ -516,10 +544,10 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             invoice_key=payload.invoice_key,
             **conditions,
         )
-        taken = {"orderId": found.has_code, "trackingCode": number is None and found.has_tracking_code}
-        if any(taken.values()):
-            raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
-        if not found.has_tracking_code:
+        earlier = {"orderId": found.with_code, "trackingCode": found.with_tracking_code if number is None else None}
+        if taken := [field for field, key in earlier.items() if key is not None and not _may_be_used_again(key)]:
+            raise DuplicateOrder(*taken)
+        if number is None or found.with_tracking_code is None:  # a generated one is that of no other order
             found.told = [loaded(WebhookEndpoint, ENDPOINT_COLUMNS, row) for row in found.told]
             if environment != Environment.LIVE:
                 found.carrier = None
@@ -600,8 +628,12 @@ def _facts() -> QuerySet[Seller]:
         Seller.objects.filter(pk=seller)
         .only("pk")
         .annotate(
-            has_code=Exists(orders.filter(any_of("code", Parameter("codes")))),
-            has_tracking_code=Exists(orders.filter(any_of("tracking_code", Parameter("tracking_codes")))),
+            with_code=Subquery(orders.filter(any_of("code", Parameter("codes")), code_reused=False).values("pk")[:1]),
+            with_tracking_code=Subquery(
+                orders.filter(any_of("tracking_code", Parameter("tracking_codes")), tracking_code_reused=False).values(
+                    "pk"
+                )[:1]
+            ),
             naming=ArraySubquery(_naming(seller, environment).values("texts")),
             beginning=ArraySubquery(_beginning(seller)),
             is_void=Exists(Invoice.objects.of(seller, environment).filter(access_key=key, is_void=True)),

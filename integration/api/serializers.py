@@ -299,6 +299,19 @@ class ReportSerializer(BodySerializer):
         )
 
 
+class ShownSerializer(BodySerializer):
+    """Query string of the detail."""
+
+    shippingId = WholeNumberField(
+        smallest=1,
+        allow_text=True,
+        required=False,
+        help_text=(
+            "That of the order, where several had the orderId: those that were cancelled before they were collected."
+        ),
+    )
+
+
 @example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""

@@ -16,11 +16,12 @@ from common import clock
 from common.api import pagination
 from common.api.json_body import Json
 from common.api.views import ApiView, PayloadWarning
+from common.fields import composed
 from integration import bodies
 from integration.api import problems
 from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser
-from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited, WrongKey
+from integration.errors import AccountSuspended, InvalidKey, KeyMissing, OrderNotFound, RateLimited, WrongKey
 from integration.invoices import actions as invoices
 from integration.invoices.models import with_details
 from integration.models import ApiKey, Order
@@ -68,9 +69,19 @@ class SellerViewSet(IntegrationViewSet):
         """The order with this `orderId`. Raises OrderNotFound."""
         return Order.objects.by_code(self.key.seller, self.key.environment, code)
 
-    def shown(self, code: str) -> Response:
-        """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = with_details(Order.objects.all()).by_code(self.key.seller, self.key.environment, code)
+    def shown(self, code: str, *, shipping_id: int | None = None) -> Response:
+        """Everything about the order with this `orderId`. Raises OrderNotFound.
+
+        `shipping_id`: of one that had the `orderId` before it was created again, too.
+        """
+        orders = with_details(Order.objects.all())
+        if shipping_id is None:
+            order = orders.by_code(self.key.seller, self.key.environment, code)
+        else:
+            own = orders.of(self.key.seller_id, self.key.environment).filter(pk=shipping_id).first()
+            if own is None or composed(own.code) != composed(code):
+                raise OrderNotFound
+            order = own
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property

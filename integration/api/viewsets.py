@@ -29,6 +29,7 @@ from integration.api.serializers import (
     LabelSerializer,
     LabelsSerializer,
     OrderSerializer,
+    ShownSerializer,
     TrackingSerializer,
 )
 from integration.api.views import FILE, SellerViewSet, warning_of
@@ -57,7 +58,7 @@ from integration.errors import (
 )
 from integration.invoices.actions import Doubt
 from integration.invoices.models import with_details, with_labels
-from integration.models import IdempotencyRecord, Order, SearchCode, WebhookEndpoint, WebhookEvent
+from integration.models import IdempotencyRecord, Order, SearchCode, Seller, WebhookEndpoint, WebhookEvent
 from integration.papers import files, label
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
@@ -71,6 +72,7 @@ _ORDERS = {
     )
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
+_MOST_COMPANIES = 1000
 _INVALID_AFTER = "Use o nextCursor da resposta anterior, com o mesmo orderId, ou comece sem after."
 _LABELS = {
     (200, "application/pdf"): Answer(FILE, "The labels."),
@@ -197,14 +199,21 @@ class OrderViewSet(SellerViewSet):
         except speed_header.NotASpeed as error:
             raise InvalidSandboxSpeed from error
 
-    @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
+    @extend_schema(
+        operation_id="get-order",
+        parameters=[ShownSerializer],
+        responses={200: Answer(bodies.OrderShown, "The order.")},
+    )
     @raises(OrderNotFound)
     def retrieve(self, request: Request, order_id: str) -> Response:
         """Read everything about an order.
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return self.shown(order_id)
+        serializer = ShownSerializer(data=request.query_params)
+        serializer.is_valid()
+        self.check_query(serializer.errors, known=serializer.fields)
+        return self.shown(order_id, shipping_id=serializer.validated_data.get("shippingId"))
 
     @heavy
     @extend_schema(
@@ -343,3 +352,18 @@ class EventViewSet(SellerViewSet):
         except pagination.InvalidCursor as error:
             raise ValidationError({"after": [_INVALID_AFTER]}) from error
         return HttpResponse(text, content_type="application/json")
+
+
+class AccountViewSet(SellerViewSet):
+    """Whose key it is."""
+
+    @extend_schema(operation_id="get-seller", responses={200: Answer(bodies.AccountShown, "The seller.")})
+    def list(self, _request: Request) -> Response:
+        """Read whose key this is.
+
+        The seller and the environment of the key, its companies, the services that orders can name, and its limits of
+        calls.
+        """
+        seller = Seller.objects.get(pk=self.key.seller_id)
+        companies = seller.companies.order_by("document")[:_MOST_COMPANIES]
+        return Response(bodies.account_shown(seller, self.key.environment, companies))

@@ -452,7 +452,8 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     named, found = _Named(), {}
     spelled = {spelling for value in references for spelling in spellings(value)}
     # By the orders' codes, composed, as the references below.
-    for order in orders.filter(Q(code__in=spelled) | Q(invoice_key=invoice.access_key)):
+    in_use = orders.filter(code_reused=False)
+    for order in in_use.filter(Q(code__in=spelled) | Q(invoice_key=invoice.access_key)):
         reason = LinkReason.REFERENCE if order.code in spelled else LinkReason.ACCESS_KEY
         found[composed(order.code)] = _NamedOrder(order, reason)
     references = [*dict.fromkeys(map(composed, references))]
@@ -551,6 +552,25 @@ def match_corrected(order: Order, *, by: str, at: datetime) -> None:
         _match_again(invoice, order, by=by, at=at)
     with connection.cursor() as cursor:
         cursor.execute(_FORGET_FORMER_CODES, {"order": order.pk})
+
+
+def give_up(order: int, *, key: str, by: str, at: datetime) -> list[Invoice]:
+    """Unlink a cancelled order from what names its code, or `key`, which a new order has now.
+
+    Returns the invoices that name the code. Tracking finds the cancelled one only by those that are still linked. Needs
+    the seller's lock.
+    """
+    by_code = Q(reason__in=[LinkReason.REFERENCE, LinkReason.CUT_REFERENCE])
+    links = InvoiceLink.objects.filter(by_code | Q(invoice__access_key=key), order=order)
+    given_up = list(links.select_related("invoice").defer("invoice__raw"))
+    for each in given_up:
+        one = InvoiceLink.objects.filter(pk=each.pk)
+        _unlink(each.invoice, one, reason=LinkReason.CORRECTED, by=by, at=at)
+    linked, kinds = Invoice.objects.filter(links__order=order), SearchCode.Kind
+    codes = SearchCode.objects.filter(order=order)
+    codes.filter(kind=kinds.INVOICE_KEY).exclude(value__in=linked.values("access_key")).delete()
+    codes.filter(kind=kinds.INVOICE_NUMBER).exclude(value__in=linked.values("number")).delete()
+    return [each.invoice for each in given_up if each.reason == LinkReason.REFERENCE]
 
 
 def _match_again(invoice: Invoice, corrected: Order, *, by: str, at: datetime) -> None:

@@ -57,6 +57,8 @@ _FORGOTTEN = {
 MOVED = ["status", "promised_on", "delivered_at", "unrecorded_at"]
 # What `integration.carriers.actions.assign` writes.
 _ASSIGNED = ["carrier"]
+# What `integration.actions.orders.create` writes of a cancelled order whose codes it uses again.
+USED_AGAIN = ["code_reused", "tracking_code_reused"]
 # What `integration.actions.orders.correct` writes of an order that waits for collection.
 CORRECTED = [
     "service", "cost", "items", "stated_volumes", "receiver_name", "receiver_document", "receiver", "invoice_data",
@@ -133,8 +135,15 @@ class OrderQuerySet(models.QuerySet["Order"]):
         return self.filter(seller=seller, environment=environment)
 
     def beginning_with(self, reference: Any) -> Self:
-        """The orders whose code begins with a cut reference, which is an expression and composed."""
-        return self.alias(beginning=Left(composed_column("code"), CUT_REFERENCE)).filter(beginning=reference)
+        """The orders whose code begins with a cut reference, which is an expression and composed.
+
+        None whose code another one has by now.
+        """
+        return (
+            self.filter(code_reused=False)
+            .alias(beginning=Left(composed_column("code"), CUT_REFERENCE))
+            .filter(beginning=reference)
+        )
 
     def by_code(self, seller: Seller, environment: str, code: str) -> "Order":
         """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
@@ -152,7 +161,7 @@ class OrderQuerySet(models.QuerySet["Order"]):
         Two statements more if there is no order with exactly one of them.
         """
         codes = [code for code in sent if "\0" not in code]  # which PostgreSQL refuses in a query
-        own = self.of(seller, environment).order_by()
+        own = self.of(seller, environment).filter(code_reused=False).order_by()
         # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
         wanted = [spelling for code in codes for spelling in spellings(code)]
         if not wanted:
@@ -182,6 +191,10 @@ class Order(models.Model):
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
     code = not_personal(models.CharField(_("orderId"), max_length=LONGEST_CODE))
     tracking_code = not_personal(models.CharField(_("tracking code"), max_length=LONGEST_CODE))
+    # Whether an order that was created later has its code, or its tracking code: it was cancelled before it was
+    # collected. Whoever looks an order up by one of them means the later one.
+    code_reused = models.BooleanField(default=False, db_default=False, editable=False)
+    tracking_code_reused = models.BooleanField(default=False, db_default=False, editable=False)
     status = models.CharField(
         _("status"), max_length=16, choices=[(s.value, words.STATUSES[s]) for s in Status], default=Status.PENDING.value
     )
@@ -228,9 +241,19 @@ class Order(models.Model):
         ]
         constraints = [
             # Of expressions, so that they are indexes alone, which a migration can make while the table is in use.
-            models.UniqueConstraint("seller", "environment", "code", name="one_order_of_environment_per_code"),
             models.UniqueConstraint(
-                "seller", "environment", "tracking_code", name="one_order_of_environment_per_tracking_code"
+                "seller", "environment", "code", condition=Q(code_reused=False), name="one_order_per_code_in_use"
+            ),
+            models.UniqueConstraint(
+                "seller",
+                "environment",
+                "tracking_code",
+                condition=Q(tracking_code_reused=False),
+                name="one_order_per_tracking_code_in_use",
+            ),
+            models.CheckConstraint(
+                name="order_with_reused_codes_is_cancelled",
+                condition=Q(code_reused=False, tracking_code_reused=False) | Q(status=Status.CANCELLED.value),
             ),
             one_of("order_environment", "environment", Environment.values),
             models.CheckConstraint(name="order_cost_not_negative", condition=models.Q(cost__gte=0)),
@@ -277,7 +300,9 @@ class Order(models.Model):
             unusual_phones("receiver__cellphone", name="order_unusual_cellphone"),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN, *CORRECTED]),
+            pgtrigger.ReadOnly(
+                name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN, *CORRECTED, *USED_AGAIN]
+            ),
             pgtrigger.Protect(
                 name="order_corrected_while_pending",
                 operation=pgtrigger.Update,

@@ -125,7 +125,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "invalid_payload after: Use o nextCursor.*",
         (ORDER_FEED,),
     ),
-    "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
+    "There is no 30 February": (422, "invalid_moment (created(From|To)|from)", (FIND, FEED)),
     "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
     "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE, CORRECT)),
 }
