@@ -107,8 +107,9 @@ class TestSimulation:
         )
         advance()
         assert [statuses(each) for each in (order, usual, left_out)] == [["pending"]] * 3
+        plain = simulated(seller)
         handed_over = manifests.create(
-            seller=seller, environment=Environment.SANDBOX, orders=[order, usual], by="x", at=order.created_at
+            seller=seller, environment=Environment.SANDBOX, orders=[order, usual, plain], by="x", at=order.created_at
         )
         closed_at = order.created_at + timedelta(hours=1)
 
@@ -119,7 +120,7 @@ class TestSimulation:
         assert woken == [task_names.ADVANCE_SIMULATIONS]
         assert (statuses(order), seconds(order)) == ([*WAY, "delivered"], [0, 3600, 3601.5, 3603.25, 3605.25])
         assert [entry.by for entry in order.status_log.all()][1:3] == ["x", "simulated carrier"]
-        assert [statuses(each) for each in (usual, left_out)] == [["pending", "collected"], ["pending"]]
+        assert [statuses(each) for each in (usual, plain, left_out)] == [WAY[:2], WAY[:2], ["pending"]]
         assert [each.order_id for each in Simulation.objects.all()] == [left_out.pk]
 
     def test_is_left_alone_that_waited_for_a_manifest_and_was_moved_by_hand(self, seller):
