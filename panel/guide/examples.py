@@ -54,6 +54,7 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.UnknownTrackingCode(code="AA123456785BR"),
     integration_errors.AmbiguousTrackingCode(code="P-1", sellers=(("SEL-2345678ABC", "A"), ("SEL-2345678ABD", "B"))),
     integration_errors.EventIdReused(event_id="ev-1"),
+    integration_errors.OrdersRefused(count=3),
     integration_errors.OrderCancelled(order=_ORDER),
     integration_errors.OrderForgotten(order=_ORDER),
     integration_errors.TooManyLabels(most=200),

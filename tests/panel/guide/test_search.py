@@ -71,6 +71,20 @@ class TestFind:
         assert "[standardwebhooks]" in excerpt("standardwebhooks")
         assert len(excerpt("standardwebhooks")) < 260
 
+    @pytest.mark.parametrize("language", ["en", "pt-br"])
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "SDK", "bulk", "em lote", "billing", "fatura", "cobrança", "reset", "alterar pedido", "corrigir um pedido",
+            "correct an order", "firewall", "IP addresses", "endereços IP", "several boxes", "units in one carton",
+            "caixas", "volumes", "time zone", "fuso horário", "order_id", "centavos",
+        ],
+    )  # fmt: skip  # a list of words
+    def test_finds_what_integrators_look_for(self, query, language):
+        told = {"/docs/#what-is-often-looked-for", "/docs/orders#correct-an-order", "/docs/names"}
+
+        assert told & set(urls(query, language))
+
 
 class TestFolded:
     @pytest.mark.parametrize("text", ["Início rápido", "AÇÃO", "ﬁ ß İ", "e\u0301", "日本"])
