@@ -64,7 +64,7 @@ def outcome_of(order_id: str) -> Outcome | None:
 
 
 def next_step(status: Status, outcome: Outcome) -> Step | None:
-    """The next step of an order with this status. None when the carrier does nothing more, or waits for the manifest."""
+    """The next step of an order with this status. None when the carrier does nothing more, or waits for a manifest."""
     if outcome is Outcome.MANIFEST and status is Status.PENDING:
         return None
     if outcome is Outcome.LOST and status is Status.IN_TRANSIT:

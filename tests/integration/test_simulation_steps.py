@@ -38,8 +38,8 @@ class TestOutcome:
         ("order_id", "outcome"),
         [
             ("A-1", Outcome.DELIVERED), ("sim-fail-1", Outcome.FAIL), ("sim-return-", Outcome.RETURN),
-            ("sim-lost-1", Outcome.LOST), ("sim-manifest-1", Outcome.MANIFEST), ("x-sim-fail-1", Outcome.DELIVERED), ("SIM-FAIL-1", Outcome.DELIVERED),
-            ("sim-manual-1", None),
+            ("sim-lost-1", Outcome.LOST), ("sim-manifest-1", Outcome.MANIFEST), ("x-sim-fail-1", Outcome.DELIVERED),
+            ("SIM-FAIL-1", Outcome.DELIVERED), ("sim-manual-1", None),
         ],
     )  # fmt: skip  # a table
     def test_follows_from_the_prefix_of_the_order_id(self, order_id, outcome):
