@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, ClassVar, Generic, TypeVar
 
 import django_filters
@@ -18,7 +20,7 @@ from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 from django_filters.utils import translate_validation
 
@@ -48,19 +50,22 @@ def page_in_order(
     order: str = "-created_at",
     without: Sequence[str] = (),
     annotations: Mapping[str, Any] | None = None,
+    either: Sequence[Q] = (Q(),),
 ) -> Page[Row]:
     """The first rows by the column `order` and the primary key; after `cursor` unless empty.
 
     The column is never NULL and never changes; a minus in front of it means descending, of the key too. The rows are
     read without `queryset`'s related objects and without the columns `without`, with `annotations`. No row that existed
-    when the first page was read is left out or repeated. Raises InvalidCursor.
+    when the first page was read is left out or repeated. `either`: the rows of any of these conditions, of each of
+    which an index finds the first. Raises InvalidCursor.
     """
     queryset = _after(queryset, cursor, scope, order)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
     # accounts by date, whose cost it underestimates for an account that has few of the newest rows.
-    keys = ArraySubquery(queryset.order_by(*_with_key(order)).values("pk")[: limit + 1])
-    found = queryset.model._default_manager.filter(any_of("pk", keys)).annotate(**annotations or {})
-    rows = list(found.order_by(*_with_key(order)).defer(*without))
+    ordered = queryset.order_by(*_with_key(order)).values("pk")
+    keys = [any_of("pk", ArraySubquery(ordered.filter(condition)[: limit + 1])) for condition in either]
+    found = queryset.model._default_manager.filter(reduce(or_, map(Q, keys))).annotate(**annotations or {})
+    rows = list(found.order_by(*_with_key(order)).defer(*without)[: limit + 1])
     if len(rows) <= limit:
         return Page(rows, None)
     return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, order))
@@ -263,13 +268,21 @@ class MomentFilter(django_filters.Filter):
 
 
 class ManyFilter(django_filters.Filter):
-    """Rows with any of several values, see ManyField."""
+    """Rows with any of several values, see ManyField.
+
+    `is_each`: an index has the rows of one value in the order of the list, and so not those of several.
+    `QueryFilter.either` selects these, for `page_in_order`.
+    """
 
     field_class = ManyField
 
+    def __init__(self, *args: Any, is_each: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_each = is_each
+
     def filter(self, queryset: QuerySet[Any], value: list[Any]) -> QuerySet[Any]:
-        if not value or self.method:
-            return super().filter(queryset, value)
+        if not value or self.is_each:
+            return queryset
         return queryset.filter(**{f"{self.field_name}__in": value})
 
 
@@ -325,3 +338,12 @@ class ListFilter(QueryFilter):
     """Filters of a list whose pages follow each other by `cursor`."""
 
     cursor = CursorFilter(help_text="`nextCursor` of the answer before.")
+
+    @property
+    def either(self) -> list[Q]:
+        """One of these conditions holds for the rows, beside those of the query set."""
+        each = [filter_ for filter_ in self.filters.values() if getattr(filter_, "is_each", False)]
+        found = [
+            Q((filter_.field_name, value)) for filter_ in each for value in self.form.cleaned_data[filter_.field_name]
+        ]
+        return found or [Q()]

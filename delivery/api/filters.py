@@ -1,6 +1,5 @@
 """Query parameters of the lists of area A."""
 
-import django_filters
 from django.db.models import QuerySet
 
 from common.api.pagination import (
@@ -39,9 +38,11 @@ class EnglishForm(QueryForm):
 
 class DeliveryFilter(ListFilter):
     externalId = TextFilter(method="of_external_id", help_text="The externalId of any drop-off, exactly.")
-    status = django_filters.ChoiceFilter(
-        help_text="The status of the delivery.",
-        choices=[(status, status) for status in _STATUSES],
+    deliveryId = ManyFilter("pk", are_ids=True, help_text="The ids of deliveries.")
+    status = ManyFilter(
+        is_each=True,
+        help_text="The status of the delivery, or several.",
+        choices=_STATUSES,
         error_messages={"invalid_choice": f"Choose one of: {', '.join(_STATUSES)}."},
     )
     createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)

@@ -358,6 +358,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
+                either=query.either,
                 scope=["deliveries", str(token.integrator_id), token.environment, *query.sent],
             )
         except pagination.InvalidCursor as error:

@@ -1,6 +1,5 @@
 """Query parameters of the lists of area B."""
 
-import django_filters
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import QuerySet
 
@@ -18,8 +17,9 @@ from common.api.pagination import (
 )
 from common.fields import any_of
 from integration.lifecycle import Status
-from integration.models import Order, SearchCode
+from integration.models import Company, Order, SearchCode
 from integration.models.order import SearchCodeQuerySet
+from integration.models.seller import compact_document
 
 _STATUSES = [status.value for status in Status]
 _ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
@@ -47,9 +47,11 @@ class PortugueseForm(QueryForm):
 class OrderFilter(ListFilter):
     orderId = ManyFilter(method="of_order", help_text=f"The orderIds. {_COMMAS} {_ALIKE}")
     trackingCode = TextFilter(method="of_tracking_code", help_text=f"The tracking code. {_ALIKE}")
-    status = django_filters.ChoiceFilter(
-        help_text="The status of the order.",
-        choices=[(status, status) for status in _STATUSES],
+    company = TextFilter(method="of_company", help_text="The CNPJ or CPF of the company that sends.")
+    status = ManyFilter(
+        is_each=True,
+        help_text="The status of the order, or several.",
+        choices=_STATUSES,
         error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(_STATUSES)}."},
     )
     createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
@@ -62,6 +64,11 @@ class OrderFilter(ListFilter):
 
     def of_order(self, orders: QuerySet[Order], _name: str, values: list[str]) -> QuerySet[Order]:
         return self._with_code(orders, SearchCode.Kind.ORDER, _with_commas(values)) if values else orders
+
+    def of_company(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
+        # Another seller's company has none of these orders.
+        company = Company.objects.filter(document=compact_document(value)).values("pk")
+        return orders.filter(any_of("company", ArraySubquery(company)))
 
     def of_tracking_code(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
         return self._with_code(orders, SearchCode.Kind.TRACKING_CODE, [value])

@@ -304,6 +304,7 @@ class ShownSerializer(BodySerializer):
 
     shippingId = WholeNumberField(
         smallest=1,
+        largest=10**18 - 1,  # of as many digits as a text may have
         allow_text=True,
         required=False,
         help_text=(

@@ -98,6 +98,7 @@ class SellerViewSet(IntegrationViewSet):
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
+                either=query.either,
                 scope=[scope, str(self.key.seller_id), self.key.environment, *query.sent],
                 **options,
             )

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypedDict
 
+import django_filters
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef
 from django.http import HttpResponse
@@ -40,10 +41,20 @@ from integration.papers import files
 
 
 class ManifestFilter(ListFilter):
+    status = django_filters.ChoiceFilter(
+        method="of_status",
+        help_text="Whether the manifest is open or closed.",
+        choices=[(status, status) for status in STATUSES],
+        error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(STATUSES)}."},
+    )
+
     class Meta:
         model = Manifest
         fields: list[str] = []
         form = PortugueseForm
+
+    def of_status(self, found: ManifestQuerySet, _name: str, value: str) -> ManifestQuerySet:
+        return found.filter(closed_at__isnull=value == "open")
 
 
 @example_body({"orderIds": ["A-1001"]})

@@ -117,6 +117,17 @@ class TestOrder:
         assert [name_of(error) for error in (repeated, refused)] == ["DuplicateOrder", "AlreadyCancelled"]
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 2)
 
+    def test_is_created_again_once_by_two_who_find_it_cancelled(self, seller):
+        cancelled = create_order(seller)
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+
+        created, refused = overlap(*[partial(create_order, seller)] * 2)
+
+        assert name_of(refused) == "DuplicateOrder"
+        assert [*Order.objects.order_by("pk").values_list("pk", "code_reused")] == [
+            (cancelled.pk, True), (created.pk, False),
+        ]  # fmt: skip  # a list
+
 
 class TestCorrection:
     """Of an order in an open manifest: it is of what is handed over, or refused."""

@@ -353,6 +353,18 @@ class TestList:
         assert second["data"][0]["orderIds"] == ["A-2", "A-3", "A-1"]
         assert second["nextCursor"] is None
 
+    def test_has_those_that_are_open_or_closed(self, api, made):
+        made("A-1", "A-2")
+        closed, still_open = (opened(api, code)["manifestId"] for code in ("A-1", "A-2"))
+        assert api.post(f"{URL}/{closed}/close").status_code == 200
+
+        found = {
+            status: [row["manifestId"] for row in api.get(URL, {"status": status}).json()["data"]]
+            for status in ("open", "closed")
+        }
+
+        assert found == {"open": [still_open], "closed": [closed]}
+
     def test_takes_two_queries(self, api, made, django_assert_num_queries):
         made("A-1", "A-2")
         opened(api, "A-1")
