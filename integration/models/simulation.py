@@ -44,10 +44,10 @@ class Simulation(rows.Simulation):
         simulation.plan(order, at=at)
         return [simulation]
 
-    @classmethod
-    def that_wait(cls, orders: Sequence[Order]) -> "dict[int, Simulation]":
+    @staticmethod
+    def that_wait(orders: Sequence[Order]) -> "dict[int, Simulation]":
         """Of these orders the simulations that wait for a manifest, by the orders' keys."""
-        return cls.objects.filter(outcome=Outcome.MANIFEST).in_bulk([order.pk for order in orders])
+        return Simulation.objects.filter(outcome=Outcome.MANIFEST).in_bulk([order.pk for order in orders])
 
     def next_step(self, order: Order) -> steps.Step | None:
         return steps.next_step(Status(order.status), Outcome(self.outcome))
