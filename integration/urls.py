@@ -23,5 +23,17 @@ router.register("manifests", ManifestViewSet, basename="manifest")
 
 _upload = InvoiceViewSet.as_view({"post": "marketplace"}, **InvoiceViewSet.marketplace.kwargs)
 # Before the paths of the router, of which an orderId may be the rest of one.
-_label = path("orders/<path:order_id>/label", OrderViewSet.as_view({"get": "label"}), name="order-label")
-urlpatterns = [_label, *router.urls, *(path(f"invoices/{segment}", _upload) for segment in settings.INVOICE_PATHS)]
+_labels = [
+    path(f"orders/<path:order_id>/{name}", OrderViewSet.as_view({"get": name.replace(".", "_")}), name=f"order-{name}")
+    for name in ("label.pdf", "label.zpl", "label")
+]
+_files = [
+    *(path(f"labels.{name}", LabelViewSet.as_view({"post": name}), name=f"labels-{name}") for name in ("pdf", "zpl")),
+    path("manifests/<int:manifest_id>.pdf", ManifestViewSet.as_view({"get": "pdf"}), name="manifest-pdf"),
+]
+urlpatterns = [
+    *_labels,
+    *_files,
+    *router.urls,
+    *(path(f"invoices/{segment}", _upload) for segment in settings.INVOICE_PATHS),
+]

@@ -175,14 +175,8 @@ class OptionalIdentifierField(IdentifierField, OptionalTextField):
     """One that may be absent, null or empty."""
 
 
-@extend_schema_field(
-    {
-        "anyOf": [
-            {"type": "number", "minimum": 0, "maximum": 999999999999.9999},
-            {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,20})?$"},
-        ]
-    }
-)
+# Described as a number only, as IdentifierField as a text.
+@extend_schema_field({"type": "number", "minimum": 0, "maximum": 999999999999.9999})
 class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
     """A number from 0 to the largest that the column of an order's cost holds: 12 digits and 4 decimal places.
 

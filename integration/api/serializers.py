@@ -352,8 +352,8 @@ class PositionField(ChoiceField):
         return super().to_internal_value(data)
 
 
-class LabelSerializer(BodySerializer):
-    """How labels are printed: in the query string for one order, in the body for several."""
+class PaperSerializer(BodySerializer):
+    """How labels are printed as PDF: in the query string for one order, in the body for several."""
 
     size = ChoiceField(
         choices=[size.value for size in Size], default=Size.CM_10X15.value, help_text="The paper of the PDF."
@@ -363,6 +363,11 @@ class LabelSerializer(BodySerializer):
         default=1,
         help_text="Of `a4`: the place of the first label on the first sheet, as one reads.",
     )
+
+
+class LabelSerializer(PaperSerializer):
+    """How labels are printed by the deprecated calls, which answer with two media types."""
+
     format = ChoiceField(
         choices=FORMATS,
         default="pdf",
@@ -373,6 +378,16 @@ class LabelSerializer(BodySerializer):
         if attrs["format"] == "zpl" and attrs["size"] != Size.CM_10X15:
             raise serializers.ValidationError({"size": ["Etiquetas em ZPL têm 10x15."]})
         return attrs
+
+
+@example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
+class PdfLabelsSerializer(PaperSerializer, ManyOrders):
+    """Body of a request for the labels of several orders as PDF."""
+
+
+@example_body({"orderIds": ["A-1001"]})
+class ZplLabelsSerializer(ManyOrders):
+    """Body of a request for the labels of several orders as ZPL."""
 
 
 @example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})

@@ -30,6 +30,8 @@ from integration.models.order import OrderQuerySet
 Row = TypeVar("Row", bound=Model)
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 FILE = Annotated[str, Json(format="binary")]
+# That of any file: clients that are generated read it as bytes, and `text/plain` as text.
+ZPL = "application/octet-stream"
 
 
 def warning_of(doubt: invoices.Doubt, *path: str) -> PayloadWarning:

@@ -28,11 +28,15 @@ from integration.api.serializers import (
     CorrectionSerializer,
     LabelSerializer,
     LabelsSerializer,
+    ManyOrders,
     OrderSerializer,
+    PaperSerializer,
+    PdfLabelsSerializer,
     ShownSerializer,
     TrackingSerializer,
+    ZplLabelsSerializer,
 )
-from integration.api.views import FILE, SellerViewSet, warning_of
+from integration.api.views import FILE, ZPL, SellerViewSet, warning_of
 from integration.bodies import utc
 from integration.errors import (
     AlreadyCancelled,
@@ -74,10 +78,10 @@ _ORDERS = {
 }
 _MOST_COMPANIES = 1000
 _INVALID_AFTER = "Use o nextCursor da resposta anterior, com o mesmo orderId, ou comece sem after."
-_LABELS = {
-    (200, "application/pdf"): Answer(FILE, "The labels."),
-    (200, "text/plain"): Answer(str, "The labels."),
-}
+_PDF = {(200, "application/pdf"): Answer(FILE, "The labels.")}
+_ZPL = {(200, ZPL): Answer(FILE, "The labels.")}
+_LABELS = {**_PDF, (200, "text/plain"): Answer(str, "The labels.")}
+_REFUSED = (OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
 
 
 class OrderViewSet(SellerViewSet):
@@ -216,25 +220,44 @@ class OrderViewSet(SellerViewSet):
         return self.shown(order_id, shipping_id=serializer.validated_data.get("shippingId"))
 
     @heavy
-    @extend_schema(
-        operation_id="get-label",
-        parameters=[LabelSerializer],
-        responses=_LABELS,
-    )
-    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
-    def label(self, request: Request, order_id: str) -> HttpResponse:
-        """Print the label of an order.
+    @extend_schema(operation_id="get-label-pdf", parameters=[PaperSerializer], responses=_PDF)
+    @raises(*_REFUSED)
+    def label_pdf(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order as PDF.
 
         One label for each of the order's `volumes`: with the tracking code, the postcode and the key of
         the invoice as Code 128. Nothing is stored.
         """
-        serializer = LabelSerializer(data=request.query_params)
+        return self._labels(order_id, **self._paper(PaperSerializer(data=request.query_params)))
+
+    @heavy
+    @extend_schema(operation_id="get-label-zpl", responses=_ZPL)
+    @raises(*_REFUSED)
+    def label_zpl(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order as ZPL.
+
+        UTF-8 text for thermal printers with 8 dots in each millimetre: the labels of 10 by 15 cm. Nothing is stored.
+        """
+        return self._labels(order_id, format="zpl", zpl_as=ZPL)
+
+    @heavy
+    @extend_schema(operation_id="get-label", parameters=[LabelSerializer], responses=_LABELS, deprecated=True)
+    @raises(*_REFUSED)
+    def label(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order.
+
+        Use `label.pdf` or `label.zpl`, which have one media type each. This call works on.
+        """
+        return self._labels(order_id, **self._paper(LabelSerializer(data=request.query_params)))
+
+    def _paper(self, serializer: PaperSerializer) -> Any:
         serializer.is_valid()
         self.check_query(serializer.errors, known=serializer.fields)
-        return files.labels(
-            [with_labels(Order.objects.all()).by_code(self.key.seller, self.key.environment, order_id)],
-            **serializer.validated_data,
-        )
+        return serializer.validated_data
+
+    def _labels(self, order_id: str, **options: Any) -> HttpResponse:
+        found = with_labels(Order.objects.all()).by_code(self.key.seller, self.key.environment, order_id)
+        return files.labels([found], **options)
 
     @extend_schema(
         operation_id="cancel-order",
@@ -307,17 +330,40 @@ class LabelViewSet(SellerViewSet):
     changes_nothing = True
 
     @heavy
-    @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
-    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels, OrdersRefused)
-    def create(self, request: Request) -> HttpResponse:
-        """Print the labels of several orders.
+    @extend_schema(operation_id="print-labels-pdf", request=PdfLabelsSerializer, responses=_PDF)
+    @raises(*_REFUSED, OrdersRefused)
+    def pdf(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders as PDF.
 
         One file for at most 100 orders, in their sequence, with one label for each volume. Nothing is stored.
         """
-        serializer = self.read_body(LabelsSerializer(data=request.data))
-        options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
-        found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, serializer.codes)
-        return files.labels(label.check(found), **options)
+        return self._labels(PdfLabelsSerializer(data=request.data))
+
+    @heavy
+    @extend_schema(operation_id="print-labels-zpl", request=ZplLabelsSerializer, responses=_ZPL)
+    @raises(*_REFUSED, OrdersRefused)
+    def zpl(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders as ZPL.
+
+        As `labels.pdf`, as UTF-8 text for thermal printers with 8 dots in each millimetre.
+        """
+        return self._labels(ZplLabelsSerializer(data=request.data), format="zpl", zpl_as=ZPL)
+
+    @heavy
+    @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS, deprecated=True)
+    @raises(*_REFUSED, OrdersRefused)
+    def create(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders.
+
+        Use `labels.pdf` or `labels.zpl`, which have one media type each. This call works on.
+        """
+        return self._labels(LabelsSerializer(data=request.data))
+
+    def _labels(self, serializer: ManyOrders, **options: Any) -> HttpResponse:
+        codes = self.read_body(serializer).codes
+        paper = {name: value for name, value in serializer.validated_data.items() if name != "orderIds"}
+        found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, codes)
+        return files.labels(label.check(found), **paper, **options)
 
 
 class EventViewSet(SellerViewSet):

@@ -146,3 +146,49 @@ class TestLabels:
         api.get(ONE.format("A-1"))
 
         assert Order.objects.values().get() == before
+
+
+class TestFiles:
+    """Paths with one media type each."""
+
+    @pytest.mark.parametrize("paper", [{}, {"size": "a6"}, {"size": "a4", "position": 3}])
+    def test_are_the_pdfs_of_the_earlier_calls_each_time(self, api, order, paper):
+        one = [api.get(ONE.format("A-1") + end, paper) for end in ("", ".pdf", ".pdf")]
+        several = [api.post(SEVERAL + end, {"orderIds": ["A-1"], **paper}, format="json") for end in ("", ".pdf")]
+
+        (content,) = {answer.content for answer in one + several}
+        assert len(pages_of(content)) == (1 if "position" in paper else 2)
+        for answer in one + several:
+            assert (answer.status_code, answer["Content-Type"]) == (200, "application/pdf")
+            assert answer["Content-Disposition"] == 'inline; filename="etiquetas.pdf"'
+
+    def test_are_zpl_that_is_no_text(self, api, order):
+        text = api.get(ONE.format("A-1"), {"format": "zpl"}).content
+        for answer in (
+            api.get(ONE.format("A-1") + ".zpl"),
+            api.post(SEVERAL + ".zpl", {"orderIds": ["A-1"]}, format="json"),
+        ):
+            assert (answer.status_code, answer.content) == (200, text)
+            assert answer["Content-Type"] == "application/octet-stream"
+            assert answer["Content-Disposition"] == 'inline; filename="etiquetas.zpl"'
+
+    @pytest.mark.parametrize("end", ["pdf", "zpl"])
+    def test_are_those_of_the_own_orders_whose_ids_may_hold_slashes(self, api, seller, other_seller, end):
+        create_order(seller, orderId="A/1/label")
+        create_order(other_seller, company_document=OTHER_COMPANY)
+
+        assert api.get(ONE.format("A/1/label") + f".{end}").status_code == 200
+        for code in ("A-1", "nothing", "%00"):
+            assert_refused(api.get(ONE.format(code) + f".{end}"), 404, "order_not_found")
+            assert_refused(api.post(f"{SEVERAL}.{end}", {"orderIds": [code]}, format="json"), 404, "order_not_found")
+
+    def test_have_a_paper_where_they_are_pdfs(self, api, order):
+        for query, name in (({"size": "A3"}, "size"), ({"position": "5"}, "position")):
+            response = api.get(ONE.format("A-1") + ".pdf", query)
+
+            assert_refused(response, 422, "invalid_payload")
+            assert [*response.json()["errors"]] == [name]
+        ignored = api.post(SEVERAL + ".zpl", {"orderIds": ["A-1"], "size": "a4"}, format="json")
+        assert (ignored.status_code, ignored["Rota-Warnings"][:25]) == (200, '"#/size";code=unknown_key')
+        other = api.get(ONE.format("A-1") + ".pdf", {"format": "zpl"})
+        assert (other["Content-Type"], other["Rota-Warnings"][:9]) == ("application/pdf", '"?format"')

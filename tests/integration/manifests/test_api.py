@@ -85,7 +85,7 @@ class TestCreateManifest:
             "freight": first.freight_centavos + second.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest
-        (page,) = texts_of(api.get(of(manifest), {"format": "pdf"}).content)
+        (page,) = texts_of(api.get(of(manifest) + ".pdf").content)
         assert "Transportadora Jadlog Aberto em" in page
         assert "Fechado em ainda aberto" in page
 
@@ -313,6 +313,7 @@ class TestOfAnotherSeller:
         for response in (
             stranger.get(of(manifest)),
             stranger.get(of(manifest), {"format": "pdf"}),
+            stranger.get(of(manifest) + ".pdf"),
             stranger.post(of(manifest, "close")),
             stranger.post(of(manifest, "orders"), {"orderIds": ["A-1"]}, format="json"),
             stranger.post(of(manifest, "remove"), {"orderIds": ["A-1"]}, format="json"),
@@ -338,7 +339,8 @@ class TestOfTheSandbox:
         assert_refused(api.get("/api/integration/orders/T-1/label"), 404, "order_not_found")
         assert [row["manifestId"] for row in sandbox_api.get(URL).json()["data"]] == [test["manifestId"]]
         assert "SANDBOX / TESTE" in texts_of(sandbox_api.get("/api/integration/orders/T-1/label").content)[0]
-        assert "SANDBOX / TESTE" in texts_of(sandbox_api.get(of(test), {"format": "pdf"}).content)[0]
+        assert "SANDBOX / TESTE" in texts_of(sandbox_api.get(of(test) + ".pdf").content)[0]
+        assert_refused(api.get(of(test) + ".pdf"), 404, "manifest_not_found")
 
 
 class TestList:
@@ -379,8 +381,9 @@ class TestPdf:
         made(*(f"A-{number}" for number in range(1, 61)))
         manifest = opened(api, *(f"A-{number}" for number in range(1, 61)))
 
-        response = api.get(of(manifest), {"format": "pdf"})
+        response, earlier = api.get(of(manifest) + ".pdf"), api.get(of(manifest), {"format": "pdf"})
 
+        assert (response.status_code, response.content) == (200, earlier.content)
         assert response["Content-Type"] == "application/pdf"
         assert response["Content-Disposition"] == f'inline; filename="romaneio-{manifest["manifestId"]}.pdf"'
         pages = texts_of(response.content)
