@@ -428,6 +428,22 @@ class TestConfirmation:
 
         assert Delivery.objects.get(token=None).contact_name == sender
 
+    def test_has_the_senders_address_at_the_senders_own_pickup_point_only(self, member, upload, advance, shop):
+        payload = validated_payload(stops=1)
+        place = replace(payload.pickup, contact_name="Ana", address={"street": "Rua da Loja"})
+        DeliveryFactory.create(token=shop.token, payload=replace(payload, pickup=place))
+        PickupPointFactory.create(integrator=shop.integrator, name="Depot", latitude=-23.57, longitude=-46.65)
+        page = upload(f"Paulista;{PLACE}", f"Depot;{PLACE}", header="Pickup point;latitude;longitude")
+        advance(page)
+
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.filter(token=None).order_by("created_at")
+        assert [(each.contact_name, each.address.get("street")) for each in made] == [
+            ("Ana", "Rua da Loja"), ("Ana", ""),
+        ]  # fmt: skip  # rows of a table
+
     def test_keeps_the_price_that_was_shown_for_ten_minutes(self, member, upload, advance):
         page = upload(f"P-1;Ana;;{PLACE};;")
         advance(page)

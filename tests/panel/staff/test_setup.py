@@ -49,6 +49,12 @@ class TestNewAccount:
         assert sent.environment == Environment.SANDBOX
         assert [token.environment for token in account.tokens.all()] == [Environment.SANDBOX]
 
+        sent_with = account.tokens.get()
+        shown = staff.post(page(account)).context["parts"]
+        sent_with.refresh_from_db()
+        assert sent_with.expires_at is not None  # nobody has seen it: the sheet's takes its place
+        assert sent_with.clear_text not in {part.token for part in shown}
+
     def test_invites_the_first_person_as_owner(self, staff):
         staff.post(NEW, {**FORM, "email": "ana@example.com"})
 
