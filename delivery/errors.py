@@ -441,7 +441,7 @@ class TooManySimulations(DeliveryError):
     retryable = True
     retry_after = 60
     example = (
-        "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
+        "Simulated drivers move 2000 deliveries of this account, which is all that they do at once. Request this one "
         "when others have ended."
     )
 

@@ -273,7 +273,7 @@ class TooManySimulations(IntegrationError):
     status = 429
     retry_after = 60
     message = (
-        "A transportadora simulada já move 500 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
+        "A transportadora simulada já move 2.000 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
         "outros tiverem terminado"
     )
 

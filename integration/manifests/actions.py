@@ -7,6 +7,9 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
+from common.accounts import Environment
+from common.workers import wake_up
+from integration import task_names
 from integration.actions import orders as order_actions
 from integration.errors import (
     InOpenManifest,
@@ -22,7 +25,7 @@ from integration.errors import (
     refuse,
 )
 from integration.lifecycle import Status
-from integration.models import Manifest, ManifestEntry, Order, Seller
+from integration.models import Manifest, ManifestEntry, Order, Seller, Simulation
 from integration.models.manifest import MOST_ORDERS
 from integration.webhooks import outbox
 
@@ -96,8 +99,8 @@ def _fault(order: Order, manifest: int | None) -> IntegrationError | None:
 def close(*, manifest: Manifest, by: str, at: datetime, via_api: bool = False) -> None:
     """Close a manifest: its orders that still wait are collected. Does nothing to a closed one.
 
-    Orders that were moved meanwhile, by the scan of a carrier, keep their status and stay in it. Raises ManifestEmpty
-    or ManifestNotFound.
+    Orders that were moved meanwhile, by the scan of a carrier, keep their status and stay in it. The simulated carrier
+    goes on with those of the sandbox that have waited for it. Raises ManifestEmpty or ManifestNotFound.
     """
     orders, locked = _locked_with_orders(manifest)
     if locked.closed_at:
@@ -105,9 +108,15 @@ def close(*, manifest: Manifest, by: str, at: datetime, via_api: bool = False) -
     if not orders:
         raise ManifestEmpty
     outbox.lock_queue(orders)
-    for order in orders:
-        if order.status == Status.PENDING:
-            order_actions.move(order=order, to=Status.COLLECTED, by=by, at=at, via_api=via_api)
+    pending = [order for order in orders if order.status == Status.PENDING]
+    simulations = Simulation.that_wait(pending) if locked.environment == Environment.SANDBOX else {}
+    for order in pending:
+        moved = order_actions.move(order=order, to=Status.COLLECTED, by=by, at=at, via_api=via_api)
+        if simulation := simulations.get(order.pk):  # which the move has deleted, as one by hand does
+            simulation.plan(moved, at=at)
+    if simulations:
+        Simulation.objects.bulk_create(simulations.values())
+        wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     locked.closed_at, locked.closed_by = at, by
     locked.save(update_fields=["closed_at", "closed_by"])
     _log.info("manifest %s closed by %s", locked.pk, by)

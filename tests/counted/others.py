@@ -11,6 +11,7 @@ _SUBJECT = "tested with what it does, in the folder of its subject"
 OTHERS: dict[str, str] = {
     "*/commands/*": _SUBJECT,
     "*:*_indexes": _CONSTRAINT,
+    "*:Simulation.that_wait": _LOCKED,
     "*:_BY_DIGEST": _ONE_ROW,
     "*:_of_owner": _ONE_ROW,
     "*:_route_in": _CONSTRAINT,

@@ -179,6 +179,14 @@ class TestOfAnAccount:
         assert said in response.content.decode()
         assert response.context["period"] is None
 
+    @pytest.mark.parametrize("before", ["x", "9" * 300])
+    def test_begins_the_list_of_deliveries_anew_with_a_cursor_that_is_none(self, member, url, shop, driver, before):
+        (made,) = insert(shop.delivery, Ended(NOON), driver=driver)
+
+        page = member.get(url("report_deliveries"), {**NOVEMBER, "before": before})
+
+        assert [row.pk for row in page.context["rows"]] == [made.pk]
+
     def test_covers_a_year(self, member, url):
         period = member.get(url("report"), {"since": "2027-11-01", "until": "2028-10-31"}).context["period"]
 

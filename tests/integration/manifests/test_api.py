@@ -393,7 +393,12 @@ class TestPdf:
         assert all(f" A-{number} " in whole for number in range(1, 61))
         freight = manifest["totals"]["freight"] / 100
         assert f"R$ {freight:,.2f}".translate(str.maketrans(",.", ".,")) in pages[-1]
-        for text in ("R$ 9.000,00", "180 kg", "Entregue por", "Recebido por"):
+        lines = [
+            f"{who}: {line}"
+            for who in ("Entregue por (vendedor)", "Recebido por (transportadora)")
+            for line in ("assinatura", "nome e documento", "data e hora")
+        ]
+        for text in ("R$ 9.000,00", "180 kg", *lines):
             assert text in pages[-1]
 
 

@@ -454,6 +454,27 @@ class TestCancel:
         assert "Gave up" in text
         assert shop.delivery.cancelled_at is None
 
+    @pytest.mark.parametrize(
+        ("mode", "collected", "said"),
+        [
+            ("DEFAULT", False, "The delivery is cancelled."),
+            ("DEFAULT", True, "The delivery is cancelled. The driver takes the goods back to A."),
+            ("REVERSE", False, "The pickups are cancelled."),
+            ("REVERSE", True, "The pickups are cancelled. The driver brings what was collected to A."),
+        ],
+    )
+    def test_says_what_is_cancelled_and_where_the_goods_go(self, member, url, shop, mode, collected, said):
+        delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode[mode], accepted=True)
+        if collected:
+            point = "B" if mode == "REVERSE" else ""
+            deliveries.collect(delivery=delivery, point=point, by=BY, at=timezone.now())
+
+        shown = member.get(url("cancel", delivery.pk)).content.decode()
+        sent = {name: found_in(shown, rf'name="{name}" value="([^"]+)"') for name in ("fee", "route_status")}
+        answer = member.post(url("cancel", delivery.pk), {**sent, "reason": "Gave up"}, follow=True)
+
+        assert [str(each) for each in answer.context["messages"]] == [said]
+
     @pytest.mark.parametrize("fee", ["", "x", "NaN", "Infinity"])
     def test_is_not_done_without_a_fee_that_was_agreed(self, member, url, shop, fee):
         answer = member.post(url("cancel", shop.delivery.pk), {"fee": fee})
