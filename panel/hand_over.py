@@ -29,20 +29,39 @@ def invite(request: HttpRequest, account: Account, email: str) -> None:
     if issued.invitation.is_mailed:
         messages.success(request, _("The invitation is on its way to %(email)s.") % {"email": email})
     else:
-        request.session[FRESH_LINK] = credentials.encrypt(request.build_absolute_uri(issued.path))
+        show_next(request, FRESH_LINK, account, request.build_absolute_uri(issued.path))
 
 
-def fresh_link(request: HttpRequest) -> str | None:
+def fresh_link(request: HttpRequest, account: Account) -> str | None:
     """The link of the invitation that the request before this one made, if it was not sent by e-mail."""
     gone = _("The link cannot be shown any more. Send the invitation again from the page 'Team'.")
-    return shown_once(request, FRESH_LINK, gone=gone)
+    return shown_once(request, FRESH_LINK, account, gone=gone)
 
 
-def shown_once(request: HttpRequest, key: str, *, gone: str) -> str | None:
-    """The clear text of the ciphertext in the session, which it leaves; None with the message `gone` if it is lost."""
-    ciphertext = request.session.pop(key, None)
+def show_next(request: HttpRequest, key: str, account: Account, text: str) -> None:
+    """Keep a secret of the account, encrypted, for the next page that has `shown_once`."""
+    request.session[key] = credentials.encrypt(f"{_owner(account)}\n{text}")
+
+
+def shown_once(request: HttpRequest, key: str, account: Account, *, gone: str) -> str | None:
+    """The secret that the session has kept, which it leaves; None with the message `gone` if it cannot be read.
+
+    None too on a page of another account, which was opened instead: there it would be taken for that one's.
+    """
+    ciphertext = request.session.get(key)
+    if not ciphertext:
+        return None
     try:
-        return credentials.decrypt(ciphertext) if ciphertext else None
+        owner, _line, text = credentials.decrypt(ciphertext).partition("\n")
     except InvalidToken:  # its encryption key was removed meanwhile
+        del request.session[key]
         messages.error(request, gone)
         return None
+    if owner != _owner(account):
+        return None
+    del request.session[key]
+    return text
+
+
+def _owner(account: Account) -> str:
+    return f"{account._meta.label} {account.pk}"

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from access import access_links, invitations, teams
 from access.ciphertexts import FRESH_KEY
-from common import clock, credentials
+from common import clock
 from common.accounts import Environment
 from common.actors import actor
 from common.mail import outbox
@@ -20,7 +20,7 @@ from integration.errors import TooManyKeys
 from integration.models import ApiKey, Seller
 from panel.base import LoggedInView, SellerView, origin, user_of
 from panel.forms import CredentialNameForm, NewSellerForm
-from panel.hand_over import fresh_link, invite, shown_once
+from panel.hand_over import fresh_link, invite, show_next, shown_once
 
 
 class KeysView(SellerView):
@@ -43,7 +43,7 @@ class Keys(KeysView):
             "panel/seller.html",
             status=status,
             keys=self.keys,
-            fresh=_fresh_keys(self.request).get(self.environment),
+            fresh=_fresh_keys(self.request, self.seller).get(self.environment),
             form=form,
         )
 
@@ -65,13 +65,13 @@ def _issue(request: HttpRequest, seller: Seller, *environments: Environment, nam
         text = _("The seller has %(most)s valid keys, the most it may have; revoke one first.")
         messages.error(request, text % {"most": keys.MOST_VALID})
     else:
-        request.session[FRESH_KEY] = credentials.encrypt("\n".join(each.clear_text for each in issued))
+        show_next(request, FRESH_KEY, seller, "\n".join(each.clear_text for each in issued))
 
 
-def _fresh_keys(request: HttpRequest) -> dict[Environment, str]:
+def _fresh_keys(request: HttpRequest, seller: Seller) -> dict[Environment, str]:
     """The clear texts of the keys that the request before this one issued, by their environments."""
     gone = _("The new key cannot be shown any more. Revoke it and issue another one.")
-    texts = (shown_once(request, FRESH_KEY, gone=gone) or "").split()
+    texts = (shown_once(request, FRESH_KEY, seller, gone=gone) or "").split()
     return {keys.environment_of(text): text for text in texts}
 
 
@@ -160,9 +160,9 @@ class Sheet(PermissionRequiredMixin, SellerView):
             "panel/seller_sheet.html",
             access_link=access_link,
             companies=self.seller.companies.all(),
-            key_parts=access_links.key_parts(_fresh_keys(request)),
+            key_parts=access_links.key_parts(_fresh_keys(request, self.seller)),
             has_people=self.seller.members.exists() or invitations.pending(self.seller).exists(),
-            invitation_link=fresh_link(request),
+            invitation_link=fresh_link(request, self.seller),
             base=origin(request),
             at=clock.now(),
         )

@@ -70,7 +70,7 @@ class Sheet(PermissionRequiredMixin, AccountView):
     permission_required = "delivery.change_integrator"
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self._show(invitation_link=fresh_link(request))
+        return self._show(invitation_link=fresh_link(request, self.account))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Make a link, or issue the tokens that are missing, or lost; that signing secrets are shown is recorded."""

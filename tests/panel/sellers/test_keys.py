@@ -1,9 +1,11 @@
 """A seller's API keys in the panel: issued with a name, shown once, renamed."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from integration.models import ApiKey
+from tests.integration.factories import OTHER_COMPANY, SellerFactory
 
 
 @pytest.fixture
@@ -25,6 +27,16 @@ class TestKeys:
         assert text in response.content.decode()
         assert text not in member.get(page).content.decode()
         assert shop.seller.keys.count() == 2
+
+    def test_are_not_shown_on_the_page_of_another_seller(self, member, page):
+        other = SellerFactory.create(documents=(OTHER_COMPANY,))
+        member.post(page, {"name": "ERP"})
+        other.memberships.create(user=User.objects.get(pk=member.session["_auth_user_id"]))
+
+        elsewhere = member.get(reverse("panel:seller", args=[other.pk, "live"]))
+
+        assert (elsewhere.status_code, elsewhere.context["fresh"]) == (200, None)
+        assert member.get(page).context["fresh"].startswith("rota_key_")
 
     def test_without_a_name_say_so(self, member, page, shop):
         assert shop.key.name == ""

@@ -105,8 +105,10 @@ class TestSheet:
     def test_shows_the_link_of_an_invitation_that_is_not_mailed_once(self, staff):
         opened = staff.post(NEW, {**FORM, "email": "ana@example.com"})
 
-        first, second = [staff.get(opened.url).content.decode() for _ in range(2)]
+        other = staff.post(NEW, {**FORM, "name": "Padaria Lua"})
+        elsewhere, first, second = [staff.get(each).content.decode() for each in (other.url, opened.url, opened.url)]
 
+        assert "/invitation/?key=" not in elsewhere
         assert first.count("/invitation/?key=") == 1
         assert "/invitation/?key=" not in second
 
