@@ -19,6 +19,7 @@ from integration.api.authentication import CarrierKeyAuthentication, HasCarrierK
 from integration.api.fields import REQUIRED, ChoiceField, IdentifierField, OptionalTextField
 from integration.api.serializers import ReportSerializer
 from integration.api.views import IntegrationViewSet
+from integration.bodies import MayWarn
 from integration.carriers import actions as carriers
 from integration.carriers import movements
 from integration.carriers.movements import MOST_EVENTS, Movement, Outcome
@@ -124,7 +125,7 @@ class EventAnswer(TypedDict):
     message: str
 
 
-class EventsAnswered(TypedDict):
+class EventsAnswered(MayWarn, TypedDict):
     """The events in the sequence in which they were sent."""
 
     success: Literal[True]

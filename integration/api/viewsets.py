@@ -1,5 +1,7 @@
 """The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
+import json
+
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
@@ -19,6 +21,7 @@ from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from integration import bodies
 from integration.actions import orders, tracking
+from integration.api import problems
 from integration.api.filters import FeedQuery, OrderFilter
 from integration.api.serializers import (
     CancelSerializer,
@@ -134,7 +137,9 @@ class OrderViewSet(SellerViewSet):
                 on_doubts=lambda doubts: self.check_found([warning_of(each, "invoice", "key") for each in doubts]),
                 on_no_freight=warn,
             )
-            return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
+            answer = bodies.OrderCreated(success=True, tracking_code=order.tracking_code)
+            self.name_warnings(answer)  # now, because the answer may be stored
+            return Response(answer, status=201)
 
         endpoint = _ORDERS[Environment(key.environment)]
         return endpoint.once(
@@ -290,8 +295,15 @@ class EventViewSet(SellerViewSet):
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=utc,
-                begin='"success":true,',
+                begin=self._begin,
             )
         except pagination.InvalidCursor as error:
             raise ValidationError({"after": [_INVALID_AFTER]}) from error
         return HttpResponse(text, content_type="application/json")
+
+    @property
+    def _begin(self) -> str:
+        """The beginning of a page's text, with the warnings if there are any."""
+        warnings = problems.warned(self._warnings)
+        named = f'"warnings":{json.dumps(warnings, ensure_ascii=False)},' if warnings else ""
+        return f'"success":true,{named}'

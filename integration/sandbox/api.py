@@ -19,6 +19,7 @@ from integration import bodies
 from integration.api.fields import TextField
 from integration.api.serializers import ReportSerializer
 from integration.api.views import SellerViewSet
+from integration.bodies import MayWarn
 from integration.errors import (
     AlreadyCancelled,
     AlreadyDelivered,
@@ -41,7 +42,7 @@ class WebhookSerializer(BodySerializer):
     url = TextField(allow_blank=True, max_length=2000)
 
 
-class WebhookSet(TypedDict):
+class WebhookSet(MayWarn, TypedDict):
     success: Literal[True]
     data: SandboxWebhook
 
