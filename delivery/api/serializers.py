@@ -47,7 +47,7 @@ _MAX_PACKAGES = 200
 _SAME_PLACE_M = 10  # coordinates that are this near to each other differ by their rounding
 
 
-_NOT_A_LIST = {"not_a_list": "This must be a JSON list."}
+_NOT_A_LIST: dict[str, Any] = {"not_a_list": "This must be a JSON list."}
 
 
 class ObjectSerializer(BodySerializer):

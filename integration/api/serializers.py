@@ -208,8 +208,8 @@ def _of_cost(order: NewOrder) -> Iterator[PayloadWarning]:
 
 
 def _of_receiver(receiver: Receiver) -> Iterator[PayloadWarning]:
-    for name in ("phone", "cellphone"):
-        if (phone := receiver.get(name)) and phones.is_doubtful(phone):
+    for name, phone in (("phone", receiver.get("phone")), ("cellphone", receiver.get("cellphone"))):
+        if phone and phones.is_doubtful(phone):
             yield PayloadWarning((*_RECEIVER, name), "doubtful_phone")
     document = compact_document(receiver.get("document") or "")
     if _CPF_OR_CNPJ.fullmatch(document) and not is_document(document):
