@@ -89,8 +89,12 @@ def of_area_a(token: Token) -> dict[str, Timed]:
         "deliveries, next page": get("/api/deliveries", f"cursor={page['nextCursor']}"),
         "deliveries by externalId": get("/api/deliveries", "externalId=order-900"),
         "deliveries by status": get("/api/deliveries", "status=DELIVERED"),
+        "deliveries by statuses": get("/api/deliveries", "status=ACCEPT,FAILED"),
+        "deliveries by ids": get("/api/deliveries", f"deliveryId={taken.pk},{finished.pk}"),
         "deliveries/{id}": get(f"/api/deliveries/{finished.pk}"),
         "events": get("/api/events"),
+        "events from a moment": get("/api/events", f"from={_an_hour_ago()}"),
+        "events of a delivery": get("/api/events", f"deliveryId={finished.pk}"),
         "events, after a cursor": get("/api/events", f"after={feed['nextCursor']}"),
     }
 
@@ -135,12 +139,16 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
         "orders, create": create,
         "orders": get("orders"),
         "orders by status": get("orders", "status=pending"),
+        "orders by statuses": get("orders", "status=collected,delivered"),
+        "orders by orderIds": get("orders", "orderId=O-7,O-8"),
+        "orders by company": get("orders", f"company={seller.companies.get().document}"),
         "orders/{orderId}": get("orders/O-7"),
         "orders/tracking by orderId": get("orders/tracking", "type=order_number&value=O-7"),
         "orders/tracking by document": get("orders/tracking", "type=document&value=52998224725"),
         "orders/cancel": cancel,
         "invoices": get("invoices"),
         "invoices without an order": get("invoices", "linked=false"),
+        "invoices by keys": get("invoices", f"key={Invoice.objects.filter(seller=seller)[0].access_key}"),
         "invoices/marketplace": upload,
     }
 
@@ -321,6 +329,10 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
         return act
 
     return {name: get(path) for name, path in paths.items() if name.removeprefix("admin: ") not in _NOT_ALIKE}
+
+
+def _an_hour_ago() -> str:
+    return (timezone.now() - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def requested(token: Token) -> Delivery:

@@ -3,7 +3,8 @@
 import re
 import time
 from collections.abc import Callable
-from logging import getLogger
+from http import HTTPStatus
+from logging import DEBUG, INFO, getLogger
 from typing import Any
 from uuid import uuid4
 
@@ -39,6 +40,8 @@ _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _access = getLogger("rota.access")
+# Asked every few seconds.
+_PROBES = frozenset({"/healthz", "/readyz"})
 
 
 class RequestIdMiddleware:
@@ -59,7 +62,8 @@ class RequestIdMiddleware:
             requests.answered(request, response.status_code, seconds)
             address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
             logged = (request.method, _path(request), response.status_code, seconds * 1000)
-            _access.info("%s %r %s %.1fms %s %s", *logged, address, _caller(request))
+            level = DEBUG if request.path in _PROBES and response.status_code == HTTPStatus.OK else INFO
+            _access.log(level, "%s %r %s %.1fms %s %s", *logged, address, _caller(request))
             return response
         finally:
             log_context.end(scope)

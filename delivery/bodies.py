@@ -5,18 +5,20 @@ the service's offset, or null as long as they have not come. Source of the keys 
 "Resources and their fields"; the types after it are those of `GET /api/deliveries` and `GET /api/events`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Any, NotRequired, TypedDict, cast
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import override
 
 from common.api.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
-from delivery import lifecycle, models, stop_details
+from delivery import lifecycle, models, stop_details, words
 from delivery.arrival_times import ArrivalTime
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
-from delivery.models import Delivery, DriverPosition, Stop, WebhookEvent
+from delivery.models import Delivery, DriverPosition, Integrator, PickupPoint, Stop, WebhookEvent
+from delivery.pricing import Charge
 from delivery.stop_details import StopDetails
 
 Latitude = Annotated[float, Json("decimal degrees, WGS84")]
@@ -227,6 +229,14 @@ class OrderDetail(OrderWithPoint, TypedDict):
     closedAt: Moment | None
 
 
+class Fee(TypedDict):
+    """What a delivery costs beside its price. `code` is stable, `name` in English."""
+
+    code: Annotated[str, one_of(charge for charge in Charge if charge is not Charge.PRICE)]
+    name: str
+    amount: Brl
+
+
 class CancellationDetail(Cancellation):
     """`by` is a kind of actor, see `Transition`."""
 
@@ -306,6 +316,9 @@ class DeliveryDetail(TypedDict):
 
     `scheduledFor` is `pickupReadyAt`, in mode REVERSE the later of it and the first drop-off's `readyAt`; null where
     the goods were ready at the request. While the route is `SCHEDULED` `offerExpiresAt` is an estimate.
+
+    `fees` is what it costs so far beside `shippingValue`, which is not owed for a delivery that was cancelled or
+    expired; empty if that is nothing.
     """
 
     deliveryId: Uuid
@@ -326,6 +339,7 @@ class DeliveryDetail(TypedDict):
     cancelledAt: Moment | None
     closedAt: Moment | None
     cancellation: CancellationDetail | None
+    fees: list[Fee]
     transitions: list[Transition]
     events: list[EventState]
 
@@ -558,12 +572,21 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str], at: datetime) -> 
         "cancelledAt": moment_or_none(delivery.cancelled_at),
         "closedAt": moment_or_none(delivery.closed_at),
         "cancellation": _cancellation_detail(delivery, transitions),
+        "fees": _fees(delivery),
         "transitions": [_transition(transition) for transition in transitions],
         "events": [
             _event(event)
             for event in delivery.events.first_ones().defer("body").select_related("queue_item").order_by("sequence")
         ],
     }
+
+
+def _fees(delivery: Delivery) -> list[Fee]:
+    with override("en"):  # as all texts of area A
+        return [
+            {"code": charge.value, "name": str(words.CHARGES[charge]), "amount": float(amount)}
+            for charge, amount in delivery.fees.items()
+        ]
 
 
 def _order(stop: Stop, transitions: Sequence[models.Transition], details: StopDetails) -> OrderDetail:
@@ -683,3 +706,60 @@ def moment(at: datetime) -> str:
 
 def moment_or_none(at: datetime | None) -> str | None:
     return None if at is None else moment(at)
+
+
+class AccountPickupPoint(TypedDict):
+    """A place near which a request's pickup must lie, unless the account may pick up anywhere."""
+
+    pickupPointId: Uuid
+    name: str
+    latitude: Latitude
+    longitude: Longitude
+    radiusMeters: Annotated[int, Json("metres")]
+    active: bool
+
+
+class CallLimits(TypedDict):
+    """The most calls of each token. Null: no limit."""
+
+    perSecond: int | None
+    perHour: int | None
+
+
+class NamedAccount(TypedDict):
+    accountId: Uuid
+    name: str
+
+
+class AccountShown(TypedDict):
+    """`environment`: `live` or `sandbox`. `anyPickupAllowed`: whether requests may start anywhere.
+
+    `pickupPoints`: by name, at most 1,000.
+    """
+
+    account: NamedAccount
+    environment: str
+    anyPickupAllowed: bool
+    pickupPoints: list[AccountPickupPoint]
+    limits: CallLimits
+
+
+def account_shown(account: Integrator, environment: str, points: Iterable[PickupPoint]) -> AccountShown:
+    limits = account.rate_limits
+    return {
+        "account": {"accountId": str(account.pk), "name": account.name},
+        "environment": environment,
+        "anyPickupAllowed": account.allow_any_pickup,
+        "pickupPoints": [
+            {
+                "pickupPointId": str(point.pk),
+                "name": point.name,
+                "latitude": point.latitude,
+                "longitude": point.longitude,
+                "radiusMeters": point.radius_m,
+                "active": point.active,
+            }
+            for point in points
+        ],
+        "limits": {"perSecond": limits.per_second or None, "perHour": limits.per_hour or None},
+    }

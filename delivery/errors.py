@@ -124,7 +124,7 @@ class GeocoderUnavailable(DeliveryError):
         "What locates addresses does not answer. Nothing was changed. Try again after the seconds in Retry-After, or "
         "send coordinates for each drop-off."
     )
-    meaning = "A drop-off has no coordinates, and what locates addresses does not answer. Nothing was changed."
+    meaning = "A drop-off has no coordinates, and what locates addresses does not answer."
     remedy = "Try again after the seconds in Retry-After, or send coordinates for each drop-off."
 
 
@@ -441,7 +441,7 @@ class TooManySimulations(DeliveryError):
     retryable = True
     retry_after = 60
     example = (
-        "Simulated drivers move 500 deliveries of this account, which is all that they do at once. Request this one "
+        "Simulated drivers move 2000 deliveries of this account, which is all that they do at once. Request this one "
         "when others have ended."
     )
 

@@ -1,13 +1,14 @@
 from django.urls import path
 
 from common.api.views import ApiRouter
-from delivery.api.viewsets import DeliveryViewSet, EventViewSet, ImmediateDeliveryViewSet, PhotoView
+from delivery.api.viewsets import AccountViewSet, DeliveryViewSet, EventViewSet, ImmediateDeliveryViewSet, PhotoView
 from delivery.sandbox.api import SandboxViewSet, SandboxWebhookViewSet
 
 router = ApiRouter()
 router.register("", ImmediateDeliveryViewSet, basename="immediate-delivery")
 router.register("deliveries", DeliveryViewSet, basename="delivery")
 router.register("events", EventViewSet, basename="event")
+router.register("account", AccountViewSet, basename="account")
 router.register("sandbox", SandboxWebhookViewSet, basename="sandbox-webhook")
 router.register("sandbox/deliveries", SandboxViewSet, basename="sandbox")
 

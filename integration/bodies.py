@@ -3,7 +3,7 @@
 For answers and webhooks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDic
 from common.api.json_body import Json, one_of
 from common.webhooks.models import EventState
 from integration import words
-from integration.models import Order, StatusLog
+from integration.models import Company, Order, Seller, StatusLog
 
 if TYPE_CHECKING:
     from integration.actions.tracking import TrackedOrder
@@ -239,6 +239,10 @@ class OrderShown(MayWarn, TypedDict):
     data: OrderDetail
 
 
+class OrderCorrected(MayWarn, OrderShown):
+    """The order after the correction."""
+
+
 class CarriedOrderEvent(TypedDict):
     """`body` is what the webhook carries, byte for byte. `sequence` counts within the order."""
 
@@ -330,3 +334,54 @@ def _linked_invoice(link: "InvoiceLink") -> LinkedInvoice:
 def number(amount: Decimal | str | None) -> float | None:
     """An amount as a JSON number. In columns of JSON it is stored as text."""
     return None if amount is None else float(amount)
+
+
+class NamedSeller(TypedDict):
+    """`reference` identifies it for support; it is not secret."""
+
+    reference: str
+    name: str
+
+
+class SellersCompany(TypedDict):
+    """A sender of orders. `postcode`: where its parcels leave from, null if it is not known."""
+
+    document: str
+    name: str
+    postcode: str | None
+
+
+class CallLimits(TypedDict):
+    """The most calls of each key. Null: no limit."""
+
+    perSecond: int | None
+    perHour: int | None
+
+
+class Account(TypedDict):
+    """`environment`: `live` or `sandbox`. `companies`: at most 1,000. `services`: what an order can name."""
+
+    seller: NamedSeller
+    environment: str
+    companies: list[SellersCompany]
+    services: list[str]
+    limits: CallLimits
+
+
+class AccountShown(TypedDict):
+    success: Literal[True]
+    data: Account
+
+
+def account_shown(seller: Seller, environment: str, companies: Iterable[Company]) -> AccountShown:
+    limits = seller.rate_limits
+    account: Account = {
+        "seller": {"reference": seller.reference, "name": seller.name},
+        "environment": environment,
+        "companies": [
+            {"document": each.document, "name": each.name, "postcode": each.postcode or None} for each in companies
+        ],
+        "services": [*words.ORDER_SERVICES],
+        "limits": {"perSecond": limits.per_second or None, "perHour": limits.per_hour or None},
+    }
+    return {"success": True, "data": account}

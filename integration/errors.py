@@ -4,16 +4,20 @@
 Messages to staff, from commands, are in English. `status` is the HTTP status by the specification's table.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar, TypeVar
 
 from common.errors import DomainError
 
+Each = TypeVar("Each")
 MOST_NAMED = 10  # sellers, in the message of AmbiguousTrackingCode
 
 
 class IntegrationError(DomainError):
-    """Base of the errors of area B."""
+    """Base of the errors of area B. `faults`: see `refuse`."""
+
+    faults: "Mapping[str, IntegrationError]" = MappingProxyType({})
 
 
 class KeyMissing(IntegrationError):
@@ -150,7 +154,11 @@ class DuplicateOrder(IntegrationError):
     status = 400
     message = "Este objeto já foi previamente cadastrado!"
     meaning = "Another order of yours has this orderId or trackingCode; 'errors' names which."
-    remedy = "Look the order up: it may be the one that you mean. Send an Idempotency-Key to repeat calls safely."
+    remedy = (
+        "Look the order up: it may be the one that you mean, and can be corrected by PATCH while it is pending. One "
+        "that was cancelled before it was collected gives its numbers free. Send an Idempotency-Key to repeat calls "
+        "safely."
+    )
 
     def __init__(self, *fields: str) -> None:
         super().__init__()
@@ -163,6 +171,11 @@ class OrderNotFound(IntegrationError):
     message = "Objeto não encontrado neste vendedor e neste ambiente"
     meaning = "The seller of the key has no such order in the environment of the key."
     remedy = "Check the orderId, and whether the key is live or a test key: neither sees orders of the other."
+
+    @classmethod
+    def named(cls, code: str) -> "OrderNotFound":
+        """Of one of several orders."""
+        return cls(f"{cls.message}: '{code}'")
 
 
 class UnknownTrackingCode(IntegrationError):
@@ -262,9 +275,20 @@ class TooManySimulations(IntegrationError):
     status = 429
     retry_after = 60
     message = (
-        "A transportadora simulada já move 500 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
+        "A transportadora simulada já move 2.000 pedidos deste vendedor, o máximo de uma vez. Tente novamente quando "
         "outros tiverem terminado"
     )
+
+
+class OrdersRefused(IntegrationError):
+    """Orders of one call are refused for different reasons."""
+
+    code = "orders_refused"
+    message = "%(count)s pedidos foram recusados, por motivos diferentes; errors tem o de cada um"
+    meaning = (
+        "Orders of the call are refused for different reasons; 'errors' has that of each, by its place in orderIds."
+    )
+    remedy = "Leave these orders out, or correct what 'errors' says. Nothing was done for the others of the call."
 
 
 class OrderCancelled(IntegrationError):
@@ -283,7 +307,11 @@ class OrderForgotten(IntegrationError):
     code = "order_forgotten"
     status = 409
     message = "O destinatário do pedido '%(order)s' foi anonimizado; não há endereço para a etiqueta"
-    meaning = "The receiver of the order that the message names is anonymised, so that there is no address for a label."
+    of_correction = "O destinatário do pedido '%(order)s' foi anonimizado, e o pedido não pode mais ser corrigido"
+    meaning = (
+        "The receiver of the order that the message names is anonymised: there is no address for a label, and the "
+        "order cannot be corrected."
+    )
     remedy = "Leave it out."
 
 
@@ -294,7 +322,7 @@ class TooManyLabels(IntegrationError):
     meaning = "The orders have more volumes than a file of labels may have."
     remedy = (
         "Ask for the labels of fewer orders at a time. One order alone has too many only if it is older than the key "
-        "volumes, when each unit of its items was one: cancel it and create it with volumes under another orderId."
+        "volumes, when each unit of its items was one: correct it, by PATCH with volumes."
     )
 
 
@@ -318,8 +346,8 @@ class OrderNotPending(IntegrationError):
     code = "order_not_pending"
     status = 409
     message = "O pedido '%(order)s' não está mais à espera de coleta: está em %(status)s"
-    meaning = "An order of the manifest is collected already; the message names it and its status."
-    remedy = "Leave it out: only orders that wait for collection can be handed over."
+    meaning = "An order is collected or cancelled already; the message names it and its status."
+    remedy = "Leave it out: only orders that wait for collection (pending) can be handed over or corrected."
 
 
 class ManifestClosed(IntegrationError):
@@ -493,3 +521,23 @@ class CompanyTaken(IntegrationError):
     """Another company already has this document."""
 
     code = "company_taken"
+
+
+def by_path(orders: Sequence[Each]) -> list[tuple[str, Each]]:
+    """The orders of a call, each with its path in the body."""
+    return [(f"orderIds.{place}", order) for place, order in enumerate(orders)]
+
+
+def refuse(faults: Mapping[str, IntegrationError]) -> None:
+    """Raise all that is wrong with a call about several things, by the path of each in its body: `orderIds.2`.
+
+    Does nothing without a fault. The error has them as `faults`. Faults with one code are answered as the first of them
+    alone would be; of several codes OrdersRefused is raised.
+    """
+    if not faults:
+        return
+    first, *others = faults.values()
+    is_one_kind = all(other.code == first.code for other in others)
+    error = first if is_one_kind else OrdersRefused(count=len(faults))
+    error.faults = faults
+    raise error

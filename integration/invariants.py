@@ -7,8 +7,10 @@ from integration import lifecycle
 _NEXT = {before: (*after, *({before} & {*lifecycle.BY_CARRIER})) for before, after in lifecycle.TABLE.items()}
 _ALLOWED = ", ".join(f"('{before}', '{after}')" for before, nexts in _NEXT.items() for after in nexts)
 # The codes by which a tracking query finds an order: kind and the order's value.
-_OWN_CODES = """(VALUES ('tracking_code', o.tracking_code), ('order', o.code), ('shipping', o.id::text),
-                        ('invoice_key', nullif(o.invoice_key, ''))) AS wanted (kind, value)"""
+_OWN_CODES = """(VALUES
+    ('tracking_code', CASE WHEN NOT o.tracking_code_reused THEN o.tracking_code END),
+    ('order', CASE WHEN NOT o.code_reused THEN o.code END), ('shipping', o.id::text),
+    ('invoice_key', CASE WHEN NOT o.code_reused THEN nullif(o.invoice_key, '') END)) AS wanted (kind, value)"""
 
 _ORDERS = (
     Invariant(
@@ -53,7 +55,7 @@ _ORDERS = (
     ),
     Invariant(
         "order_is_found_by_its_codes",
-        "orders are found by tracking code, orderId, shipping id and the invoice key that they name",
+        "orders are found by their own codes, but those that another order has by now",
         f"""
         SELECT DISTINCT o.id FROM integration_order o CROSS JOIN LATERAL {_OWN_CODES}
         WHERE wanted.value IS NOT NULL

@@ -23,6 +23,7 @@ class Outcome(StrEnum):
     FAIL = "fail"  # delivery_failed, and stays so
     RETURN = "return"  # delivery_failed, then returned
     LOST = "lost"  # stops in transit
+    MANIFEST = "manifest"  # waits until its manifest is closed, and is then delivered
 
 
 _MANUAL = "manual"
@@ -63,7 +64,9 @@ def outcome_of(order_id: str) -> Outcome | None:
 
 
 def next_step(status: Status, outcome: Outcome) -> Step | None:
-    """The next step of an order with this status. None when the carrier does nothing more."""
+    """The next step of an order with this status. None when the carrier does nothing more, or waits for a manifest."""
+    if outcome is Outcome.MANIFEST and status is Status.PENDING:
+        return None
     if outcome is Outcome.LOST and status is Status.IN_TRANSIT:
         return None
     if status is Status.OUT_FOR_DELIVERY and outcome in (Outcome.FAIL, Outcome.RETURN):

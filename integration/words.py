@@ -45,6 +45,15 @@ ORDER_SERVICES: dict[str, StrPromise] = {
     "next": _("Next (express)"),
     "turbo": _("Turbo"),
 }
+# What can be corrected of an order, by the key of the body.
+CORRECTED: dict[str, StrPromise] = {
+    "receiver": _("Receiver"),
+    "items": _("Items"),
+    "volumes": _("Volumes"),
+    "orderCost": _("Order value"),
+    "service": _("Service"),
+    "invoice": _("Invoice"),
+}
 
 
 def state(status: str) -> State:

@@ -303,6 +303,11 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "integration/actions/orders.py:move": (f"{_SELLER}TestOrder::test_is_created_and_cancelled_once",),
     "integration/actions/orders.py:_LOCK": (_LINKED,),
+    "integration/actions/orders.py:correct": (
+        f"{_SELLER}TestCorrection::test_and_an_invoice_that_is_received_are_linked_whichever_is_first",
+        f"{_SELLER}TestCorrection::test_is_refused_once_the_order_does_not_wait",
+        "tests/integration/api/test_correct_order.py::TestCorrection::test_is_found_by_what_it_says_now",
+    ),
     "integration/webhooks/outbox.py:lock_queue": (_ORDER_ONLY,),
     "integration/webhooks/outbox.py:record_rest": (f"{_SELLER}TestFeed::test_leaves_an_order_that_is_being_moved",),
     "integration/models/seller.py:Seller.locked": (_KEYS,),

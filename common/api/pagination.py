@@ -8,9 +8,11 @@ select everything. Unknown ones have no effect; `ApiView.check_query` names them
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import or_
 from typing import Any, ClassVar, Generic, TypeVar
 
 import django_filters
@@ -18,11 +20,11 @@ from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core import signing
 from django.core.exceptions import ValidationError
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 from django_filters.utils import translate_validation
 
-from common.fields import any_of
+from common.fields import any_of, parse_id
 
 Row = TypeVar("Row", bound=Model)
 
@@ -48,19 +50,22 @@ def page_in_order(
     order: str = "-created_at",
     without: Sequence[str] = (),
     annotations: Mapping[str, Any] | None = None,
+    either: Sequence[Q] = (Q(),),
 ) -> Page[Row]:
     """The first rows by the column `order` and the primary key; after `cursor` unless empty.
 
     The column is never NULL and never changes; a minus in front of it means descending, of the key too. The rows are
     read without `queryset`'s related objects and without the columns `without`, with `annotations`. No row that existed
-    when the first page was read is left out or repeated. Raises InvalidCursor.
+    when the first page was read is left out or repeated. `either`: the rows of any of these conditions, of each of
+    which an index finds the first. Raises InvalidCursor.
     """
     queryset = _after(queryset, cursor, scope, order)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
     # accounts by date, whose cost it underestimates for an account that has few of the newest rows.
-    keys = ArraySubquery(queryset.order_by(*_with_key(order)).values("pk")[: limit + 1])
-    found = queryset.model._default_manager.filter(any_of("pk", keys)).annotate(**annotations or {})
-    rows = list(found.order_by(*_with_key(order)).defer(*without))
+    ordered = queryset.order_by(*_with_key(order)).values("pk")
+    keys = [any_of("pk", ArraySubquery(ordered.filter(condition)[: limit + 1])) for condition in either]
+    found = queryset.model._default_manager.filter(reduce(or_, map(Q, keys))).annotate(**annotations or {})
+    rows = list(found.order_by(*_with_key(order)).defer(*without)[: limit + 1])
     if len(rows) <= limit:
         return Page(rows, None)
     return Page(rows[:limit], _cursor_after(rows[limit - 1], scope, order))
@@ -134,6 +139,12 @@ CREATED_FROM = (
     "Created at this moment or later: ISO 8601, a date or a moment; without an offset in the service's time zone."
 )
 CREATED_TO = "Created before this moment, or on this date or earlier."
+FEED_FROM = (
+    "Begin with the events of this moment or later: ISO 8601, a date or a moment; without an offset in the service's "
+    "time zone. `nextCursor` keeps it; with `after` it has no effect."
+)
+MOST_VALUES = 100
+LONGEST_VALUE = 255  # characters
 
 
 class LimitField(forms.Field):
@@ -182,6 +193,42 @@ def read_moment(text: str, *, is_end: bool = False) -> datetime:
     return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
 
 
+class ManyField(forms.CharField):
+    """At most MOST_VALUES values between commas, as a list without repetitions; empty if it is not given.
+
+    `choices`: the values to choose from, any text if there are none. `are_ids`: UUIDs, which the list has as such.
+    """
+
+    def __init__(self, *, choices: Iterable[str] = (), are_ids: bool = False, **kwargs: Any) -> None:
+        super().__init__(strip=False, max_length=MOST_VALUES * (LONGEST_VALUE + 1), **kwargs)
+        self.values, self.are_ids = [*choices], are_ids
+
+    def clean(self, value: Any) -> list[Any]:
+        text = super().clean(value)
+        if not text:
+            return []
+        parts = text.split(",")
+        if len(parts) > MOST_VALUES:
+            raise self._invalid("too_many")
+        return [*dict.fromkeys(map(self._read, parts))]
+
+    def _read(self, text: str) -> Any:
+        if not text:
+            raise self._invalid("blank")
+        if len(text) > LONGEST_VALUE:
+            raise self._invalid("max_length")
+        if self.values and text not in self.values:
+            raise self._invalid("invalid_choice")
+        if not self.are_ids:
+            return text
+        if (key := parse_id(text)) is None:
+            raise self._invalid("invalid_id")
+        return key
+
+    def _invalid(self, code: str) -> ValidationError:
+        return ValidationError(self.error_messages[code], code=code)
+
+
 class QueryForm(forms.Form):
     """The form of a `QueryFilter`. Subclasses give the text for each code of an error, without a percent sign."""
 
@@ -220,6 +267,25 @@ class MomentFilter(django_filters.Filter):
     field_class = MomentField
 
 
+class ManyFilter(django_filters.Filter):
+    """Rows with any of several values, see ManyField.
+
+    `is_each`: an index has the rows of one value in the order of the list, and so not those of several.
+    `QueryFilter.either` selects these, for `page_in_order`.
+    """
+
+    field_class = ManyField
+
+    def __init__(self, *args: Any, is_each: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.is_each = is_each
+
+    def filter(self, queryset: QuerySet[Any], value: list[Any]) -> QuerySet[Any]:
+        if not value or self.is_each:
+            return queryset
+        return queryset.filter(**{f"{self.field_name}__in": value})
+
+
 class TextFilter(django_filters.CharFilter):
     """Text that is compared exactly, white space around it included."""
 
@@ -253,7 +319,31 @@ class QueryFilter(django_filters.FilterSet):
         ]
 
 
+class BeginFilter(_OfPage):
+    field_class = MomentField
+
+
+class FeedFilter(QueryFilter):
+    """Filters of a feed, which selects its events itself."""
+
+    after = CursorFilter(help_text="`nextCursor` of the answer before.")
+
+    @classmethod
+    def get_filters(cls) -> Any:
+        # Not an attribute, because `from` is a word of Python.
+        return {**super().get_filters(), "from": BeginFilter(help_text=FEED_FROM)}
+
+
 class ListFilter(QueryFilter):
     """Filters of a list whose pages follow each other by `cursor`."""
 
     cursor = CursorFilter(help_text="`nextCursor` of the answer before.")
+
+    @property
+    def either(self) -> list[Q]:
+        """One of these conditions holds for the rows, beside those of the query set."""
+        each = [filter_ for filter_ in self.filters.values() if getattr(filter_, "is_each", False)]
+        found = [
+            Q((filter_.field_name, value)) for filter_ in each for value in self.form.cleaned_data[filter_.field_name]
+        ]
+        return found or [Q()]

@@ -85,3 +85,15 @@ class BodyFloatField(serializers.FloatField):
         low, high = self.min_value, self.max_value
         if (low is not None and value < low) or (high is not None and value > high):
             super().run_validators(value)
+
+
+class FlagField(serializers.BooleanField):
+    """Optional `true` or `false`; null is false. Refuses the numbers and texts that DRF takes for them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"required": False, "allow_null": True, **kwargs})
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=type(data).__name__)
+        return data

@@ -14,7 +14,7 @@ from common.fields import not_personal
 from common.simulation.pace import FASTEST, SLOWEST
 
 # Of an account at once.
-MOST = 500
+MOST = 2000
 _log = logging.getLogger(__name__)
 # Pause after the first failure of a step; each further one doubles it.
 _FAILURE_PAUSE = timedelta(seconds=1)

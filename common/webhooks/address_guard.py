@@ -83,7 +83,7 @@ class LookUpsBusy(InvalidWebhookUrl):
     fields = ()
     retryable = True
     retry_after = 60
-    meaning = "A host name is still being looked up for your account, or too many are in all. Nothing was changed."
+    meaning = "A host name is still being looked up for your account, or too many are in all."
     remedy = "Repeat the call after the seconds in Retry-After."
     example = "Too many host names are being looked up at the moment. Nothing was changed; try again in a minute."
 

@@ -44,7 +44,10 @@ class SandboxWebhook(TypedDict):
     """The first webhook endpoint of the sandbox."""
 
     url: str
-    signingSecret: Annotated[str, Json("whsec_ and base64; null once it was shown, here or in the panel")] | None
+    signingSecret: (
+        Annotated[str, Json("whsec_ and base64; null once it was shown, here or in the panel, unless it was rotated")]
+        | None
+    )
 
 
 def create(model: type[E], *, owner: Any, environment: str, **fields: Any) -> E:
@@ -160,12 +163,23 @@ def set_url(*, endpoint: E, url: str, by: str, at: datetime) -> E:
         return store_url(endpoint=endpoint, url=checked, by=by, at=at)
 
 
-def set_up(*, endpoint: E, url: str, by: str, at: datetime) -> tuple[E, str | None]:
-    """As `set_url`, and returns the signing secret too unless it was shown before. It counts as shown from now on."""
-    checked = check_url(url, of=endpoint)
+def set_up(*, endpoint: E, url: str | None, by: str, at: datetime, new_secret: bool = False) -> tuple[E, str | None]:
+    """As `set_url`, or leaves the URL as it is (None). Returns the signing secret too unless it was shown before.
+
+    It counts as shown from now on. `new_secret`: it is replaced, and the one before it signs too for 24 hours; an older
+    one that still did ends.
+    """
+    checked = None if url is None else check_url(url, of=endpoint)
     with transaction.atomic(durable=True):
-        stored = store_url(endpoint=endpoint, url=checked, by=by, at=at)
-        secret = None if stored.secret_shown else show_secret(endpoint=stored, by=by, at=at)
+        if checked is None:
+            stored = lock_of_active(endpoint)
+        else:
+            stored = store_url(endpoint=endpoint, url=checked, by=by, at=at)
+        secret: str | None
+        if new_secret:
+            secret = rotate_secret(endpoint=stored, by=by, at=at, end_previous=stored.previous_secret_until)
+        else:
+            secret = None if stored.secret_shown else show_secret(endpoint=stored, by=by, at=at)
     return stored, secret
 
 

@@ -2,6 +2,10 @@
 
 Every change is in it, also one that the endpoint's filter leaves out.
 
+A caller may begin at a moment, or ask for the events of some subjects. Those that nobody has read until then get their
+positions first, and the earlier ones of others when somebody asks for them: still none is left out, and those of a
+subject ascend.
+
 A caller reads on after the last position it has seen, so no event may get a lower position than one that was read
 before. Neither ids nor moments ensure that: they are chosen before the commit, and a transaction that lasts longer
 commits its event later. Therefore events have no position when they are written. Readers assign positions to committed
@@ -9,18 +13,25 @@ events, one reader of an endpoint at a time. Test events are not in the feed.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection, transaction
 
 from common.api import pagination
+from common.fields import any_of
 from common.webhooks.models import Endpoint, Event
 from common.webhooks.outbox import outbox_of
 
 KEPT = timedelta(days=30)
 # Events that one call assigns positions to.
 _MOST_ASSIGNED = 1000
+# An event's position is that of the moment at which it was read first, which is later than its own as long as the
+# clocks of the machines differ by less than this.
+_CLOCKS_DIFFER = timedelta(hours=1)
 _EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 # The first key is that of the table, because endpoints of two areas can have the same id.
@@ -61,14 +72,30 @@ FROM numbered, assigned WHERE v.id = numbered.id
 """
 
 
-def read(*, endpoint: Endpoint, after: int, limit: int, at: datetime) -> list[Event]:
+_ASSIGN_OF_SUBJECTS = _ASSIGN.replace(
+    "created_at >= %(since)s", "created_at >= %(since)s AND {subject_id} = ANY(%(subjects)s)"
+)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which events a caller asks for: those from a moment on, and those of the subjects with these keys."""
+
+    since: datetime | None = None
+    subjects: Sequence[Any] | None = None
+
+
+_ALL = Selection()
+
+
+def read(*, endpoint: Endpoint, after: int, limit: int, at: datetime, selection: Selection = _ALL) -> list[Event]:
     """At most `limit` events whose positions are higher than `after`, in the order of their positions.
 
     These are the events that were recorded in the 30 days before `at`; a few that were read late can be older.
     """
-    events = _page(endpoint, after, limit, at)
-    if len(events) < limit and _assign(endpoint, at):
-        events = _page(endpoint, after, limit, at)
+    events = _page(endpoint, after, limit, at, selection)
+    if len(events) < limit and _assign(endpoint, at, selection):
+        events = _page(endpoint, after, limit, at, selection)
     return events
 
 
@@ -81,19 +108,35 @@ def page(
     at: datetime,
     written: Callable[[datetime], str],
     begin: str = "",
+    selection: Selection = _ALL,
 ) -> str:
     """A page of the feed as JSON. Raises InvalidCursor.
 
-    `cursor`: `nextCursor` of the page before, or an empty text. `written` is a moment as the area writes it, `begin`
-    what stands before `data`. The body of an event is inserted as it is stored, so that it has the bytes that the
-    webhook carries.
+    `cursor`: `nextCursor` of the page before, or an empty text. It keeps the moment of the selection, and replaces that
+    of another one; the subjects are a part of the scope. `written` is a moment as the area writes it, `begin` what
+    stands before `data`. The body of an event is inserted as it is stored, so that it has the bytes that the webhook
+    carries.
     """
-    after: int = pagination.read_cursor(cursor, scope=scope) if cursor else 0
-    events = read(endpoint=endpoint, after=after, limit=limit, at=at)
+    after, since = _position(cursor, scope) if cursor else (0, selection.since)
+    if since is not None:
+        since = max(since, at - KEPT)
+        after = max(after, _microseconds(since - _CLOCKS_DIFFER))
+    selection = replace(selection, since=since)
+    events = read(endpoint=endpoint, after=after, limit=limit, at=at, selection=selection)
     position = events[-1].feed_position if events else after
     items = ",".join(_item(event, written) for event in events)
-    following = json.dumps(pagination.cursor_at(position, scope=scope))
+    kept = position if since is None else [position, _microseconds(since)]
+    following = json.dumps(pagination.cursor_at(kept, scope=scope))
     return f'{{{begin}"data":[{items}],"nextCursor":{following}}}'
+
+
+def _position(cursor: str, scope: list[str]) -> tuple[int, datetime | None]:
+    """The position of a cursor, and the moment at which its reader began, if the reader chose one."""
+    kept = pagination.read_cursor(cursor, scope=scope)
+    if isinstance(kept, int):
+        return kept, None
+    after, since = kept
+    return after, _EPOCH + timedelta(microseconds=since)
 
 
 def _item(event: Event, written: Callable[[datetime], str]) -> str:
@@ -107,28 +150,45 @@ def _item(event: Event, written: Callable[[datetime], str]) -> str:
     return f'{json.dumps(facts)[:-1]}, "body": {event.body}}}'
 
 
-def _page(endpoint: Endpoint, after: int, limit: int, at: datetime) -> list[Event]:
-    start = max(after, _microseconds(at - KEPT))
-    found = outbox_of(type(endpoint)).events._default_manager.filter(endpoint=endpoint, feed_position__gt=start)
+def _page(endpoint: Endpoint, after: int, limit: int, at: datetime, selection: Selection = _ALL) -> list[Event]:
+    outbox, start = outbox_of(type(endpoint)), max(after, _microseconds(at - KEPT))
+    own = outbox.events._default_manager.filter(endpoint=endpoint)
+    found = own.filter(feed_position__gt=start)
+    if selection.since is not None:
+        found = found.filter(created_at__gte=selection.since)
+    if selection.subjects is not None:
+        # By the index of the subjects: PostgreSQL might read all events from `start` on for them.
+        of_subjects = own.filter(**{f"{outbox.subject}__in": selection.subjects})
+        found = found.filter(any_of("pk", ArraySubquery(of_subjects.values("pk"))))
     return list(found.order_by("feed_position")[:limit])
 
 
 @transaction.atomic
-def _assign(endpoint: Endpoint, at: datetime) -> int:
+def _assign(endpoint: Endpoint, at: datetime, selection: Selection) -> int:
     """Assign positions to committed events, and return to how many. None while another reader of the endpoint does.
+
+    To those of the selection, and to the earlier ones of the same subjects.
 
     A position is the number of microseconds since 1970, so that the start of the 30 days is a position too, or more if
     that would not be higher than every position before.
     """
     outbox = outbox_of(type(endpoint))
+    since = selection.since or at - KEPT
     with connection.cursor() as cursor:
         cursor.execute(outbox.sql(_TRY_LOCK), [endpoint.pk])
         if cursor.fetchone() != (True,):
             return 0
-        outbox.record_rest(endpoint, at - KEPT)
+        outbox.record_rest(endpoint, since, selection.subjects)
+        subjects = None if selection.subjects is None else [*selection.subjects]
         cursor.execute(
-            outbox.sql(_ASSIGN),
-            {"endpoint": endpoint.pk, "since": at - KEPT, "limit": _MOST_ASSIGNED, "now": _microseconds(at)},
+            outbox.sql(_ASSIGN if subjects is None else _ASSIGN_OF_SUBJECTS),
+            {
+                "endpoint": endpoint.pk,
+                "since": since,
+                "subjects": subjects,
+                "limit": _MOST_ASSIGNED,
+                "now": _microseconds(at),
+            },
         )
         count: int = cursor.rowcount
         return count

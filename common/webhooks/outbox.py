@@ -1,10 +1,10 @@
 """What the sending engine knows of an area: its tables, and what only the area can say of an event."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 from uuid import UUID
 
 from django.db.models import Model
@@ -68,6 +68,20 @@ class NotSendable(Exception):
 Authorize: TypeAlias = Callable[[ClaimedItem], Authorization]
 
 
+class RecordRest(Protocol):
+    """Writes events that the area records only when somebody wants those of the endpoint.
+
+    Of some subjects with changes from `since` on; of those with these keys alone, if any are given. Returns of how
+    many.
+    """
+
+    def __call__(self, endpoint: Any, since: datetime, subjects: Collection[Any] | None = None, /) -> int: ...
+
+
+def _nothing(_endpoint: Any, _since: datetime, _subjects: Collection[Any] | None = None, /) -> int:
+    return 0
+
+
 @dataclass(frozen=True, eq=False)
 class Outbox:
     """The tables of one area, and what the engine asks of it.
@@ -77,9 +91,7 @@ class Outbox:
     endpoints and their events. `test_event` has the status and the body of test events. `authorizations` is called once
     for the items of a claim, with their endpoints by id and the moment, and reads what it needs for all of them
     together. `check_authorization` raises EndpointCannotSend if a request to the endpoint could not be authorized now.
-    `record_rest` writes events that the area records only when somebody wants those of the endpoint, of some subjects
-    with changes from a moment on, and returns of how many. `missed_task` is the name of the one that calls
-    `replays.send_missed`.
+    `missed_task` is the name of the task that calls `replays.send_missed`.
     `subject_headers` has the headers of the area's own for events about a subject, given by its key.
 
     Whether an endpoint was switched off is seen in its row: `Endpoint.off_because`.
@@ -97,7 +109,7 @@ class Outbox:
     test_event: tuple[str, str]
     authorizations: Callable[[Sequence[ClaimedItem], Mapping[int, Any], datetime], Authorize]
     check_authorization: Callable[[Any, datetime], None] = lambda _endpoint, _at: None
-    record_rest: Callable[[Any, datetime], int] = lambda _endpoint, _since: 0
+    record_rest: RecordRest = _nothing
     subject_headers: Callable[[Any], Mapping[str, str]] = lambda _subject_id: {}
 
     def __post_init__(self) -> None:

@@ -14,7 +14,16 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.serializers import CharField, ListSerializer
 
 from common.api.openapi import NOT_BLANK, Answer
-from common.api.pagination import DEFAULT_ROWS, LONGEST_MOMENT, MOST_ROWS, LimitField, MomentField
+from common.api.pagination import (
+    DEFAULT_ROWS,
+    LONGEST_MOMENT,
+    LONGEST_VALUE,
+    MOST_ROWS,
+    MOST_VALUES,
+    LimitField,
+    ManyField,
+    MomentField,
+)
 from common.api.views import ApiView
 from common.errors import DomainError
 from config.openapi.json_schema import Schema, schema_of
@@ -134,7 +143,14 @@ class ApiSchema(AutoSchema):
     def _get_filter_parameters(self) -> list[Schema]:
         filters = self._filterset.base_filters if self._filterset else {}
         return [
-            build_parameter_type(name, _schema_of_field(each.field), "query", description=each.field.help_text)
+            build_parameter_type(
+                name,
+                _schema_of_field(each.field),
+                "query",
+                description=each.field.help_text,
+                # With commas between the values.
+                **({"style": "form", "explode": False} if isinstance(each.field, ManyField) else {}),
+            )
             for name, each in filters.items()
         ]
 
@@ -285,6 +301,15 @@ def _paragraphs(documented: Any) -> list[str]:
 def _schema_of_field(field: Any) -> Schema:
     if isinstance(field, LimitField):
         return {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": DEFAULT_ROWS}
+    if isinstance(field, ManyField):
+        item: Schema = {"type": "string"}
+        if field.are_ids:
+            item["format"] = "uuid"
+        elif field.values:
+            item["enum"] = field.values
+        else:
+            item |= {"minLength": 1, "maxLength": LONGEST_VALUE}
+        return {"type": "array", "items": item, "minItems": 1, "maxItems": MOST_VALUES}
     if choices := getattr(field, "choices", None):
         values = [value for value, _label in choices if value]
         # As `true` and `false` are written in a query.

@@ -101,18 +101,6 @@ class NamedChoiceField(serializers.ChoiceField):
         super().__init__(choices, error_messages={"invalid_choice": f"Choose one of: {', '.join(choices)}."}, **kwargs)
 
 
-class FlagField(serializers.BooleanField):
-    """Optional `true` or `false`; null is false. Refuses the numbers and texts that DRF takes for them."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"required": False, "allow_null": True, **kwargs})
-
-    def to_internal_value(self, data: Any) -> bool:
-        if not isinstance(data, bool):
-            self.fail("invalid", input=type(data).__name__)
-        return data
-
-
 class TextField(BodyCharField):
     """Optional text of at most 255 characters. Null is empty text; an integer is the text of its digits.
 

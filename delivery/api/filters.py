@@ -1,16 +1,16 @@
 """Query parameters of the lists of area A."""
 
-import django_filters
 from django.db.models import QuerySet
 
 from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,
-    CursorFilter,
+    MOST_VALUES,
+    FeedFilter,
     ListFilter,
+    ManyFilter,
     MomentFilter,
-    QueryFilter,
     QueryForm,
     TextFilter,
 )
@@ -29,6 +29,8 @@ class EnglishForm(QueryForm):
             "A date or moment in ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00-03:00. Percent-encode the + of an "
             "offset."
         ),
+        "invalid_id": "UUIDs, with commas between them.",
+        "too_many": f"At most {MOST_VALUES} values.",
         "max_length": "At most 255 characters.",
         "null_characters_not_allowed": "NUL (U+0000) is not allowed.",
     }
@@ -36,9 +38,11 @@ class EnglishForm(QueryForm):
 
 class DeliveryFilter(ListFilter):
     externalId = TextFilter(method="of_external_id", help_text="The externalId of any drop-off, exactly.")
-    status = django_filters.ChoiceFilter(
-        help_text="The status of the delivery.",
-        choices=[(status, status) for status in _STATUSES],
+    deliveryId = ManyFilter("pk", are_ids=True, help_text="The ids of deliveries.")
+    status = ManyFilter(
+        is_each=True,
+        help_text="The status of the delivery, or several.",
+        choices=_STATUSES,
         error_messages={"invalid_choice": f"Choose one of: {', '.join(_STATUSES)}."},
     )
     createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
@@ -54,10 +58,10 @@ class DeliveryFilter(ListFilter):
         return queryset.filter(Stop.refers_to("pk", external_id=value))
 
 
-class FeedQuery(QueryFilter):
-    """Parameters of the feed of events, which selects them itself."""
+class FeedQuery(FeedFilter):
+    """Parameters of the feed of events."""
 
-    after = CursorFilter(help_text="`nextCursor` of the answer before.")
+    deliveryId = ManyFilter(are_ids=True, help_text="The deliveries whose events are asked for.")
 
     class Meta:
         form = EnglishForm

@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from common.api.openapi import example_body
-from common.api.serializers import BodySerializer
+from common.api.serializers import BodySerializer, FlagField
 from common.api.views import InvalidBody, Path, PayloadWarning, nearest
 from common.brazil import phones, states
 from common.fields import composed
@@ -20,7 +20,6 @@ from delivery import windows
 from delivery.api import examples
 from delivery.api.fields import (
     EmailField,
-    FlagField,
     LatitudeField,
     LongitudeField,
     MeasureField,

@@ -71,7 +71,16 @@ from delivery.errors import (
     TooManySimulations,
 )
 from delivery.lifecycle import Mode, OnFailure
-from delivery.models import Delivery, IdempotencyRecord, ProofPhoto, Token, WebhookEndpoint, WebhookEvent, parse_id
+from delivery.models import (
+    Delivery,
+    IdempotencyRecord,
+    Integrator,
+    ProofPhoto,
+    Token,
+    WebhookEndpoint,
+    WebhookEvent,
+    parse_id,
+)
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest
 from delivery.places import addresses
@@ -351,6 +360,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
+                either=query.either,
                 scope=["deliveries", str(token.integrator_id), token.environment, *query.sent],
             )
         except pagination.InvalidCursor as error:
@@ -450,25 +460,48 @@ class EventViewSet(IntegratorView, ViewSet):
     def list(self, request: Request) -> HttpResponse:
         """Read what webhooks carried.
 
-        The events of the last 30 days, the oldest first. For reconciliation after an outage.
+        The events of the last 30 days, or from a moment on, the oldest first. For reconciliation after an outage.
         """
         token = token_of(request)
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
-        scope = ["events", str(token.integrator_id), token.environment]
+        scope = ["events", str(token.integrator_id), token.environment, *query.sent]
+        selection = feed.Selection(query.form.cleaned_data["from"], query.form.cleaned_data["deliveryId"] or None)
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         try:
             text = feed.page(
                 endpoint=endpoint,
                 cursor=query.form.cleaned_data["after"],
+                selection=selection,
                 scope=scope,
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=bodies.moment,
             )
         except pagination.InvalidCursor as error:
-            raise InvalidCursor("Take nextCursor of the answer before, or begin without 'after'.") from error
+            raise InvalidCursor(
+                "Take nextCursor of the answer before, with the same deliveryId, or begin without 'after'."
+            ) from error
         return HttpResponse(text, content_type="application/json")
+
+
+_MOST_PICKUP_POINTS = 1000
+
+
+@extend_schema(tags=["Find and read"])
+class AccountViewSet(IntegratorView, ViewSet):
+    """Whose token it is."""
+
+    @extend_schema(operation_id="get-account", responses={200: Answer(bodies.AccountShown, "The account.")})
+    def list(self, request: Request) -> Response:
+        """Read whose token this is.
+
+        The account and the environment of the token, the account's pickup points, and its limits of calls.
+        """
+        token = token_of(request)
+        account = Integrator.objects.get(pk=token.integrator_id)
+        points = account.pickup_points.order_by("name", "pk")[:_MOST_PICKUP_POINTS]
+        return Response(bodies.account_shown(account, token.environment, points))
 
 
 class PhotoView(IntegratorView):

@@ -741,6 +741,15 @@ class Delivery(Identified, Located):
         return self.cancelled_at is not None and self.route_status != RouteStatus.CANCELLED
 
     @property
+    def fees(self) -> dict[Charge, Decimal]:
+        """What the account owes for it beside the price in reais, as `OWED` has it; no amounts of 0."""
+        found = {Charge.RETRY: self.retry_fee, Charge.RETURN: self.return_fee}
+        if self.cancelled_at is not None:
+            before_pickup = self.route_status == RouteStatus.CANCELLED or self.fee_before_pickup
+            found[Charge.CANCEL_ACCEPTED if before_pickup else Charge.CANCEL_COLLECTED] = self.cancel_fee
+        return {charge: amount for charge, amount in found.items() if amount}
+
+    @property
     def fee_of_cancelling(self) -> Decimal | None:
         """What a cancellation now costs in reais, by the route's status. None if it was cancelled or has ended."""
         if self.cancelled_at is not None or self.is_closed:

@@ -5,18 +5,19 @@ from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock
 from common.api.openapi import Answer, example_body, raises
-from common.api.serializers import BodySerializer
+from common.api.serializers import BodySerializer, FlagField
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from delivery.actions import served
 from delivery.actions.proofs import LONGEST_NAME
-from delivery.api.fields import FlagField, LatitudeField, LongitudeField, NamedChoiceField, StrictTextField
+from delivery.api.fields import LatitudeField, LongitudeField, NamedChoiceField, StrictTextField
 from delivery.api.serializers import check_not_swapped
 from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
 from delivery.bodies import DeliveryDetail
@@ -85,9 +86,15 @@ class PositionSerializer(BodySerializer):
 
 @example_body({"url": "http://127.0.0.1:9000/rota"})
 class WebhookSerializer(BodySerializer):
-    """Body of the sandbox's webhook. An empty text removes the URL."""
+    """Body of the sandbox's webhook. An empty text removes the URL. With `rotateSecret` the URL may be missing."""
 
-    url = StrictTextField(allow_blank=True, max_length=2000)
+    url = StrictTextField(required=False, allow_blank=True, max_length=2000)
+    rotateSecret = FlagField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "url" not in attrs and not attrs.get("rotateSecret"):
+            raise ValidationError({"url": [ErrorDetail("Send a url, or rotateSecret true.", "required")]})
+        return attrs
 
 
 class SandboxWebhookViewSet(IntegratorView, ViewSet):
@@ -97,7 +104,7 @@ class SandboxWebhookViewSet(IntegratorView, ViewSet):
         operation_id="sandbox-webhook",
         tags=["Sandbox"],
         request=WebhookSerializer,
-        responses={200: Answer(endpoints.SandboxWebhook, "The URL, and the signing secret the first time.")},
+        responses={200: Answer(endpoints.SandboxWebhook, "The URL, and a signing secret that is new.")},
     )
     @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
     @action(methods=["put"], detail=False)
@@ -105,7 +112,8 @@ class SandboxWebhookViewSet(IntegratorView, ViewSet):
         """Set the webhook URL of the sandbox.
 
         Of the first endpoint, with the rules of the panel: https on a public host, port 443 or 8443. An installation
-        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown.
+        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown;
+        with `rotateSecret` it is a new one, and the one before it signs too for 24 hours.
         """
         token = token_of(request)
         if token.environment != Environment.SANDBOX:
@@ -113,7 +121,11 @@ class SandboxWebhookViewSet(IntegratorView, ViewSet):
         serializer = self.read_body(WebhookSerializer(data=request.data))
         endpoint, *_further = WebhookEndpoint.of(token.integrator_id, token.environment)
         stored, secret = endpoints.set_up(
-            endpoint=endpoint, url=serializer.validated_data["url"], by=f"token {token.hint}", at=clock.now()
+            endpoint=endpoint,
+            url=serializer.validated_data.get("url"),
+            new_secret=bool(serializer.validated_data.get("rotateSecret")),
+            by=f"token {token.hint}",
+            at=clock.now(),
         )
         answer: endpoints.SandboxWebhook = {"url": stored.url, "signingSecret": secret}
         return Response(answer)

@@ -1,6 +1,7 @@
-"""Creating orders and changing their status. The status and its log entry are written in one transaction."""
+"""Creating and correcting orders, and changing their status, which is written in one transaction with its log entry."""
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -8,6 +9,7 @@ from typing import Any, NotRequired, TypedDict
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
@@ -29,6 +31,8 @@ from integration.errors import (
     InvalidDocument,
     InvalidStatusReport,
     NoCoverage,
+    OrderForgotten,
+    OrderNotPending,
     TooManySimulations,
 )
 from integration.freight import calculation as freight
@@ -42,6 +46,7 @@ from integration.models import (
     Assignment,
     CarrierRule,
     Company,
+    Correction,
     ManifestEntry,
     Order,
     SearchCode,
@@ -68,6 +73,8 @@ BY_RULE = "rule of assignment"
 _MOST_CENTAVOS = 10**11
 # Invoices with one cut reference that are looked at for a new order.
 _MOST_BEGINNING = 20
+# What rules of assignment look at.
+_CONDITIONS = ("state", "region", "service")
 _SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
 
 
@@ -181,6 +188,39 @@ class NewOrder:
     invoice: InvoiceData | None
     volumes: int = 1
 
+    @classmethod
+    def of(cls, order: Order) -> "NewOrder":
+        """What an order with its company says now, as if it had been sent so."""
+        sent: Any = order.invoice_data
+        value = sent and sent.get("value")
+        invoice: Any = sent if value is None else {**sent, "value": Decimal(str(value))}
+        return cls(
+            company_document=order.company.document,
+            code=order.code,
+            tracking_code=order.tracking_code,
+            service=order.service,
+            cost=order.cost,
+            items=order.items,
+            receiver=order.receiver,
+            invoice=invoice,
+            volumes=order.freight_volumes,
+        )
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Those columns of the order that can be corrected while it waits for collection."""
+        return {
+            "service": self.service,
+            "cost": self.cost,
+            "items": self.items,
+            "stated_volumes": self.volumes,
+            "receiver_name": self.receiver["name"],
+            "receiver_document": compact_document(self.receiver.get("document") or ""),
+            "receiver": self.receiver,
+            "invoice_data": self.invoice,
+            "invoice_key": self.invoice_key,
+        }
+
     @property
     def invoice_key(self) -> str:
         return invoices.compact_key((self.invoice or {}).get("key") or "")
@@ -233,6 +273,8 @@ def create(
         company_id, origin, order_id, tracking_number = numbers
         tracking_code, facts = _checked(seller, environment, payload, tracking_number)
         naming = [Invoice(pk=int(pk), access_key=key, number=number) for pk, key, number in facts.naming]
+        if facts.with_code is not None or facts.with_tracking_code is not None:
+            naming += _give_up_codes(facts, payload, naming, by=by, at=at)
         keys = {invoice.access_key for invoice in naming}
         price = None
         if origin:
@@ -247,15 +289,7 @@ def create(
             company_id=company_id,
             code=payload.code,
             tracking_code=tracking_code,
-            service=payload.service,
-            cost=payload.cost,
-            items=payload.items,
-            stated_volumes=payload.volumes,
-            receiver_name=payload.receiver["name"],
-            receiver_document=compact_document(payload.receiver.get("document") or ""),
-            receiver=payload.receiver,
-            invoice_data=payload.invoice,
-            invoice_key=payload.invoice_key,
+            **payload.columns,
             freight_centavos=price.amount if price else None,
             freight_days=price.deadline if price else None,
             created_at=at,
@@ -289,8 +323,128 @@ def create(
     return order
 
 
+def _may_be_used_again(key: int) -> bool:
+    """Whether the codes of an order may be those of a new one: it was cancelled before it was collected."""
+    is_cancelled = Order.objects.filter(pk=key, status=Status.CANCELLED).exists()
+    never_left = ~Q(status__in=[Status.PENDING, Status.CANCELLED])
+    return is_cancelled and not StatusLog.objects.filter(never_left, order=key).exists()
+
+
+def _give_up_codes(facts: Any, payload: NewOrder, naming: Iterable[Invoice], *, by: str, at: datetime) -> list[Invoice]:
+    """Let the cancelled orders whose codes a new order has be found by them no more, nor by the invoices it gets.
+
+    What remains are their shipping ids, and the receiver's document. Returns the invoices that name the new one, beside
+    those that are found to be `naming` it.
+    """
+    found: list[Invoice] = []
+    if (key := facts.with_code) is not None:
+        Order.objects.filter(pk=key).update(code_reused=True)
+        SearchCode.objects.filter(order=key, kind=SearchCode.Kind.ORDER).delete()
+        found = invoices.give_up(key, key=payload.invoice_key, by=by, at=at)
+    if (key := facts.with_tracking_code) is not None:
+        Order.objects.filter(pk=key).update(tracking_code_reused=True)
+        SearchCode.objects.filter(order=key, kind=SearchCode.Kind.TRACKING_CODE).delete()
+    known = {invoice.pk for invoice in naming}
+    return [invoice for invoice in found if invoice.pk not in known]
+
+
 def _reason(invoice: Invoice, order: Order) -> LinkReason:
     return LinkReason.ACCESS_KEY if invoice.access_key == order.invoice_key else LinkReason.REFERENCE
+
+
+@transaction.atomic
+def correct(
+    *,
+    order: Order,
+    changes: Mapping[str, Any],
+    by: str,
+    at: datetime,
+    on_doubts: Callable[[list[Doubt]], None] = lambda _doubts: None,
+    on_no_freight: Callable[[NoCoverage], None] = lambda _reason: None,
+) -> None:
+    """Replace what was sent of an order that waits for collection, and record by whom and when it was done.
+
+    `changes`: valid values by names of NewOrder's fields, of what can be corrected (`NewOrder.columns`). Freight and
+    codes follow, and so do links of invoices, but those made or removed by hand, and a carrier that a rule has chosen.
+    Its log gets no entry, so that there is no event. If everything is so already, nothing is written. For `on_doubts`
+    and `on_no_freight` see `create`.
+
+    Raises OrderNotPending or OrderForgotten.
+    """
+    # Its lock first, as whoever links invoices takes it.
+    order.seller.locked()
+    locked = Order.objects.select_related("company").select_for_update(of=("self",), no_key=True).get(pk=order.pk)
+    if locked.status != Status.PENDING:
+        raise OrderNotPending(order=locked.code, status=locked.status)
+    if locked.forgotten_at is not None:
+        raise OrderForgotten(OrderForgotten.of_correction, order=locked.code)
+    before = NewOrder.of(locked)
+    after = replace(before, **changes)
+    price = None
+    if locked.company.postcode:
+        try:
+            price = _freight(after, locked.company.postcode)
+        except NoCoverage as reason:
+            on_no_freight(reason)
+    # Of an order from before it could say them, they stay unsaid until they are sent.
+    volumes = changes.get("volumes", locked.stated_volumes)
+    columns = {
+        **after.columns,
+        "stated_volumes": volumes,
+        "freight_centavos": price.amount if price else None,
+        "freight_days": price.deadline if price else None,
+    }
+    paths = _differing("", _as_sent(before, locked.stated_volumes), _as_sent(after, volumes))
+    if corrected := sorted(paths):
+        for name, value in columns.items():
+            setattr(locked, name, value)
+        locked.save(update_fields=list(columns))
+        Correction.objects.create(order=locked, fields=corrected, corrected_at=at, corrected_by=by)
+        SearchCode.objects.bulk_create(_search_codes(locked, after), ignore_conflicts=True)
+        invoices.match_corrected(locked, by=by, at=at)
+        _assign_again(locked, before, after, at=at)
+    if "invoice" in changes:
+        linked = [link.invoice for link in locked.invoice_links.select_related("invoice").defer("invoice__raw")]
+        void = Invoice.objects.of(locked.seller_id, locked.environment).filter(
+            access_key=after.invoice_key, is_void=True
+        )
+        on_doubts(invoices.doubts_of_order(locked, linked=linked, is_void=void.exists()))
+
+
+def _as_sent(order: NewOrder, volumes: int | None) -> dict[str, Any]:
+    """What can be corrected, by the keys of a body."""
+    sent = {
+        "receiver": order.receiver,
+        "items": order.items,
+        "volumes": volumes,
+        "service": order.service,
+        "invoice": order.invoice,
+    }
+    # As it is stored, so that what is read and what was sent can be compared.
+    return {**json.loads(json.dumps(sent, cls=DjangoJSONEncoder)), "orderCost": order.cost}
+
+
+def _differing(path: str, before: Any, after: Any) -> Iterator[str]:
+    """The dotted paths of the keys whose values differ; of lists as a whole."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in before.keys() | after.keys():
+            yield from _differing(f"{path}.{key}" if path else key, before.get(key), after.get(key))
+    elif before != after:
+        yield path
+
+
+def _assign_again(order: Order, before: NewOrder, after: NewOrder, *, at: datetime) -> None:
+    """Assign a live order by the rules, if they look at what was corrected and nobody has assigned it."""
+    conditions = _conditions(after)
+    if order.environment != Environment.LIVE or conditions == _conditions(before):
+        return
+    if order.assignments.exclude(assigned_by=BY_RULE).exists():
+        return
+    rule = _rules(**conditions).first()
+    key = None if rule is None else rule.carrier_id
+    if key != order.carrier_id:
+        Order.objects.filter(pk=order.pk).update(carrier=key)
+        Assignment.objects.create(order=order, carrier_id=key, assigned_at=at, assigned_by=BY_RULE)
 
 
 def cancel(*, order: Order, by: str, at: datetime) -> Order:
@@ -372,11 +526,12 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
     a cut reference. `is_void`: the invoice that the order names is stored and void. Its `carrier` is that of the rules
     of assignment, which hold for live orders.
 
-    Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code. Needs the seller's
-    lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which holds
-    personal data.
+    Raises DuplicateOrder if the seller has an order with the payload's `orderId` or tracking code, unless it was
+    cancelled before it was collected: `with_code` and `with_tracking_code` are the keys of such orders. Needs the
+    seller's lock. The unique constraints alone would do, but for a violated one PostgreSQL logs the statement, which
+    holds personal data.
     """
-    region = region_of(payload.postcode)
+    conditions = _conditions(payload)
     while True:
         code = payload.tracking_code if number is None else tracking_codes.encode(number)
         (found,) = _FACTS.all(
@@ -387,19 +542,23 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
             tracking_codes=spellings(code),
             cuts=spellings(cut) if (cut := beginning(payload.code)) != composed(payload.code) else [],
             invoice_key=payload.invoice_key,
-            state=region.state if region else "",
-            region=region.kind.value if region else "",
-            service=payload.service,
+            **conditions,
         )
-        taken = {"orderId": found.has_code, "trackingCode": number is None and found.has_tracking_code}
-        if any(taken.values()):
-            raise DuplicateOrder(*(field for field, is_taken in taken.items() if is_taken))
-        if not found.has_tracking_code:
+        earlier = {"orderId": found.with_code, "trackingCode": found.with_tracking_code if number is None else None}
+        if taken := [field for field, key in earlier.items() if key is not None and not _may_be_used_again(key)]:
+            raise DuplicateOrder(*taken)
+        if number is None or found.with_tracking_code is None:  # a generated one is that of no other order
             found.told = [loaded(WebhookEndpoint, ENDPOINT_COLUMNS, row) for row in found.told]
             if environment != Environment.LIVE:
                 found.carrier = None
             return code, found
         (number,) = prepared.execute("SELECT nextval('integration_tracking_code')", []).fetchone()
+
+
+def _conditions(payload: NewOrder) -> dict[str, str]:
+    region = region_of(payload.postcode)
+    values = (region.state, region.kind.value, payload.service) if region else ("", "", payload.service)
+    return dict(zip(_CONDITIONS, values, strict=True))
 
 
 def _freight(payload: NewOrder, origin: str) -> Price:
@@ -433,6 +592,7 @@ def _log_entry(
 
 
 def _search_codes(order: Order, payload: NewOrder) -> list[SearchCode]:
+    """The unsaved codes by which tracking finds an order that says this."""
     kind = SearchCode.Kind
     values = {
         kind.TRACKING_CODE: order.tracking_code,
@@ -468,23 +628,30 @@ def _facts() -> QuerySet[Seller]:
         Seller.objects.filter(pk=seller)
         .only("pk")
         .annotate(
-            has_code=Exists(orders.filter(any_of("code", Parameter("codes")))),
-            has_tracking_code=Exists(orders.filter(any_of("tracking_code", Parameter("tracking_codes")))),
+            with_code=Subquery(orders.filter(any_of("code", Parameter("codes")), code_reused=False).values("pk")[:1]),
+            with_tracking_code=Subquery(
+                orders.filter(any_of("tracking_code", Parameter("tracking_codes")), tracking_code_reused=False).values(
+                    "pk"
+                )[:1]
+            ),
             naming=ArraySubquery(_naming(seller, environment).values("texts")),
             beginning=ArraySubquery(_beginning(seller)),
             is_void=Exists(Invoice.objects.of(seller, environment).filter(access_key=key, is_void=True)),
             told=ArraySubquery(WebhookEndpoint.objects.of(seller, environment).values_list(row_of(ENDPOINT_COLUMNS))),
-            carrier=Subquery(_rules().values("carrier")[:1]),
+            carrier=Subquery(_rules(**{name: Parameter(name) for name in _CONDITIONS}).values("carrier")[:1]),
         )
         .order_by()
     )
 
 
-def _rules() -> QuerySet[CarrierRule]:
-    """The rules of assignment that hold, the one that decides first. As specified in `CarrierRule`."""
+def _rules(**conditions: Any) -> QuerySet[CarrierRule]:
+    """The rules of assignment that hold, the one that decides first. As specified in `CarrierRule`.
+
+    `conditions`: the `state`, `region` and `service` of an order, or expressions of them.
+    """
     rules = CarrierRule.objects.filter(carrier__active=True)
-    for name in ("state", "region", "service"):
-        rules = rules.filter(**{f"{name}__in": ["", Parameter(name)]})
+    for name, value in conditions.items():
+        rules = rules.filter(**{f"{name}__in": ["", value]})
     return rules.order_by("-state", "-region", "-service")
 
 

@@ -41,7 +41,7 @@ from integration.columns import ORDER
 from integration.errors import CarrierInactive, InvalidStatusReport, MoveRefused
 from integration.invoices.models import InvoiceLink
 from integration.lifecycle import Status
-from integration.models import Carrier, Order, SearchCode, StatusLog, compact_document
+from integration.models import Carrier, Correction, Order, SearchCode, StatusLog, compact_document
 from integration.move_forms import DetailsForm
 
 # Texts of the buttons, which say what to do.
@@ -70,6 +70,11 @@ class StatusLogInline(ReadOnlyInline):
         "status", "reason_code", "reason", "place", "happened_at", "via_api", column("by", _("by"), actor_name),
         "created_at",
     ]  # fmt: skip  # a list of names
+
+
+class CorrectionInline(ReadOnlyInline):
+    model = Correction
+    fields = ["__str__", "corrected_at", column("corrected_by", _("by"), actor_name)]
 
 
 class LinkInline(ReadOnlyInline):
@@ -190,7 +195,7 @@ class OrderAdmin(LargeTable, MovementFiles):
     ]
     readonly_fields = [*_SUMMARY, *_RECEIVER, _parcels, *_AS_SENT]
     nothing_yet = _("No order yet. Sellers create them by the API.")
-    inlines = [StatusLogInline, AssignmentInline, LinkInline, CodeInline]
+    inlines = [StatusLogInline, CorrectionInline, AssignmentInline, LinkInline, CodeInline]
     actions = [*(_list_action(status) for status in MOVES), "assign"]
     change_form_template = "admin/integration/order/change_form.html"
 

@@ -14,6 +14,7 @@ from rest_framework import serializers
 from common.api.json_body import UNSTORABLE
 from common.api.pagination import LONGEST_MOMENT, read_moment
 from common.api.serializers import BodyCharField
+from common.api.serializers import FlagField as AnyFlagField
 from common.brazil.states import LONGEST_POSTCODE, WRITTEN_POSTCODE, postcode_of
 
 _PLAIN_NUMBER = re.compile(r"\d{1,16}(\.\d{1,20})?", re.ASCII)
@@ -49,6 +50,12 @@ class TextField(BodyCharField):
         if UNSTORABLE.search(data):
             self.fail("unstorable")
         return super().to_internal_value(data)
+
+
+class FlagField(AnyFlagField):
+    """Optional `true` or `false`; null is false."""
+
+    default_error_messages = {"invalid": "Deve ser true ou false."}
 
 
 class OptionalTextField(TextField):
@@ -168,14 +175,8 @@ class OptionalIdentifierField(IdentifierField, OptionalTextField):
     """One that may be absent, null or empty."""
 
 
-@extend_schema_field(
-    {
-        "anyOf": [
-            {"type": "number", "minimum": 0, "maximum": 999999999999.9999},
-            {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,20})?$"},
-        ]
-    }
-)
+# Described as a number only, as IdentifierField as a text.
+@extend_schema_field({"type": "number", "minimum": 0, "maximum": 999999999999.9999})
 class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
     """A number from 0 to the largest that the column of an order's cost holds: 12 digits and 4 decimal places.
 

@@ -15,7 +15,7 @@ from common import clock
 from common.api.heavy import heavy_if_large
 from common.api.json_body import one_of
 from common.api.openapi import Answer, example_body, raises
-from common.api.pagination import ListFilter
+from common.api.pagination import ListFilter, ManyFilter
 from common.api.serializers import BodySerializer
 from integration.api.fields import IdentifierField, OptionalTextField
 from integration.api.filters import PortugueseForm
@@ -45,6 +45,7 @@ _ORDER_CODES = {
 
 
 class InvoiceFilter(ListFilter):
+    key = ManyFilter(method="of_keys", help_text="The access keys of invoices.")
     linked = django_filters.TypedChoiceFilter(
         field_name="is_linked",
         help_text="Whether the invoice is linked to an order.",
@@ -57,6 +58,9 @@ class InvoiceFilter(ListFilter):
         model = Invoice
         fields: list[str] = []
         form = PortugueseForm
+
+    def of_keys(self, found: InvoiceQuerySet, _name: str, values: list[str]) -> InvoiceQuerySet:
+        return found.filter(access_key__in=list(map(invoices.compact_key, values))) if values else found
 
 
 @example_body({"orderId": "A-1001"})

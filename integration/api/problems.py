@@ -179,7 +179,9 @@ def refused(error: DomainError) -> Response:
         headers["WWW-Authenticate"] = 'Basic realm="rota"'
     if error.retry_after:
         headers["Retry-After"] = str(error.retry_after)
-    if error.fields:
+    if isinstance(error, IntegrationError) and error.faults:
+        body["errors"] = {path: [str(fault)] for path, fault in error.faults.items()}
+    elif error.fields:
         fault = error.fault if isinstance(error, InvalidDocument) else message
         body["errors"] = {field: [fault] for field in error.fields}
     return Response(body, status=error.status, headers=headers)

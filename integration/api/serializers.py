@@ -1,7 +1,8 @@
 """Validation of bodies, and of queries but those of lists. Every error names its field; unknown keys are ignored."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -127,6 +128,26 @@ class ServiceField(TextField):
         return str(named)
 
 
+def _items(**options: Any) -> serializers.ListSerializer[Any]:
+    # Not a ListField, which validates every entry before it checks their number.
+    return serializers.ListSerializer(
+        child=ItemSerializer(),
+        min_length=1,
+        max_length=_MOST_ITEMS,
+        error_messages={
+            **REQUIRED,
+            "not_a_list": "Deve ser uma lista.",
+            "min_length": "Pelo menos um item.",
+            "max_length": "No máximo {max_length} itens.",
+        },
+        **options,
+    )
+
+
+def _volumes(help_text: str) -> WholeNumberField:
+    return WholeNumberField(smallest=1, largest=MOST_VOLUMES, help_text=help_text, **OPTIONAL)
+
+
 @example_body(_ORDER)
 class OrderSerializer(BodySerializer):
     """Body of an order create request."""
@@ -139,36 +160,13 @@ class OrderSerializer(BodySerializer):
     orderCost = AmountField()
     trackingCode = OptionalIdentifierField()
     service = ServiceField()
-    # Not a ListField, which validates every entry before it checks their number.
-    items: serializers.ListSerializer[Any] = serializers.ListSerializer(
-        child=ItemSerializer(),
-        min_length=1,
-        max_length=_MOST_ITEMS,
-        error_messages={
-            **REQUIRED,
-            "not_a_list": "Deve ser uma lista.",
-            "min_length": "Pelo menos um item.",
-            "max_length": "No máximo {max_length} itens.",
-        },
-    )
+    items: serializers.ListSerializer[Any] = _items()
     receiver = ReceiverSerializer()
     invoice = InvoiceSerializer(**OPTIONAL)
-    volumes = WholeNumberField(
-        smallest=1, largest=MOST_VOLUMES, help_text="In how many boxes the order leaves; 1 if absent.", **OPTIONAL
-    )
+    volumes = _volumes("In how many boxes the order leaves; 1 if absent.")
 
     def warnings(self) -> list[PayloadWarning]:
-        """What the specification accepts and is probably a mistake."""
-        order = self.payload
-        heaviest = Decimal(self.context["heaviest_g"]) / 1000
-        found = [*_of_cost(order), *_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
-        for index, item in enumerate(order.items):
-            found += _of_item(index, item, heaviest_kg=heaviest)
-        found += _of_access_key(order.invoice_key)
-        if self.context["environment"] == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
-            known = steps.PREFIXES
-            found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
-        return found
+        return _warnings(self.payload, self.context)
 
     @property
     def payload(self) -> NewOrder:
@@ -184,6 +182,62 @@ class OrderSerializer(BodySerializer):
             invoice=data.get("invoice"),
             volumes=data.get("volumes") or 1,
         )
+
+
+_CORRECTED = {
+    "receiver": "receiver",
+    "items": "items",
+    "volumes": "volumes",
+    "orderCost": "cost",
+    "service": "service",
+    "invoice": "invoice",
+}
+
+
+@example_body({"receiver": {**_ORDER["receiver"], "address": {**_ORDER["receiver"]["address"], "streetNumber": "902"}}})
+class CorrectionSerializer(BodySerializer):
+    """What can be corrected of an order. Each key is optional, and its value replaces the one before as a whole.
+
+    Null removes `invoice`, and as `volumes` it is 1.
+    """
+
+    # `context` has that of OrderSerializer and the `order`, a NewOrder.
+
+    receiver = ReceiverSerializer(required=False)
+    items: serializers.ListSerializer[Any] = _items(required=False)
+    volumes = _volumes("In how many boxes the order leaves.")
+    orderCost = AmountField(required=False)
+    service = ServiceField(required=False)
+    invoice = InvoiceSerializer(**OPTIONAL)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if not attrs:
+            raise serializers.ValidationError({"body": [f"Envie pelo menos um destes: {', '.join(_CORRECTED)}."]})
+        return attrs
+
+    def warnings(self) -> list[PayloadWarning]:
+        """Those of an order with what is corrected, about that."""
+        corrected = replace(self.context["order"], **self.changes)
+        return [each for each in _warnings(corrected, self.context) if each.path[0] in self.validated_data]
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The values by names of NewOrder's fields."""
+        sent = {name: self.validated_data[key] for key, name in _CORRECTED.items() if key in self.validated_data}
+        return {**sent, **({"volumes": sent["volumes"] or 1} if "volumes" in sent else {})}
+
+
+def _warnings(order: NewOrder, context: Mapping[str, Any]) -> list[PayloadWarning]:
+    """What the specification accepts and is probably a mistake."""
+    heaviest = Decimal(context["heaviest_g"]) / 1000
+    found = [*_of_cost(order), *_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
+    for index, item in enumerate(order.items):
+        found += _of_item(index, item, heaviest_kg=heaviest)
+    found += _of_access_key(order.invoice_key)
+    if context["environment"] == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
+        known = steps.PREFIXES
+        found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
+    return found
 
 
 def _of_access_key(key: str) -> Iterator[PayloadWarning]:
@@ -265,6 +319,20 @@ class ReportSerializer(BodySerializer):
         )
 
 
+class ShownSerializer(BodySerializer):
+    """Query string of the detail."""
+
+    shippingId = WholeNumberField(
+        smallest=1,
+        largest=10**18 - 1,  # of as many digits as a text may have
+        allow_text=True,
+        required=False,
+        help_text=(
+            "That of the order, where several had the orderId: those that were cancelled before they were collected."
+        ),
+    )
+
+
 @example_body({"orderId": "A-1001"})
 class CancelSerializer(BodySerializer):
     """Body of a cancellation."""
@@ -289,7 +357,9 @@ class ManyOrders(BodySerializer):
 
     @property
     def codes(self) -> list[str]:
-        return [*dict.fromkeys(self.validated_data["orderIds"])]
+        """As they were sent, so that the place of each is that in the body."""
+        codes: list[str] = self.validated_data["orderIds"]
+        return codes
 
 
 @extend_schema_field({"type": "integer", "minimum": 1, "maximum": PER_A4})
@@ -302,8 +372,8 @@ class PositionField(ChoiceField):
         return super().to_internal_value(data)
 
 
-class LabelSerializer(BodySerializer):
-    """How labels are printed: in the query string for one order, in the body for several."""
+class PaperSerializer(BodySerializer):
+    """How labels are printed as PDF: in the query string for one order, in the body for several."""
 
     size = ChoiceField(
         choices=[size.value for size in Size], default=Size.CM_10X15.value, help_text="The paper of the PDF."
@@ -313,6 +383,11 @@ class LabelSerializer(BodySerializer):
         default=1,
         help_text="Of `a4`: the place of the first label on the first sheet, as one reads.",
     )
+
+
+class LabelSerializer(PaperSerializer):
+    """How labels are printed by the deprecated calls, which answer with two media types."""
+
     format = ChoiceField(
         choices=FORMATS,
         default="pdf",
@@ -323,6 +398,16 @@ class LabelSerializer(BodySerializer):
         if attrs["format"] == "zpl" and attrs["size"] != Size.CM_10X15:
             raise serializers.ValidationError({"size": ["Etiquetas em ZPL têm 10x15."]})
         return attrs
+
+
+@example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})
+class PdfLabelsSerializer(PaperSerializer, ManyOrders):
+    """Body of a request for the labels of several orders as PDF."""
+
+
+@example_body({"orderIds": ["A-1001"]})
+class ZplLabelsSerializer(ManyOrders):
+    """Body of a request for the labels of several orders as ZPL."""
 
 
 @example_body({"orderIds": ["A-1001"], "size": "a4", "position": 1})

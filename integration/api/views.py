@@ -16,11 +16,12 @@ from common import clock
 from common.api import pagination
 from common.api.json_body import Json
 from common.api.views import ApiView, PayloadWarning
+from common.fields import composed
 from integration import bodies
 from integration.api import problems
 from integration.api.authentication import HasKey, KeyAuthentication
 from integration.api.parsers import BoundedJSONParser
-from integration.errors import AccountSuspended, InvalidKey, KeyMissing, RateLimited, WrongKey
+from integration.errors import AccountSuspended, InvalidKey, KeyMissing, OrderNotFound, RateLimited, WrongKey
 from integration.invoices import actions as invoices
 from integration.invoices.models import with_details
 from integration.models import ApiKey, Order
@@ -29,6 +30,8 @@ from integration.models.order import OrderQuerySet
 Row = TypeVar("Row", bound=Model)
 _INVALID_CURSOR = "Use o nextCursor de uma resposta aos mesmos filtros, ou comece sem cursor."
 FILE = Annotated[str, Json(format="binary")]
+# That of any file: clients that are generated read it as bytes, and `text/plain` as text.
+ZPL = "application/octet-stream"
 
 
 def warning_of(doubt: invoices.Doubt, *path: str) -> PayloadWarning:
@@ -78,9 +81,19 @@ class SellerViewSet(IntegrationViewSet):
         """The order with this `orderId`. Raises OrderNotFound."""
         return Order.objects.by_code(self.key.seller, self.key.environment, code)
 
-    def shown(self, code: str) -> Response:
-        """Everything about the order with this `orderId`. Raises OrderNotFound."""
-        order = with_details(Order.objects.all()).by_code(self.key.seller, self.key.environment, code)
+    def shown(self, code: str, *, shipping_id: int | None = None) -> Response:
+        """Everything about the order with this `orderId`. Raises OrderNotFound.
+
+        `shipping_id`: of one that had the `orderId` before it was created again, too.
+        """
+        orders = with_details(Order.objects.all())
+        if shipping_id is None:
+            order = orders.by_code(self.key.seller, self.key.environment, code)
+        else:
+            own = orders.of(self.key.seller_id, self.key.environment).filter(pk=shipping_id).first()
+            if own is None or composed(own.code) != composed(code):
+                raise OrderNotFound
+            order = own
         return Response(bodies.order_shown(order, at=clock.now()))
 
     @property
@@ -97,6 +110,7 @@ class SellerViewSet(IntegrationViewSet):
                 query.qs,
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
+                either=query.either,
                 scope=[scope, str(self.key.seller_id), self.key.environment, *query.sent],
                 **options,
             )

@@ -1,6 +1,8 @@
 """The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpResponse
@@ -22,15 +24,21 @@ from common.webhooks import endpoints, feed
 from integration import bodies
 from integration.actions import orders, tracking
 from integration.api import problems
-from integration.api.filters import FeedQuery, OrderFilter
+from integration.api.filters import FeedQuery, OrderFilter, keys_of_orders
 from integration.api.serializers import (
     CancelSerializer,
+    CorrectionSerializer,
     LabelSerializer,
     LabelsSerializer,
+    ManyOrders,
     OrderSerializer,
+    PaperSerializer,
+    PdfLabelsSerializer,
+    ShownSerializer,
     TrackingSerializer,
+    ZplLabelsSerializer,
 )
-from integration.api.views import FILE, SellerViewSet, warning_of
+from integration.api.views import FILE, ZPL, SellerViewSet, warning_of
 from integration.bodies import utc
 from integration.errors import (
     AlreadyCancelled,
@@ -47,14 +55,17 @@ from integration.errors import (
     OrderCancelled,
     OrderForgotten,
     OrderNotFound,
+    OrderNotPending,
+    OrdersRefused,
     SearchValueMissing,
     TooHeavy,
     TooManyLabels,
     TooManySimulations,
 )
-from integration.invoices.models import with_labels
-from integration.models import IdempotencyRecord, Order, WebhookEndpoint, WebhookEvent
-from integration.papers import files
+from integration.invoices.actions import Doubt
+from integration.invoices.models import with_details, with_labels
+from integration.models import IdempotencyRecord, Order, SearchCode, Seller, WebhookEndpoint, WebhookEvent
+from integration.papers import files, label
 
 # The environment is in the name, so that the previous version of the service still finds the table's unique constraint.
 _ORDERS = {
@@ -67,11 +78,12 @@ _ORDERS = {
     )
     for environment, name in ((Environment.LIVE, "orders"), (Environment.SANDBOX, "sandbox orders"))
 }
-_INVALID_AFTER = "Use o nextCursor da resposta anterior, ou comece sem after."
-_LABELS = {
-    (200, "application/pdf"): Answer(FILE, "The labels."),
-    (200, "text/plain"): Answer(str, "The labels."),
-}
+_MOST_COMPANIES = 1000
+_INVALID_AFTER = "Use o nextCursor da resposta anterior, com o mesmo orderId, ou comece sem after."
+_PDF = {(200, "application/pdf"): Answer(FILE, "The labels.")}
+_ZPL = {(200, ZPL): Answer(FILE, "The labels.")}
+_LABELS = {**_PDF, (200, "text/plain"): Answer(str, "The labels.")}
+_REFUSED = (OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
 
 
 class OrderViewSet(SellerViewSet):
@@ -117,14 +129,8 @@ class OrderViewSet(SellerViewSet):
         Creates an order of one of the seller's companies. A tracking code is generated unless sent.
         """
         key, speed = self.key, self._speed(request)
-        context = {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
-        serializer = self.read_body(OrderSerializer(data=request.data, context=context))
+        serializer = self.read_body(OrderSerializer(data=request.data, context=self._context))
         payload, at = serializer.payload, clock.now()
-
-        def warn(reason: NoCoverage) -> None:
-            path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
-            values = (("reason", reason.code), ("about", str(reason)))
-            self.check_found([PayloadWarning(path, "no_freight", values=values)])
 
         def create(_nothing: None) -> Response:
             order = orders.create(
@@ -134,8 +140,8 @@ class OrderViewSet(SellerViewSet):
                 by=self.actor,
                 at=at,
                 simulation_speed=speed,
-                on_doubts=lambda doubts: self.check_found([warning_of(each, "invoice", "key") for each in doubts]),
-                on_no_freight=warn,
+                on_doubts=self._warn_of_doubts,
+                on_no_freight=self._warn_of_no_freight,
             )
             answer = bodies.OrderCreated(success=True, tracking_code=order.tracking_code)
             self.name_warnings(answer)  # now, because the answer may be stored
@@ -150,6 +156,48 @@ class OrderViewSet(SellerViewSet):
             act=create,
         )
 
+    @extend_schema(
+        operation_id="correct-order",
+        request=CorrectionSerializer,
+        responses={200: Answer(bodies.OrderCorrected, "The order after the correction.")},
+    )
+    @raises(OrderNotFound, OrderNotPending, OrderForgotten)
+    def partial_update(self, request: Request, order_id: str) -> Response:
+        """Correct an order.
+
+        While it is `pending`. Each key that is sent replaces the one before as a whole, and the freight is computed
+        anew. Status, log and webhooks stay as they are. Print labels from before again.
+        """
+        key, found = self.key, Order.objects.select_related("company", "seller")
+        order = found.by_code(key.seller, key.environment, order_id)
+        context = {**self._context, "order": orders.NewOrder.of(order)}
+        serializer = self.read_body(CorrectionSerializer(data=request.data, context=context))
+        at = clock.now()
+        orders.correct(
+            order=order,
+            changes=serializer.changes,
+            by=self.actor,
+            at=at,
+            on_doubts=self._warn_of_doubts,
+            on_no_freight=self._warn_of_no_freight,
+        )
+        shown = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
+        return Response(bodies.OrderCorrected(success=True, data=shown["data"]))
+
+    @property
+    def _context(self) -> dict[str, Any]:
+        """What serializers of orders need."""
+        key = self.key
+        return {"environment": key.environment, "heaviest_g": key.heaviest_g}  # type: ignore[attr-defined]  # annotated
+
+    def _warn_of_doubts(self, doubts: Sequence[Doubt]) -> None:
+        self.check_found([warning_of(each, "invoice", "key") for each in doubts])
+
+    def _warn_of_no_freight(self, reason: NoCoverage) -> None:
+        path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
+        values = (("reason", reason.code), ("about", str(reason)))
+        self.check_found([PayloadWarning(path, "no_freight", values=values)])
+
     def _speed(self, request: Request) -> float | None:
         """How fast the simulated carrier is; None with a live key. Raises InvalidSandboxSpeed."""
         if self.key.environment != Environment.SANDBOX:
@@ -159,35 +207,61 @@ class OrderViewSet(SellerViewSet):
         except speed_header.NotASpeed as error:
             raise InvalidSandboxSpeed from error
 
-    @extend_schema(operation_id="get-order", responses={200: Answer(bodies.OrderShown, "The order.")})
+    @extend_schema(
+        operation_id="get-order",
+        parameters=[ShownSerializer],
+        responses={200: Answer(bodies.OrderShown, "The order.")},
+    )
     @raises(OrderNotFound)
     def retrieve(self, request: Request, order_id: str) -> Response:
         """Read everything about an order.
 
         The order as sent, its status log, and the invoices that were linked.
         """
-        return self.shown(order_id)
+        serializer = ShownSerializer(data=request.query_params)
+        serializer.is_valid()
+        self.check_query(serializer.errors, known=serializer.fields)
+        return self.shown(order_id, shipping_id=serializer.validated_data.get("shippingId"))
 
     @heavy
-    @extend_schema(
-        operation_id="get-label",
-        parameters=[LabelSerializer],
-        responses=_LABELS,
-    )
-    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
-    def label(self, request: Request, order_id: str) -> HttpResponse:
-        """Print the label of an order.
+    @extend_schema(operation_id="get-label-pdf", parameters=[PaperSerializer], responses=_PDF)
+    @raises(*_REFUSED)
+    def label_pdf(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order as PDF.
 
         One label for each of the order's `volumes`: with the tracking code, the postcode and the key of
         the invoice as Code 128. Nothing is stored.
         """
-        serializer = LabelSerializer(data=request.query_params)
+        return self._labels(order_id, **self._paper(PaperSerializer(data=request.query_params)))
+
+    @heavy
+    @extend_schema(operation_id="get-label-zpl", responses=_ZPL)
+    @raises(*_REFUSED)
+    def label_zpl(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order as ZPL.
+
+        UTF-8 text for thermal printers with 8 dots in each millimetre: the labels of 10 by 15 cm. Nothing is stored.
+        """
+        return self._labels(order_id, format="zpl", zpl_as=ZPL)
+
+    @heavy
+    @extend_schema(operation_id="get-label", parameters=[LabelSerializer], responses=_LABELS, deprecated=True)
+    @raises(*_REFUSED)
+    def label(self, request: Request, order_id: str) -> HttpResponse:
+        """Print the label of an order.
+
+        Use `label.pdf` or `label.zpl`, which have one media type each. This call works on.
+        """
+        return self._labels(order_id, **self._paper(LabelSerializer(data=request.query_params)))
+
+    def _paper(self, serializer: PaperSerializer) -> Any:
         serializer.is_valid()
         self.check_query(serializer.errors, known=serializer.fields)
-        return files.labels(
-            with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, [order_id]),
-            **serializer.validated_data,
-        )
+        return serializer.validated_data
+
+    def _labels(self, order_id: str, **options: Any) -> HttpResponse:
+        found = with_labels(Order.objects.all()).by_code(self.key.seller, self.key.environment, order_id)
+        return files.labels([found], **options)
 
     @extend_schema(
         operation_id="cancel-order",
@@ -260,17 +334,40 @@ class LabelViewSet(SellerViewSet):
     changes_nothing = True
 
     @heavy
-    @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS)
-    @raises(OrderNotFound, OrderCancelled, OrderForgotten, TooManyLabels)
-    def create(self, request: Request) -> HttpResponse:
-        """Print the labels of several orders.
+    @extend_schema(operation_id="print-labels-pdf", request=PdfLabelsSerializer, responses=_PDF)
+    @raises(*_REFUSED, OrdersRefused)
+    def pdf(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders as PDF.
 
         One file for at most 100 orders, in their sequence, with one label for each volume. Nothing is stored.
         """
-        serializer = self.read_body(LabelsSerializer(data=request.data))
-        options = {name: serializer.validated_data[name] for name in ("size", "position", "format")}
-        found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, serializer.codes)
-        return files.labels(found, **options)
+        return self._labels(PdfLabelsSerializer(data=request.data))
+
+    @heavy
+    @extend_schema(operation_id="print-labels-zpl", request=ZplLabelsSerializer, responses=_ZPL)
+    @raises(*_REFUSED, OrdersRefused)
+    def zpl(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders as ZPL.
+
+        As `labels.pdf`, as UTF-8 text for thermal printers with 8 dots in each millimetre.
+        """
+        return self._labels(ZplLabelsSerializer(data=request.data), format="zpl", zpl_as=ZPL)
+
+    @heavy
+    @extend_schema(operation_id="print-labels", request=LabelsSerializer, responses=_LABELS, deprecated=True)
+    @raises(*_REFUSED, OrdersRefused)
+    def create(self, request: Request) -> HttpResponse:
+        """Print the labels of several orders.
+
+        Use `labels.pdf` or `labels.zpl`, which have one media type each. This call works on.
+        """
+        return self._labels(LabelsSerializer(data=request.data))
+
+    def _labels(self, serializer: ManyOrders, **options: Any) -> HttpResponse:
+        codes = self.read_body(serializer).codes
+        paper = {name: value for name, value in serializer.validated_data.items() if name != "orderIds"}
+        found = with_labels(Order.objects.all()).by_codes(self.key.seller, self.key.environment, codes)
+        return files.labels(label.check(found), **paper, **options)
 
 
 class EventViewSet(SellerViewSet):
@@ -282,16 +379,21 @@ class EventViewSet(SellerViewSet):
     def list(self, request: Request) -> HttpResponse:
         """Read what webhooks of orders carried.
 
-        The events of the last 30 days of the key's seller and environment, the oldest first.
+        The events of the last 30 days, or from a moment on, of the key's seller and environment, the oldest first.
         """
         key = self.key
         query = self.filterset_class(request.query_params, queryset=WebhookEvent.objects.none())
         self.check_query(query.invalid, known=query.filters)
+        codes = SearchCode.objects.filter(seller=key.seller_id, environment=key.environment)
+        values = query.form.cleaned_data["orderId"]
         try:
             text = feed.page(
                 endpoint=endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment),
                 cursor=query.form.cleaned_data["after"],
-                scope=["order events", str(key.seller_id), key.environment],
+                selection=feed.Selection(
+                    query.form.cleaned_data["from"], keys_of_orders(codes, values) if values else None
+                ),
+                scope=["order events", str(key.seller_id), key.environment, *query.sent],
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=utc,
@@ -307,3 +409,18 @@ class EventViewSet(SellerViewSet):
         warnings = problems.warned(self._warnings)
         named = f'"warnings":{json.dumps(warnings, ensure_ascii=False)},' if warnings else ""
         return f'"success":true,{named}'
+
+
+class AccountViewSet(SellerViewSet):
+    """Whose key it is."""
+
+    @extend_schema(operation_id="get-seller", responses={200: Answer(bodies.AccountShown, "The seller.")})
+    def list(self, _request: Request) -> Response:
+        """Read whose key this is.
+
+        The seller and the environment of the key, its companies, the services that orders can name, and its limits of
+        calls.
+        """
+        seller = Seller.objects.get(pk=self.key.seller_id)
+        companies = seller.companies.order_by("document")[:_MOST_COMPANIES]
+        return Response(bodies.account_shown(seller, self.key.environment, companies))

@@ -362,6 +362,7 @@ def find(movements: Sequence[Movement], orders: QuerySet[Order], *, most_sellers
     dashes. A code that is none may be another one of an order's label: the address in its QR code, or the access key of
     its invoice, which takes a statement more.
     """
+    orders = orders.filter(tracking_code_reused=False)
     sent = sorted({(movement.tracking_code, movement.seller) for movement in movements})
     # A code of nothing but spaces, dots and dashes is none.
     wanted = [(code, seller) for code, seller in sent if code.strip(" .-")]

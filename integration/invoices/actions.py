@@ -59,6 +59,20 @@ _FORGET_CODES = """
             ))
     )
 """
+# Those of an order that it does not name any more, and no invoice of it has.
+_FORGET_FORMER_CODES = """
+    DELETE FROM integration_searchcode code USING integration_order o
+    WHERE o.id = %(order)s AND code.order_id = o.id AND (
+        (code.kind = 'invoice_key' AND code.value <> o.invoice_key AND NOT EXISTS (
+            SELECT FROM integration_invoicelink link JOIN integration_invoice invoice ON invoice.id = link.invoice_id
+            WHERE link.order_id = o.id AND invoice.access_key = code.value))
+        OR (code.kind = 'invoice_number' AND code.value IS DISTINCT FROM o.invoice_data->>'number' AND NOT EXISTS (
+            SELECT FROM integration_invoicelink link JOIN integration_invoice invoice ON invoice.id = link.invoice_id
+            WHERE link.order_id = o.id AND invoice.number = code.value))
+    )
+"""
+# Invoices with one cut reference that are looked at for an order.
+_MOST_BEGINNING = 20
 _LONGEST_NAMED = 100
 _MOST_CANDIDATES = 3
 
@@ -181,9 +195,12 @@ def _receive(
 
 
 def _settled(invoice: Invoice) -> set[int | None]:
-    """The orders that are linked, or are so no longer: a further file of the same note changes neither."""
-    unlinked = invoice.changes.filter(kind=InvoiceChange.Kind.UNLINKED).values_list("order", flat=True)
-    return {*invoice.links.values_list("order", flat=True), *unlinked}
+    """The orders that are linked, or are so no longer: a further file of the same note changes neither.
+
+    An order that was corrected may be linked again, once it means the invoice again.
+    """
+    unlinked = invoice.changes.filter(kind=InvoiceChange.Kind.UNLINKED).exclude(reason=LinkReason.CORRECTED)
+    return {*invoice.links.values_list("order", flat=True), *unlinked.values_list("order", flat=True)}
 
 
 def _doubts_of_note(seller: Seller, invoice: Invoice, note: Nfe, *, differs: bool) -> Iterator[Doubt]:
@@ -435,7 +452,8 @@ def _named_orders(invoice: Invoice, *, references: Collection[str]) -> _Named:
     named, found = _Named(), {}
     spelled = {spelling for value in references for spelling in spellings(value)}
     # By the orders' codes, composed, as the references below.
-    for order in orders.filter(Q(code__in=spelled) | Q(invoice_key=invoice.access_key)):
+    in_use = orders.filter(code_reused=False)
+    for order in in_use.filter(Q(code__in=spelled) | Q(invoice_key=invoice.access_key)):
         reason = LinkReason.REFERENCE if order.code in spelled else LinkReason.ACCESS_KEY
         found[composed(order.code)] = _NamedOrder(order, reason)
     references = [*dict.fromkeys(map(composed, references))]
@@ -515,6 +533,66 @@ def _alike(seller_id: int, environment: str, references: Collection[str]) -> dic
     for order in rows:
         found.setdefault(beginning(order.code), []).append(order)
     return found
+
+
+def match_corrected(order: Order, *, by: str, at: datetime) -> None:
+    """Link the invoices that mean an order as it is now, and unlink those that only its former values did.
+
+    Links by its `orderId` and by hand stay, and what was unlinked by hand is not linked again. Tracking finds it by the
+    keys and numbers of the invoices that it names now, or that are linked. Needs the seller's lock.
+    """
+    own = Invoice.objects.of(order.seller_id, order.environment).filter(is_void=False)
+    references = InvoiceReference.objects.filter(seller=order.seller_id, value__in=spellings(beginning(order.code)))
+    concerned = {
+        *own.filter(access_key=order.invoice_key).values_list("pk", flat=True),
+        *order.invoice_links.values_list("invoice", flat=True),
+        *references.order_by("-invoice").values_list("invoice", flat=True)[:_MOST_BEGINNING],
+    }
+    for invoice in own.filter(pk__in=concerned).defer("raw").prefetch_related("references"):
+        _match_again(invoice, order, by=by, at=at)
+    with connection.cursor() as cursor:
+        cursor.execute(_FORGET_FORMER_CODES, {"order": order.pk})
+
+
+def give_up(order: int, *, key: str, by: str, at: datetime) -> list[Invoice]:
+    """Unlink a cancelled order from what names its code, or `key`, which a new order has now.
+
+    Returns the invoices that name the code. Tracking finds the cancelled one only by those that are still linked. Needs
+    the seller's lock.
+    """
+    by_code = Q(reason__in=[LinkReason.REFERENCE, LinkReason.CUT_REFERENCE])
+    links = InvoiceLink.objects.filter(by_code | Q(invoice__access_key=key), order=order)
+    given_up = list(links.select_related("invoice").defer("invoice__raw"))
+    for each in given_up:
+        one = InvoiceLink.objects.filter(pk=each.pk)
+        _unlink(each.invoice, one, reason=LinkReason.CORRECTED, by=by, at=at)
+    linked, kinds = Invoice.objects.filter(links__order=order), SearchCode.Kind
+    codes = SearchCode.objects.filter(order=order)
+    codes.filter(kind=kinds.INVOICE_KEY).exclude(value__in=linked.values("access_key")).delete()
+    codes.filter(kind=kinds.INVOICE_NUMBER).exclude(value__in=linked.values("number")).delete()
+    return [each.invoice for each in given_up if each.reason == LinkReason.REFERENCE]
+
+
+def _match_again(invoice: Invoice, corrected: Order, *, by: str, at: datetime) -> None:
+    named = _named_orders(invoice, references=[each.value for each in invoice.references.all()])
+    meant = {each.order.pk for each in named.orders}
+    former, others = [], []
+
+    def begins_alike(order: Order) -> bool:
+        return beginning(order.code) == beginning(corrected.code)
+
+    for each in invoice.links.select_related("order"):
+        is_cut = each.reason == LinkReason.CUT_REFERENCE
+        if each.order_id == corrected.pk:
+            named_by_key = each.reason == LinkReason.ACCESS_KEY and corrected.invoice_key != invoice.access_key
+            if named_by_key or (is_cut and corrected.pk not in meant):
+                former.append(each.pk)
+        elif is_cut and corrected.pk in meant and each.order_id not in meant and begins_alike(each.order):
+            others.append(each.pk)
+    _unlink(invoice, invoice.links.filter(pk__in=former), reason=LinkReason.CORRECTED, by=by, at=at)
+    _unlink(invoice, invoice.links.filter(pk__in=others), reason=LinkReason.OTHER_ORDER, by=by, at=at)
+    settled = _settled(invoice)
+    link([(invoice, each.order, each.reason) for each in named.orders if each.order.pk not in settled], by=by, at=at)
 
 
 @dataclass(frozen=True)

@@ -222,6 +222,7 @@ class LinkReason(models.TextChoices):
     ACCESS_KEY = "access_key", _("The order names the access key of this invoice.")
     BY_HAND = "by_hand", _("By hand.")
     OTHER_ORDER = "other_order", _("The invoice is that of another order, whose orderId begins the same.")
+    CORRECTED = "corrected", _("The order was corrected or created again, and this invoice is not its own any more.")
     VOID = "void", _("The tax office has denied or cancelled the invoice.")
 
 

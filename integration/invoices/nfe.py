@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from lxml import etree
 
-from integration.errors import InvalidInvoice, InvoiceTooLarge
+from integration.errors import InvalidInvoice, InvoiceTooLarge, refuse
 
 MAX_BYTES = 2 * 1024 * 1024
 _MAX_ITEMS = 1000
@@ -414,7 +414,14 @@ def _notes(root: etree._Element, cancellations: list[_Cancellation]) -> tuple[Nf
     if len(found) > MOST_NOTES:
         raise InvalidInvoice(f"O arquivo tem mais de {MOST_NOTES} notas; envie menos de cada vez")
     is_only = len(found) == 1
-    notes = [_extract(form, invoice, root, cancellations, is_only=is_only) for form, invoice in found]
+    notes: list[Nfe] = []
+    faults: dict[str, InvalidInvoice] = {}
+    for place, (form, invoice) in enumerate(found):
+        try:
+            notes.append(_extract(form, invoice, root, cancellations, is_only=is_only))
+        except InvalidInvoice as error:
+            faults["nfe" if is_only else f"nfe.{place}"] = error
+    refuse(faults)
     return tuple({note.access_key: note for note in notes}.values())
 
 

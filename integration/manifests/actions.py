@@ -7,9 +7,13 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
+from common.accounts import Environment
+from common.workers import wake_up
+from integration import task_names
 from integration.actions import orders as order_actions
 from integration.errors import (
     InOpenManifest,
+    IntegrationError,
     ManifestClosed,
     ManifestEmpty,
     ManifestFull,
@@ -17,9 +21,11 @@ from integration.errors import (
     OrderCancelled,
     OrderNotFound,
     OrderNotPending,
+    by_path,
+    refuse,
 )
 from integration.lifecycle import Status
-from integration.models import Manifest, ManifestEntry, Order, Seller
+from integration.models import Manifest, ManifestEntry, Order, Seller, Simulation
 from integration.models.manifest import MOST_ORDERS
 from integration.webhooks import outbox
 
@@ -27,12 +33,13 @@ _log = logging.getLogger(__name__)
 
 
 @transaction.atomic
-def create(*, seller: Seller, environment: str, orders: Sequence[Order], by: str, at: datetime) -> Manifest:
+def create(*, seller: Seller, environment: str, orders: Sequence[Order | str], by: str, at: datetime) -> Manifest:
     """Open a manifest with these orders of the seller in the environment, which wait for collection.
 
-    Raises OrderNotFound, OrderCancelled, InOpenManifest or OrderNotPending, and then writes nothing.
+    A text is an `orderId` that no order has, see `by_codes`. Raises by `refuse` OrderNotFound, OrderCancelled,
+    InOpenManifest, OrderNotPending or ManifestFull for each that is at fault, and then writes nothing.
     """
-    chosen = _free(Order.objects.of(seller, environment), orders)
+    chosen = _free(Order.objects.of(seller, environment), orders, room=MOST_ORDERS)
     manifest = Manifest.objects.create(seller=seller, environment=environment, created_at=at, created_by=by)
     ManifestEntry.objects.bulk_create(ManifestEntry(manifest=manifest, order=order) for order in chosen)
     _log.info("manifest %s of seller %s opened by %s with %s orders", manifest.pk, seller.reference, by, len(chosen))
@@ -40,46 +47,60 @@ def create(*, seller: Seller, environment: str, orders: Sequence[Order], by: str
 
 
 @transaction.atomic
-def add(*, manifest: Manifest, orders: Sequence[Order], by: str) -> None:
+def add(*, manifest: Manifest, orders: Sequence[Order | str], by: str) -> None:
     """Put further orders at the end of an open manifest.
 
-    Raises ManifestClosed, ManifestNotFound, ManifestFull and what `create` raises, and then writes nothing.
+    Raises ManifestClosed, ManifestNotFound and what `create` raises, and then writes nothing.
     """
     locked = _open(manifest)
-    chosen = _free(Order.objects.of(locked.seller_id, locked.environment), orders)
-    if locked.entries.count() + len(chosen) > MOST_ORDERS:
-        raise ManifestFull(most=MOST_ORDERS)
+    own = Order.objects.of(locked.seller_id, locked.environment)
+    chosen = _free(own, orders, room=MOST_ORDERS - locked.entries.count())
     ManifestEntry.objects.bulk_create(ManifestEntry(manifest=locked, order=order) for order in chosen)
     _log.info("%s orders added to manifest %s by %s", len(chosen), manifest.pk, by)
 
 
-def _free(own: QuerySet[Order], orders: Sequence[Order]) -> list[Order]:
-    """These orders as they are now, locked. Raises OrderNotFound for one that is not among `own`, and see `create`."""
-    locked = {order.pk: order for order in _locked(own.filter(pk__in=[order.pk for order in orders]))}
+def _free(own: QuerySet[Order], orders: Sequence[Order | str], *, room: int) -> list[Order]:
+    """These orders as they are now, locked, each once, for a manifest that has room for so many.
+
+    Raises what `create` raises, OrderNotFound also for those that are not in `own`.
+    """
+    keys = [each.pk for each in orders if isinstance(each, Order)]
+    locked = {order.pk: order for order in _locked(own.filter(pk__in=keys))}
     entries = ManifestEntry.objects.filter(order__in=locked.values(), manifest__closed_at=None)
     standing = dict(entries.values_list("order", "manifest"))
-    for order in orders:
-        if order.pk not in locked:
-            raise OrderNotFound
-        _check_free(locked[order.pk], standing.get(order.pk))
-    return [locked[order.pk] for order in orders]
+    free: dict[int, Order] = {}
+    faults: dict[str, IntegrationError] = {}
+    for path, order in by_path(orders):
+        if isinstance(order, str):
+            faults[path] = OrderNotFound.named(order)
+        elif order.pk not in locked:
+            faults[path] = OrderNotFound.named(order.code)
+        elif fault := _fault(locked[order.pk], standing.get(order.pk)):
+            faults[path] = fault
+        elif order.pk not in free and len(free) == room:
+            faults[path] = ManifestFull(most=MOST_ORDERS)
+        else:
+            free[order.pk] = locked[order.pk]
+    refuse(faults)
+    return [*free.values()]
 
 
-def _check_free(order: Order, manifest: int | None) -> None:
+def _fault(order: Order, manifest: int | None) -> IntegrationError | None:
     if manifest is not None:
-        raise InOpenManifest(order=order.code, manifest=manifest)
+        return InOpenManifest(order=order.code, manifest=manifest)
     if order.status == Status.CANCELLED:
-        raise OrderCancelled(order=order.code)
+        return OrderCancelled(order=order.code)
     if order.status != Status.PENDING:
-        raise OrderNotPending(order=order.code, status=order.status)
+        return OrderNotPending(order=order.code, status=order.status)
+    return None
 
 
 @transaction.atomic
 def close(*, manifest: Manifest, by: str, at: datetime, via_api: bool = False) -> None:
     """Close a manifest: its orders that still wait are collected. Does nothing to a closed one.
 
-    Orders that were moved meanwhile, by the scan of a carrier, keep their status and stay in it. Raises ManifestEmpty
-    or ManifestNotFound.
+    Orders that were moved meanwhile, by the scan of a carrier, keep their status and stay in it. The simulated carrier
+    goes on with those of the sandbox that have waited for it. Raises ManifestEmpty or ManifestNotFound.
     """
     orders, locked = _locked_with_orders(manifest)
     if locked.closed_at:
@@ -87,19 +108,29 @@ def close(*, manifest: Manifest, by: str, at: datetime, via_api: bool = False) -
     if not orders:
         raise ManifestEmpty
     outbox.lock_queue(orders)
-    for order in orders:
-        if order.status == Status.PENDING:
-            order_actions.move(order=order, to=Status.COLLECTED, by=by, at=at, via_api=via_api)
+    pending = [order for order in orders if order.status == Status.PENDING]
+    simulations = Simulation.that_wait(pending) if locked.environment == Environment.SANDBOX else {}
+    for order in pending:
+        moved = order_actions.move(order=order, to=Status.COLLECTED, by=by, at=at, via_api=via_api)
+        if simulation := simulations.get(order.pk):  # which the move has deleted, as one by hand does
+            simulation.plan(moved, at=at)
+    if simulations:
+        Simulation.objects.bulk_create(simulations.values())
+        wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
     locked.closed_at, locked.closed_by = at, by
     locked.save(update_fields=["closed_at", "closed_by"])
     _log.info("manifest %s closed by %s", locked.pk, by)
 
 
 @transaction.atomic
-def remove(*, manifest: Manifest, orders: Sequence[Order], by: str) -> None:
-    """Take orders out of an open manifest. Does nothing about others. Raises ManifestClosed or ManifestNotFound."""
+def remove(*, manifest: Manifest, orders: Sequence[Order | str], by: str) -> None:
+    """Take orders out of an open manifest. Does nothing about others.
+
+    Raises ManifestClosed, ManifestNotFound, or by `refuse` OrderNotFound for each text, see `create`.
+    """
     _open(manifest)
-    gone, _models = manifest.entries.filter(order__in=orders).delete()
+    refuse({path: OrderNotFound.named(each) for path, each in by_path(orders) if isinstance(each, str)})
+    gone, _models = manifest.entries.filter(order__in=[each for each in orders if isinstance(each, Order)]).delete()
     _log.info("%s orders removed from manifest %s by %s", gone, manifest.pk, by)
 
 

@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any, Literal, TypedDict
 
+import django_filters
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef
 from django.http import HttpResponse
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import clock
-from common.api.heavy import heavy_with
+from common.api.heavy import heavy, heavy_with
 from common.api.json_body import one_of
 from common.api.openapi import Answer, example_body, raises
 from common.api.pagination import ListFilter
@@ -31,6 +32,7 @@ from integration.errors import (
     OrderCancelled,
     OrderNotFound,
     OrderNotPending,
+    OrdersRefused,
 )
 from integration.manifests import actions as manifests
 from integration.models import Manifest, ManifestEntry, Order
@@ -39,10 +41,20 @@ from integration.papers import files
 
 
 class ManifestFilter(ListFilter):
+    status = django_filters.ChoiceFilter(
+        method="of_status",
+        help_text="Whether the manifest is open or closed.",
+        choices=[(status, status) for status in STATUSES],
+        error_messages={"invalid_choice": f"Deve ser um destes: {', '.join(STATUSES)}."},
+    )
+
     class Meta:
         model = Manifest
         fields: list[str] = []
         form = PortugueseForm
+
+    def of_status(self, found: ManifestQuerySet, _name: str, value: str) -> ManifestQuerySet:
+        return found.filter(closed_at__isnull=value == "open")
 
 
 @example_body({"orderIds": ["A-1001"]})
@@ -60,10 +72,13 @@ class RemovalSerializer(ManyOrders):
     """Body of a call that takes orders out of a manifest."""
 
 
+_FORMATS = ["json", "pdf"]
+
+
 class ManifestFormatSerializer(BodySerializer):
     """Query string of a manifest."""
 
-    format = ChoiceField(choices=["json", "pdf"], default="json", help_text="`pdf`: to print and to sign.")
+    format = ChoiceField(choices=_FORMATS, default="json")
 
 
 class ManifestOrder(TypedDict):
@@ -204,7 +219,7 @@ class ManifestViewSet(SellerViewSet):
             )
         },
     )
-    @raises(OrderNotFound, OrderCancelled, InOpenManifest, OrderNotPending)
+    @raises(OrderNotFound, OrderCancelled, InOpenManifest, OrderNotPending, OrdersRefused)
     def create(self, request: Request) -> Response:
         """Open a manifest.
 
@@ -218,10 +233,27 @@ class ManifestViewSet(SellerViewSet):
         )
         return self._answer(made, status=201)
 
+    @heavy
+    @extend_schema(operation_id="get-manifest-pdf", responses={(200, "application/pdf"): Answer(FILE, "The manifest.")})
+    @raises(ManifestNotFound)
+    def pdf(self, request: Request, manifest_id: int) -> HttpResponse:
+        """Print a manifest as PDF.
+
+        Its orders and their totals, with lines for signatures.
+        """
+        return files.manifest(self._found(manifest_id))
+
     @heavy_with("format=pdf")
     @extend_schema(
         operation_id="get-manifest",
-        parameters=[ManifestFormatSerializer],
+        parameters=[
+            OpenApiParameter(
+                "format",
+                {"type": "string", "enum": _FORMATS, "default": "json"},
+                description="`pdf` answers as `/manifests/{manifestId}.pdf`, which has one media type. It works on.",
+                deprecated=True,
+            )
+        ],
         responses={
             200: Answer(ManifestShown, "The manifest."),
             (200, "application/pdf"): Answer(FILE, "The manifest."),
@@ -231,7 +263,7 @@ class ManifestViewSet(SellerViewSet):
     def retrieve(self, request: Request, manifest_id: int) -> HttpResponse:
         """Read a manifest.
 
-        Its orders and their totals, as JSON or as PDF with lines for signatures.
+        Its orders and their totals.
         """
         serializer = ManifestFormatSerializer(data=request.query_params)
         serializer.is_valid()
@@ -265,7 +297,14 @@ class ManifestViewSet(SellerViewSet):
         responses={200: Answer(ManifestShown, "The manifest with these orders.")},
     )
     @raises(
-        ManifestNotFound, OrderNotFound, ManifestClosed, ManifestFull, OrderCancelled, InOpenManifest, OrderNotPending
+        ManifestNotFound,
+        OrderNotFound,
+        ManifestClosed,
+        ManifestFull,
+        OrderCancelled,
+        InOpenManifest,
+        OrderNotPending,
+        OrdersRefused,
     )
     @action(methods=["post"], detail=True, url_path="orders")
     def add(self, request: Request, manifest_id: int) -> Response:

@@ -13,7 +13,7 @@ from integration.models.call import (
 from integration.models.carrier import Carrier, CarrierKey, CarrierRule
 from integration.models.manifest import Manifest, ManifestEntry
 from integration.models.movement import Assignment, MovementRecord
-from integration.models.order import Order, SearchCode, StatusLog
+from integration.models.order import Correction, Order, SearchCode, StatusLog
 from integration.models.seller import ApiKey, Company, Seller, SellerMembership, compact_document, is_document
 from integration.models.simulation import Simulation
 from integration.models.webhook import (
@@ -36,6 +36,7 @@ __all__ = [
     "CarrierKey",
     "CarrierRule",
     "Company",
+    "Correction",
     "EndpointAlerts",
     "EndpointChange",
     "IdempotencyRecord",

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pgtrigger
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, models
@@ -56,6 +57,17 @@ _FORGOTTEN = {
 MOVED = ["status", "promised_on", "delivered_at", "unrecorded_at"]
 # What `integration.carriers.actions.assign` writes.
 _ASSIGNED = ["carrier"]
+# What `integration.actions.orders.create` writes of a cancelled order whose codes it uses again.
+USED_AGAIN = ["code_reused", "tracking_code_reused"]
+# What `integration.actions.orders.correct` writes of an order that waits for collection.
+CORRECTED = [
+    "service", "cost", "items", "stated_volumes", "receiver_name", "receiver_document", "receiver", "invoice_data",
+    "invoice_key", "freight_centavos", "freight_days",
+]  # fmt: skip  # a list of names
+_MAY_BE_CORRECTED = "OLD.status = 'pending' AND NEW.status = 'pending' AND OLD.forgotten_at IS NULL"
+_RECEIVER = ("receiver_name", "receiver_document", "receiver")
+# Those of them that no other trigger looks at, of the row before and after a change.
+_OLD, _NEW = (", ".join(f"{row}.{name}" for name in CORRECTED if name not in _RECEIVER) for row in ("OLD", "NEW"))
 
 
 _COMPACT = "UPPER(TRANSLATE(NORMALIZE(%(expressions)s, NFC), ' .-', ''))"
@@ -123,26 +135,37 @@ class OrderQuerySet(models.QuerySet["Order"]):
         return self.filter(seller=seller, environment=environment)
 
     def beginning_with(self, reference: Any) -> Self:
-        """The orders whose code begins with a cut reference, which is an expression and composed."""
-        return self.alias(beginning=Left(composed_column("code"), CUT_REFERENCE)).filter(beginning=reference)
+        """The orders whose code begins with a cut reference, which is an expression and composed.
+
+        None whose code another one has by now.
+        """
+        return (
+            self.filter(code_reused=False)
+            .alias(beginning=Left(composed_column("code"), CUT_REFERENCE))
+            .filter(beginning=reference)
+        )
 
     def by_code(self, seller: Seller, environment: str, code: str) -> "Order":
         """The seller's order with this `orderId`; if there is none, the only one whose `orderId` is alike.
 
         Raises OrderNotFound.
         """
-        return self.by_codes(seller, environment, [code])[0]
+        (found,) = self.by_codes(seller, environment, [code])
+        if isinstance(found, str):
+            raise OrderNotFound
+        return found
 
-    def by_codes(self, seller: Seller, environment: str, codes: Sequence[str]) -> "list[Order]":
-        """The seller's orders with these `orderId`s, as `by_code` finds them, each once, in the sequence of the codes.
+    def by_codes(self, seller: Seller, environment: str, sent: Sequence[str]) -> "list[Order | str]":
+        """For each of these `orderId`s the seller's order, as `by_code` finds it, or the `orderId` that none has.
 
-        Two statements more if one has no such code. Raises OrderNotFound, which names the first one that there is not.
+        Two statements more if there is no order with exactly one of them.
         """
-        if any("\0" in code for code in codes):
-            raise OrderNotFound  # PostgreSQL refuses NUL in a query
-        own = self.of(seller, environment).order_by()
+        codes = [code for code in sent if "\0" not in code]  # which PostgreSQL refuses in a query
+        own = self.of(seller, environment).filter(code_reused=False).order_by()
         # Of one code not by IN, nor sorted: PostgreSQL might then read sorted orders until one has the code.
         wanted = [spelling for code in codes for spelling in spellings(code)]
+        if not wanted:
+            return [*sent]
         exact = own.filter(code__in=wanted) if len(wanted) > 1 else own.filter(code=wanted[0])
         by_code = {order.code: order for order in exact}
         # The code as it was sent comes last, so that it goes before its other spellings.
@@ -151,17 +174,14 @@ class OrderQuerySet(models.QuerySet["Order"]):
             keys = only_alike(seller.pk, environment, missing)
             alike = own.in_bulk(keys.values()) if keys else {}
             found |= {code: alike[key] for code, key in keys.items()}
-        missing = [code for code in codes if code not in found]
-        if missing:
-            raise OrderNotFound if len(codes) == 1 else OrderNotFound(f"{OrderNotFound.message}: '{missing[0]}'")
-        return [*{(order := found[code]).pk: order for code in codes}.values()]
+        return [found.get(code, code) for code in sent]
 
 
 class Order(models.Model):
     """A purchase to be shipped. The integer id is the shipping id, and the `order_id` of status logs.
 
-    A trigger refuses changes of all fields but the status and what is set with it, which only
-    `integration.actions.orders` writes, and the carrier.
+    Triggers refuse changes of all fields but the status and what is set with it, which only
+    `integration.actions.orders` writes, the carrier, and while it waits for collection what can be corrected.
     """
 
     seller = models.ForeignKey(
@@ -171,6 +191,10 @@ class Order(models.Model):
     company = models.ForeignKey(Company, verbose_name=_("company"), on_delete=models.PROTECT, related_name="orders")
     code = not_personal(models.CharField(_("orderId"), max_length=LONGEST_CODE))
     tracking_code = not_personal(models.CharField(_("tracking code"), max_length=LONGEST_CODE))
+    # Whether an order that was created later has its code, or its tracking code: it was cancelled before it was
+    # collected. Whoever looks an order up by one of them means the later one.
+    code_reused = models.BooleanField(default=False, db_default=False, editable=False)
+    tracking_code_reused = models.BooleanField(default=False, db_default=False, editable=False)
     status = models.CharField(
         _("status"), max_length=16, choices=[(s.value, words.STATUSES[s]) for s in Status], default=Status.PENDING.value
     )
@@ -217,9 +241,19 @@ class Order(models.Model):
         ]
         constraints = [
             # Of expressions, so that they are indexes alone, which a migration can make while the table is in use.
-            models.UniqueConstraint("seller", "environment", "code", name="one_order_of_environment_per_code"),
             models.UniqueConstraint(
-                "seller", "environment", "tracking_code", name="one_order_of_environment_per_tracking_code"
+                "seller", "environment", "code", condition=Q(code_reused=False), name="one_order_per_code_in_use"
+            ),
+            models.UniqueConstraint(
+                "seller",
+                "environment",
+                "tracking_code",
+                condition=Q(tracking_code_reused=False),
+                name="one_order_per_tracking_code_in_use",
+            ),
+            models.CheckConstraint(
+                name="order_with_reused_codes_is_cancelled",
+                condition=Q(code_reused=False, tracking_code_reused=False) | Q(status=Status.CANCELLED.value),
             ),
             one_of("order_environment", "environment", Environment.values),
             models.CheckConstraint(name="order_cost_not_negative", condition=models.Q(cost__gte=0)),
@@ -266,8 +300,15 @@ class Order(models.Model):
             unusual_phones("receiver__cellphone", name="order_unusual_cellphone"),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN]),
-            read_only_but_forgotten("order_forgotten", _FORGOTTEN),
+            pgtrigger.ReadOnly(
+                name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN, *CORRECTED, *USED_AGAIN]
+            ),
+            pgtrigger.Protect(
+                name="order_corrected_while_pending",
+                operation=pgtrigger.Update,
+                condition=pgtrigger.Condition(f"(({_OLD}) IS DISTINCT FROM ({_NEW}) AND NOT ({_MAY_BE_CORRECTED}))"),
+            ),
+            read_only_but_forgotten("order_forgotten", _FORGOTTEN, unless=dict.fromkeys(_RECEIVER, _MAY_BE_CORRECTED)),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]
 
@@ -375,6 +416,37 @@ class Order(models.Model):
         return parcels
 
 
+class Correction(models.Model):
+    """A correction of an order. Append-only: it stands beside the log, whose entries are events."""
+
+    order = models.ForeignKey(Order, verbose_name=_("order"), on_delete=models.PROTECT, related_name="corrections")
+    # Dotted paths of the keys whose values are others, such as receiver.address.streetNumber.
+    fields = not_personal(ArrayField(models.CharField(max_length=LONGEST_CODE), verbose_name=_("corrected")))
+    corrected_at = models.DateTimeField(_("corrected at"))
+    corrected_by = personal(models.CharField(_("corrected by"), max_length=200))
+
+    class Meta:
+        verbose_name = _("correction")
+        verbose_name_plural = _("corrections")
+        ordering = ["id"]
+        triggers = [pgtrigger.Protect(name="correction_append_only", operation=pgtrigger.Update | pgtrigger.Delete)]
+
+    def __str__(self) -> str:
+        return ", ".join(self.parts)
+
+    @property
+    def parts(self) -> list[str]:
+        """What was corrected, in the reader's language, each with the keys within it: Receiver (address.city)."""
+        inner: dict[str, list[str]] = {}
+        for path in self.fields:
+            part, _dot, rest = path.partition(".")
+            inner.setdefault(part, []).extend(filter(None, [rest]))
+        return [
+            f"{words.CORRECTED[part]} ({', '.join(keys)})" if keys else str(words.CORRECTED[part])
+            for part, keys in inner.items()
+        ]
+
+
 class StatusLog(models.Model):
     """One change of an order's status. Append-only: triggers refuse deletion, and updates but to forget its texts."""
 
@@ -435,6 +507,15 @@ class SearchCodeQuerySet(models.QuerySet["SearchCode"]):
         """Those that are exactly the text; if there are none, those that are alike. Executes a statement."""
         exact = self.filter(value=text)
         return exact if exact.exists() else self.alike(Value(text))
+
+    def any_named(self, texts: Collection[str]) -> Self:
+        """For each of the texts, those that `named` finds. Executes a statement."""
+        exact = {*self.filter(value__in=texts).values_list("value", flat=True)}
+        others = [compact_value(Value(text)) for text in texts if text not in exact]
+        if not others:
+            return self.filter(value__in=exact)
+        alike = self.alias(compact=compact_code("value"))
+        return alike.filter(Q(compact__in=others) | Q(value__in=exact)) if exact else alike.filter(compact__in=others)
 
 
 class SearchCode(models.Model):

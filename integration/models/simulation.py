@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import models
@@ -11,7 +12,10 @@ from integration.simulation_steps import Outcome
 
 
 class Simulation(rows.Simulation):
-    """A test order that the simulated carrier moves. Deleted when it does nothing more, or another move was made."""
+    """A test order that the simulated carrier moves. Deleted when it does nothing more, or another move was made.
+
+    `due_at` is None while the order waits for its manifest.
+    """
 
     OWNER = "order__seller_id"
 
@@ -39,6 +43,11 @@ class Simulation(rows.Simulation):
         simulation = Simulation(order=order, outcome=outcome.value, speed=speed)
         simulation.plan(order, at=at)
         return [simulation]
+
+    @staticmethod
+    def that_wait(orders: Sequence[Order]) -> "dict[int, Simulation]":
+        """Of these orders the simulations that wait for a manifest, by the orders' keys."""
+        return Simulation.objects.filter(outcome=Outcome.MANIFEST).in_bulk([order.pk for order in orders])
 
     def next_step(self, order: Order) -> steps.Step | None:
         return steps.next_step(Status(order.status), Outcome(self.outcome))

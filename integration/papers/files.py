@@ -11,13 +11,18 @@ from integration.papers.label_pdf import Size
 FORMATS = ("pdf", "zpl")  # of labels
 
 
-def labels(orders: Iterable[Order], *, size: str, position: int, format: str) -> HttpResponse:  # noqa: A002  # as in the API
-    """The labels of orders, see `label.of_orders`. `format`: `pdf` or `zpl`, which has one size."""
+def labels(
+    orders: Iterable[Order],
+    *,
+    format: str = "pdf",  # noqa: A002  # as in the API
+    size: str = Size.CM_10X15,
+    position: int = 1,
+    zpl_as: str = "text/plain; charset=utf-8",
+) -> HttpResponse:
+    """The labels of orders, see `label.of_orders`. `format`: `pdf` or `zpl`, which has one size and this media type."""
     found = label.of_orders(orders)
     if format == "zpl":
-        return HttpResponse(
-            label_zpl.write(found), content_type="text/plain; charset=utf-8", headers=_named("etiquetas.zpl")
-        )
+        return HttpResponse(label_zpl.write(found), content_type=zpl_as, headers=_named("etiquetas.zpl"))
     return _pdf(label_pdf.write(found, size=Size(size), position=position), name="etiquetas")
 
 

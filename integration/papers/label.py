@@ -13,7 +13,15 @@ from decimal import Decimal
 from common.accounts import Environment
 from common.brazil import formats
 from common.brazil.states import postcode_of
-from integration.errors import OrderCancelled, OrderForgotten, TooManyLabels
+from integration.errors import (
+    IntegrationError,
+    OrderCancelled,
+    OrderForgotten,
+    OrderNotFound,
+    TooManyLabels,
+    by_path,
+    refuse,
+)
 from integration.invoices import nfe
 from integration.invoices.models import InvoiceStatus
 from integration.lifecycle import Status
@@ -72,14 +80,43 @@ def of_orders(orders: Iterable[Order]) -> list[Label]:
     """
     labels: list[Label] = []
     for order in orders:
-        if order.status == Status.CANCELLED:
-            raise OrderCancelled(order=order.code)
-        if order.forgotten_at:
-            raise OrderForgotten(order=order.code)
-        if len(labels) + order.volumes > MOST_LABELS:
-            raise TooManyLabels(most=MOST_LABELS)
+        if fault := _fault(order, before=len(labels)):
+            raise fault
         labels += _of_order(order)
     return labels
+
+
+def check(orders: Sequence[Order | str]) -> list[Order]:
+    """The orders of a call, each once. A text is an `orderId` that no order has, see `by_codes`.
+
+    Raises by `refuse` OrderNotFound, and what `of_orders` raises, for each that is at fault: TooManyLabels for each
+    that the file has no room for.
+    """
+    checked: dict[int, Order] = {}
+    faults: dict[str, IntegrationError] = {}
+    labels = 0
+    for path, order in by_path(orders):
+        if isinstance(order, str):
+            faults[path] = OrderNotFound.named(order)
+        elif order.pk not in checked:
+            checked[order.pk] = order
+            if fault := _fault(order, before=labels):
+                faults[path] = fault
+            if not isinstance(fault, OrderCancelled | OrderForgotten):
+                labels += order.volumes
+    refuse(faults)
+    return [*checked.values()]
+
+
+def _fault(order: Order, *, before: int) -> IntegrationError | None:
+    """Why an order gets no labels in a file that has so many before."""
+    if order.status == Status.CANCELLED:
+        return OrderCancelled(order=order.code)
+    if order.forgotten_at:
+        return OrderForgotten(order=order.code)
+    if before + order.volumes > MOST_LABELS:
+        return TooManyLabels(most=MOST_LABELS)
+    return None
 
 
 def _of_order(order: Order) -> Iterator[Label]:

@@ -36,7 +36,7 @@ def write(labels: Sequence[Label], *, size: Size, position: int = 1) -> bytes:
     width, height = _MILLIMETRES[size]
     is_sheet = size is Size.A4
     file = BytesIO()
-    canvas = Canvas(file, pagesize=(width * mm, height * mm))
+    canvas = Canvas(file, pagesize=(width * mm, height * mm), invariant=True)  # no date: equal files are equal
     canvas.setTitle("Etiquetas")
     own_width, own_height = _QUARTER if is_sheet else (width, height)
     number = position - 1 if is_sheet else 0

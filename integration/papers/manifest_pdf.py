@@ -44,7 +44,7 @@ class _Paper:
 
     def __init__(self, *, footer: str) -> None:
         self._file = BytesIO()
-        self._canvas = Canvas(self._file, pagesize=A4)
+        self._canvas = Canvas(self._file, pagesize=A4, invariant=True)  # as of labels
         self._canvas.setTitle(footer)
         self._footer = footer
         self._page = 1

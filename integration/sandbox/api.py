@@ -1,6 +1,6 @@
 """What only test keys have: moves of an order by hand, and the webhook without a browser."""
 
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import action
@@ -16,7 +16,7 @@ from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
 from common.webhooks.endpoints import SandboxWebhook
 from integration import bodies
-from integration.api.fields import TextField
+from integration.api.fields import FlagField, TextField
 from integration.api.serializers import ReportSerializer
 from integration.api.views import SellerViewSet
 from integration.bodies import MayWarn
@@ -37,9 +37,15 @@ _TARGETS = [status.value for status in Status if status is not Status.PENDING]  
 
 @example_body({"url": "http://127.0.0.1:9001/rota"})
 class WebhookSerializer(BodySerializer):
-    """Body of the sandbox's webhook. An empty text removes the URL."""
+    """Body of the sandbox's webhook. An empty text removes the URL. With `rotateSecret` the URL may be missing."""
 
-    url = TextField(allow_blank=True, max_length=2000)
+    url = TextField(required=False, allow_blank=True, max_length=2000)
+    rotateSecret = FlagField()
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "url" not in attrs and not attrs.get("rotateSecret"):
+            raise ValidationError({"url": ["Envie url, ou rotateSecret true."]})
+        return attrs
 
 
 class WebhookSet(MayWarn, TypedDict):
@@ -87,7 +93,7 @@ class SandboxWebhookViewSet(SellerViewSet):
         operation_id="sandbox-order-webhook",
         tags=["Sandbox"],
         request=WebhookSerializer,
-        responses={200: Answer(WebhookSet, "The URL, and the signing secret the first time.")},
+        responses={200: Answer(WebhookSet, "The URL, and a signing secret that is new.")},
     )
     @raises(SandboxOnly, InvalidWebhookUrl, WebhookHostUnresolved, LookUpsBusy)
     @action(methods=["put"], detail=False)
@@ -95,13 +101,20 @@ class SandboxWebhookViewSet(SellerViewSet):
         """Set the webhook URL of the sandbox's orders.
 
         Of the first endpoint, with the rules of the panel: https on a public host, port 443 or 8443. An installation
-        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown.
+        for trying things out also takes http://127.0.0.1. `signingSecret` is null once it was shown;
+        with `rotateSecret` it is a new one, and the one before it signs too for 24 hours.
         """
         key = self.key
         if key.environment != Environment.SANDBOX:
             raise SandboxOnly
-        url = self.read_body(WebhookSerializer(data=request.data)).validated_data["url"]
+        body = self.read_body(WebhookSerializer(data=request.data)).validated_data
         endpoint = endpoints.first(WebhookEndpoint, owner=key.seller_id, environment=key.environment)
-        stored, secret = endpoints.set_up(endpoint=endpoint, url=url, by=self.actor, at=clock.now())
+        stored, secret = endpoints.set_up(
+            endpoint=endpoint,
+            url=body.get("url"),
+            new_secret=bool(body.get("rotateSecret")),
+            by=self.actor,
+            at=clock.now(),
+        )
         answer: WebhookSet = {"success": True, "data": {"url": stored.url, "signingSecret": secret}}
         return Response(answer)

@@ -1,7 +1,7 @@
 """The outbox of orders: an event is written in the transaction of its status log entry, and sent after the commit."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -89,13 +89,16 @@ def lock_queue(orders: Sequence[Order]) -> None:
     list(waiting.select_for_update().values_list("pk"))
 
 
-def record_rest(endpoint: WebhookEndpoint, since: datetime) -> int:
+def record_rest(endpoint: WebhookEndpoint, since: datetime, subjects: Collection[int] | None = None, /) -> int:
     """Write the events of marked orders, for whoever reads them or sets a URL: none of them is sent by itself.
 
-    Those of the orders with entries from `since` on, the oldest first, at most 500 orders. An order that
+    Those of the orders with entries from `since` on, or of those of them whose keys are given, the oldest first, at
+    most 500 orders. An order that
     another transaction has locked is left to the next call. Returns how many orders it has written events of.
     """
     marked = Order.objects.of(endpoint.seller_id, endpoint.environment).filter(unrecorded_at__gte=since)
+    if subjects is not None:
+        marked = marked.filter(pk__in=subjects)
     with transaction.atomic():
         locked = marked.order_by("unrecorded_at").select_for_update(of=("self",), no_key=True, skip_locked=True)
         orders = list(locked[:_MOST_ORDERS])

@@ -117,7 +117,7 @@ _SHARED = (
     ErrorCode(
         "tls_required",
         403,
-        "The call was made over plain HTTP. Nothing was changed.",
+        "The call was made over plain HTTP.",
         "Use https. Replace a token or key that the call carried: it was sent in clear text.",
         BOTH,
     ),
@@ -133,7 +133,7 @@ _SHARED = (
     ErrorCode(
         "late_body",
         408,
-        "The body took longer than 10 seconds, and one more for every 16 KiB. Nothing was changed.",
+        "The body took longer than 10 seconds, and one more for every 16 KiB.",
         "Send the body without pauses.",
         BOTH,
     ),
@@ -163,16 +163,16 @@ _SHARED = (
     ErrorCode(
         "rate_limited",
         429,
-        "The token or key is over its limit of calls. Nothing was changed.",
+        "The token or key is over its limit of calls.",
         "Wait for the seconds in Retry-After before the next call with it, and spread calls evenly.",
         BOTH,
     ),
     ErrorCode(
         "heavy_call_running",
         429,
-        "Labels, files of manifests and other calls that take much computing time are answered one after the other: "
-        "one of the same token or key is under way, or too many of others wait. Nothing was changed.",
-        "Make these calls one after the other. Wait for the seconds in Retry-After and repeat the call.",
+        "A call that takes much computing time, such as labels or the file of a manifest, of the same token or key is "
+        "under way, or too many of others wait.",
+        "Make these calls one after the other, and repeat this one after the seconds in Retry-After.",
         (B,),
     ),
     ErrorCode("header_too_long", 431, "A header is over 8 KiB.", "Shorten it.", BOTH),
@@ -180,14 +180,13 @@ _SHARED = (
         "server_error",
         500,
         "An error on our side. The request may have had its effect.",
-        "Repeat a GET and a quote. Repeat another POST only with its Idempotency-Key; without one, look the delivery "
-        "or order up first. Name the X-Request-Id when you report it.",
+        "Name the X-Request-Id when you report it.",
         BOTH,
     ),
     ErrorCode(
         "busy",
         503,
-        "The service is receiving too many large bodies at the same time. Nothing was changed.",
+        "The service is receiving too many large bodies at the same time.",
         "Repeat the call after the seconds in Retry-After.",
         BOTH,
     ),
@@ -195,8 +194,7 @@ _SHARED = (
         "unavailable",
         503,
         "The service cannot reach its database. The request may have had its effect.",
-        "Wait for the seconds in Retry-After. Repeat a GET and a quote. Repeat another POST only with its "
-        "Idempotency-Key; without one, look the delivery or order up first.",
+        "Wait for the seconds in Retry-After.",
         BOTH,
     ),
     # Of the sandbox.

@@ -35,6 +35,7 @@ _ORDER_PROBLEMS = (
 )  # fmt: skip  # a table
 _OPENS_AT = datetime(2026, 11, 30, 8, tzinfo=timezone(timedelta(hours=-3)))
 _EXTERNAL_ID, _DELIVERY_ID = "order-1001", UUID("019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50")
+_ORDER = "A-1001"
 # Apart, because errors of area A have the same names, and pages translate the texts of those.
 _MOVE = {"current": "pending", "target": "returned", "possible": "collected, in_transit"}
 _NOT_AN_OBJECT = "O corpo deve ser um objeto JSON em UTF-8."
@@ -54,6 +55,13 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.UnknownTrackingCode(code="AA123456785BR"),
     integration_errors.AmbiguousTrackingCode(code="P-1", sellers=(("SEL-2345678ABC", "A"), ("SEL-2345678ABD", "B"))),
     integration_errors.EventIdReused(event_id="ev-1"),
+    integration_errors.OrdersRefused(count=3),
+    integration_errors.OrderCancelled(order=_ORDER),
+    integration_errors.OrderForgotten(order=_ORDER),
+    integration_errors.TooManyLabels(most=200),
+    integration_errors.InOpenManifest(order=_ORDER, manifest="019aa8f0-5c1e-7d5a-9f00-3b6c1d2e4f50"),
+    integration_errors.OrderNotPending(order=_ORDER, status="in_transit"),
+    integration_errors.ManifestFull(most=100),
     integration_errors.TooManyInvoices(most=5000, retry_after=120),
     integration_errors.InvoiceStorageFull(most_mb=2048),
     integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),

@@ -43,10 +43,10 @@ CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
     (gettext_lazy("Order integration"), ("order-quickstart", "orders", "order-webhooks")),
     (
         gettext_lazy("Both APIs"),
-        ("retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
+        ("names", "retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
     ),
 ]
-_APIS = {A: gettext_lazy("immediate delivery"), B: gettext_lazy("order integration")}
+_APIS = {A: gettext_lazy("deliveries"), B: gettext_lazy("orders")}
 NAMES = frozenset(name for _title, names in CHAPTERS for name in names)
 
 
@@ -131,15 +131,16 @@ def _error_codes(language: str) -> str:
     with override(language):
         intro = gettext(
             "`code` of the [error bodies](errors.md), by HTTP status. Each code has a page with an example of its "
-            "body, at\n`/docs/errors/<code>` of the service."
+            "body, at\n`/docs/errors/<code>` of the service. Below 500 nothing was changed, and the call is repeated "
+            "when the cause is put right,\nunless [the table of repeated calls](retries.md#what-to-repeat-when) says "
+            "otherwise."
         )
-        columns = [gettext("code"), "API", gettext("meaning"), gettext("what to do"), gettext("repeating the call")]
+        columns = [gettext("code"), "API", gettext("meaning"), gettext("what to do")]
         lines = [f"# {gettext('Error codes')}", "", intro, ""]
         for status, group in groupby(entries, key=lambda entry: entry.status):
-            lines += [f"## {status}", "", f"| {' | '.join(columns)} |", "|---|---|---|---|---|"]
+            lines += [f"## {status}", "", f"| {' | '.join(columns)} |", "|---|---|---|---|"]
             for entry in group:
                 api = _APIS[entry.apis[0]] if len(entry.apis) == 1 else gettext("both")
-                texts = [gettext(text) for text in (entry.meaning, entry.remedy, entry.repeat.value)]
-                lines.append(f"| `{entry.code}` | {api} | {' | '.join(texts)} |")
+                lines.append(f"| `{entry.code}` | {api} | {gettext(entry.meaning)} | {gettext(entry.remedy)} |")
             lines.append("")
     return "\n".join(lines)

@@ -1,10 +1,14 @@
-"""The search of the documentation: an index of its sections, made once for each process and language."""
+"""The search of the documentation: an index of its sections, made once for each process and language.
+
+Words of any language of the guide are found, because readers of the one know names of the other: `fatura`, `webhook`.
+"""
 
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext, override
 
@@ -35,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """What was found, and its text around the first word of the query that stands there."""
+    """What was found, and its text around the first word of the query that stands there, in the word's language."""
 
     entry: Entry
     before: str
@@ -44,27 +48,28 @@ class Result:
 
 
 def find(query: str, language: str) -> list[Result]:
-    """The entries that have every word of the query, whatever the case and accents.
+    """The entries in this language that have every word of the query, in one of the languages each.
 
-    Those with most words in their titles come first, of these the ones whose title begins with the first word. Of those
-    with none in their titles the first has most words that begin like those of the query. Of the query the first
-    LONGEST_QUERY characters are read.
+    Case and accents do not count. Those with most words in their titles come first, of these the ones whose title
+    begins with the first word. Of those with none in their titles the first has most words that begin like those of the
+    query. Of the query the first LONGEST_QUERY characters are read.
     """
     words = _words(query)
     if not words:
         return []
     found = [
-        entry
-        for entry in _index(language)
-        if all(word in entry.folded_title or word in entry.folded_text for word in words)
+        forms
+        for forms in _index(language)
+        if all(any(word in form.folded_title or word in form.folded_text for form in forms) for word in words)
     ]
+    found.sort(key=lambda forms: min(_rank(form, words) for form in forms))
+    return [_result(forms, words) for forms in found[:_MOST_RESULTS]]
 
-    def rank(entry: Entry) -> tuple[int, bool, int]:
-        missing = sum(word not in entry.folded_title for word in words)
-        told = sum(entry.folded_text.count(f" {word}") for word in words) if missing == len(words) else 0
-        return missing, not entry.folded_title.startswith(words[0]), -told
 
-    return [_result(entry, words) for entry in sorted(found, key=rank)[:_MOST_RESULTS]]
+def _rank(form: Entry, words: list[str]) -> tuple[int, bool, int]:
+    missing = sum(word not in form.folded_title for word in words)
+    told = sum(form.folded_text.count(f" {word}") for word in words) if missing == len(words) else 0
+    return missing, not form.folded_title.startswith(words[0]), -told
 
 
 def _words(query: str) -> list[str]:
@@ -72,19 +77,27 @@ def _words(query: str) -> list[str]:
     return [*dict.fromkeys(_folded(unicodedata.normalize("NFC", query[:LONGEST_QUERY])).split())]
 
 
-def _result(entry: Entry, words: list[str]) -> Result:
-    start, word = next(((at, word) for word in words if (at := entry.folded_text.find(word)) >= 0), (0, ""))
+def _result(forms: tuple[Entry, ...], words: list[str]) -> Result:
+    places = ((form, form.folded_text.find(word), word) for form in forms for word in words)
+    told, start, word = next((place for place in places if place[1] >= 0), (forms[0], 0, ""))
     end = start + len(word)
-    before, after = entry.text[:start], entry.text[end:]
+    before, after = told.text[:start], told.text[end:]
     if len(before) > _BEFORE:
         before = f"… {before[-_BEFORE:].partition(' ')[2]}"
     if len(after) > _AFTER:
         after = f"{after[:_AFTER].rpartition(' ')[0]} …"
-    return Result(entry, before, entry.text[start:end], after)
+    return Result(forms[0], before, told.text[start:end], after)
 
 
 @cache
-def _index(language: str) -> tuple[Entry, ...]:
+def _index(language: str) -> tuple[tuple[Entry, ...], ...]:
+    """Each entry in this language, and then in the others."""
+    others = [_entries(other) for other, _name in settings.LANGUAGES if other != language]
+    return tuple(zip(_entries(language), *others, strict=True))
+
+
+@cache
+def _entries(language: str) -> tuple[Entry, ...]:
     with override(language):
         return (*_of_pages(language), *_of_codes(), *_of_calls(language))
 

@@ -274,6 +274,11 @@ class PackageForm(forms.Form):
     width = NumberField(label=_("Width (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
     height = NumberField(label=_("Height (cm)"), places=1, largest=_LARGEST_MEASURE, positive=True, required=False)
 
+    def has_changed(self) -> bool:
+        """Whether it says something of a package, which a quantity does not that was not sent, or deleted."""
+        said = set(self.changed_data)
+        return bool(said - {"quantity"} or (said and self["quantity"].data))
+
     @property
     def shows_measures(self) -> bool:
         """Whether all but the quantity is not folded."""

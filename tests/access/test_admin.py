@@ -4,11 +4,13 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from access import enrolment
+from access.admin import permission_name
 from access.models import EnrolmentCode, InitialPassword
 from access.roles import ACCOUNT_STAFF, DISPATCHERS
 from tests.access.rights_by_url import SCREENS
@@ -93,6 +95,20 @@ def test_a_persons_page_does_not_say_how_a_password_is_kept(client, admin_user, 
 
     assert user.password.split("$")[2] not in page
     assert ("Change the password" in page) is (role is None)
+
+
+def test_pages_show_all_permissions_of_a_person_and_of_a_role(client, admin_client):
+    user, role = User.objects.create_user("rita"), Group.objects.get(name=DISPATCHERS)
+    for each in (user.user_permissions, role.permissions):
+        each.set(Permission.objects.filter(codename__in=("view_driver", "view_delivery")))
+    staff = Client()
+    staff.force_login(person("ana", role=ACCOUNT_STAFF))
+
+    answers = [staff.get(page_of(user)), admin_client.get(reverse("admin:auth_group_change", args=[role.pk]))]
+
+    for shown in (answer.content.decode() for answer in answers):
+        for permission in role.permissions.all():
+            assert f"<div>{permission_name(permission)}</div>" in shown
 
 
 def test_rights_are_given_by_a_superuser(admin_client):

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from common.fields import _ACCENTED, Folded, folded
+from common.fields import _ACCENTED, Folded, folded, spellings
 from delivery.models import Driver
 from tests.factories import DriverFactory
 
@@ -25,6 +25,23 @@ class TestFolded:
         found = dict(Driver.objects.annotate(plain=Folded("name")).values_list("name", "plain"))
 
         assert found == {text: folded(text) for text in texts}
+
+
+class TestSpellings:
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("A-1", {"A-1"}),
+            ("\u00e9", {"\u00e9", "e\u0301"}),
+            ("e\u0301", {"\u00e9", "e\u0301"}),
+            ("\u00e9e\u0301", {"\u00e9e\u0301", "\u00e9\u00e9", "e\u0301e\u0301"}),
+        ],
+        ids=["plain", "composed", "decomposed", "mixed"],
+    )
+    def test_are_the_text_itself_first_and_both_forms(self, text, found):
+        first, *_others = listed = spellings(text)
+
+        assert (first, {*listed}, len(listed)) == (text, found, len(found))
 
 
 class TestComposed:

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from config.monitoring.logs import BEFORE_SECRETS
+from config.monitoring.readiness import Result
 from delivery.models import Token
 from integration.accounts import keys
 from tests.access.rights_by_url import ROUTES
@@ -72,3 +73,14 @@ def test_knows_every_path_with_a_secret():
 
     assert len(with_secret) == 6
     assert [route for route in with_secret if not route.startswith(BEFORE_SECRETS)] == []
+
+
+def test_has_probes_that_fail_and_none_that_succeed(client, monkeypatch, lines):
+    monkeypatch.setattr("config.monitoring.readiness.results", dict)
+    assert [client.get(path).status_code for path in ("/healthz", "/readyz")] == [200, 200]
+
+    failed = {"database": Result(ok=False, why="", milliseconds=0)}
+    monkeypatch.setattr("config.monitoring.readiness.results", lambda: failed)
+    client.get("/readyz")
+
+    assert lines() == ["GET '/readyz' 503 127.0.0.1 -"]

@@ -24,6 +24,7 @@ REVIEWED = {
     "delivery/api/viewsets.py": {"float(quote.value)", "9.9"},  # the latter is an example
     "delivery/bodies.py": {
         "float(delivery.shipping_value)", "float(delivery.cancel_fee or 0)", "float(delivery.distance_km)",
+        "float(amount)",
     },
     "delivery/drivers/state.py": {
         "float(amount)", "float(delivery.distance_km)", "metres / 1000", "round(metres / 1000, 1)",

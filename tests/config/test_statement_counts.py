@@ -33,6 +33,8 @@ AREA_A = {
     # Token, id; under the lock delivery, driver, stops, endpoint, position; stops, delivery, transition, event.
     "cancel": ("post", "/api/cancel-delivery/{id}", {}, 11),
     "list": ("get", "/api/deliveries", {}, 3),  # token, deliveries, stops
+    "list by statuses": ("get", "/api/deliveries?status=PENDING,ACCEPT", {}, 3),  # the same
+    "account": ("get", "/api/account", {}, 3),  # token, account, pickup points
     "detail": (
         "get",
         "/api/deliveries/{id}",
@@ -52,6 +54,7 @@ AREA_B = {
     "cancel": ("post", "orders/cancel", {"orderId": "A-1"}, 7),
     "tracking": ("get", "orders/tracking", _TRACKED, 2),  # key, orders with status logs
     "list": ("get", "orders", {}, 3),  # key, orders, companies
+    "account": ("get", "account", {}, 3),  # key, seller, companies
     "detail": ("get", "orders/A-1", {}, 4),  # key, order with company, status log, invoices
     "label": ("get", "orders/A-1/label", {}, 3),  # key, order with company, invoices
     # Key, order; orders locked, those in open ones, manifest, entries; manifest, its orders.

@@ -13,8 +13,10 @@ const SCENARIO = [
   ...["Quote a delivery", REQUEST, ACCEPT, "Set the driver's position", "Locate the driver", "Collect at A"],
   ...["Deliver at a drop-off", REQUEST, ACCEPT, "Collect at A", "Fail at a drop-off", "Return to A"],
   ...[REQUEST, "Let the offer expire now", REQUEST, "Change the contact or the instructions of a drop-off"],
-  ...["Cancel a delivery", "Create an order"],
-  ...["Print the label of an order", "Print the labels of several orders", "Open a manifest", "Read a manifest"],
+  ...["Cancel a delivery", "Create an order", "Correct an order"],
+  ...["Print the label of an order", "Print the label of an order as PDF", "Print the label of an order as ZPL"],
+  ...["Print the labels of several orders", "Print the labels of several orders as PDF", "Print the labels of several orders as ZPL"],
+  ...["Open a manifest", "Read a manifest", "Print a manifest as PDF"],
   ...["Remove orders from an open manifest", "Add orders to an open manifest", "Delete an open manifest", "Open a manifest", "Close a manifest"],
   ...["Move a test order to a status", "Upload an invoice (NF-e)", "Link an order to an invoice", "Remove an order from an invoice"],
 ];

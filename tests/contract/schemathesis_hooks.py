@@ -31,8 +31,11 @@ FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "
 CREATE, FIND_ORDERS = "POST /api/integration/orders", "GET /api/integration/orders"
 ORDER_FEED = "GET /api/integration/events"
 READ_ORDER, CANCEL_ORDER = "GET /api/integration/orders/{orderId}", "POST /api/integration/orders/cancel"
-LABEL, LABELS = "GET /api/integration/orders/{orderId}/label", "POST /api/integration/labels"
+CORRECT = "PATCH /api/integration/orders/{orderId}"
+_LABEL, _LABELS = "GET /api/integration/orders/{orderId}/label", "POST /api/integration/labels"
+LABELS = tuple(f"{path}{end}" for path in (_LABEL, _LABELS) for end in ("", ".pdf", ".zpl"))
 OPEN, FIND_MANIFESTS = "POST /api/integration/manifests", "GET /api/integration/manifests"
+PRINT_MANIFEST = "GET /api/integration/manifests/{manifestId}.pdf"
 READ_MANIFEST, DELETE = (f"{method} /api/integration/manifests/{{manifestId}}" for method in ("GET", "DELETE"))
 CLOSE, ADD, REMOVE = (
     f"POST /api/integration/manifests/{{manifestId}}/{name}" for name in ("close", "orders", "remove")
@@ -75,7 +78,7 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
         (CHANGE, INSTRUCT),
     ),
-    "One of two keys is there": (422, "required #", (CHANGE, INSTRUCT)),
+    "One of two keys is there": (422, "required #(/url)?", (CHANGE, INSTRUCT, *SET_WEBHOOKS)),
     "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
     "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),
     "Windows have rules, and there is no 30 February": (
@@ -92,23 +95,29 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "The seller has companies": (404, "company_not_found|invalid_document", (CREATE,)),
     "Other sellers have companies": (401, "foreign_company", (CREATE,)),
     "The seller has such an order": (400, "duplicate_order", (CREATE,)),
-    "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER)),
+    "The seller has orders": (404, "order_not_found", (READ_ORDER, CANCEL_ORDER, CORRECT)),
     "The seller has orders of labels and manifests": (
         404,
         "order_not_found",
-        (LABEL, LABELS, OPEN, ADD, REMOVE, MOVE_ORDER, LINK, UNLINK),
+        (*LABELS, OPEN, ADD, REMOVE, MOVE_ORDER, LINK, UNLINK),
     ),
     "The seller has invoices": (404, "invoice_not_found", (LINK, UNLINK)),
-    "The seller has manifests": (404, "manifest_not_found", (READ_MANIFEST, CLOSE, DELETE, ADD, REMOVE)),
+    "The seller has manifests": (
+        404,
+        "manifest_not_found",
+        (READ_MANIFEST, PRINT_MANIFEST, CLOSE, DELETE, ADD, REMOVE),
+    ),
     "Orders of labels and manifests have a state": (
         409,
         "order_cancelled|order_forgotten|too_many_labels|in_open_manifest|order_not_pending",
-        (LABEL, LABELS, OPEN, ADD),
+        (*LABELS, OPEN, ADD),
     ),
+    "A corrected order waits for collection": (409, "order_not_pending|order_forgotten", (CORRECT,)),
+    "One of the keys of a correction is there": (422, "invalid_payload body: Envie.*", (CORRECT,)),
     "A manifest has a state": (409, "manifest_closed|manifest_empty|manifest_full", (CLOSE, DELETE, ADD, REMOVE)),
     "A test order has a status": (422, "move_refused|invalid_status_report", (MOVE_ORDER,)),
     "A cancellation has refusals of its own": (400, "already_cancelled|already_delivered", (MOVE_ORDER,)),
-    "Labels as ZPL have one size": (422, "invalid_payload size: Etiquetas.*", (LABEL, LABELS)),
+    "Labels as ZPL have one size": (422, "invalid_payload size: Etiquetas.*", LABELS),
     "A cursor of manifests is one of an answer": (422, "invalid_payload cursor: Use o nextCursor.*", (FIND_MANIFESTS,)),
     "The order has a status": (400, "already_cancelled|already_delivered", (CANCEL_ORDER,)),
     "An invoice is an NF-e": (422, "invalid_invoice", (INVOICE,)),
@@ -122,24 +131,43 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "invalid_payload after: Use o nextCursor.*",
         (ORDER_FEED,),
     ),
-    "There is no 30 February": (422, "invalid_moment created(From|To)", (FIND,)),
+    "There is no 30 February": (422, "invalid_moment (created(From|To)|from)", (FIND, FEED)),
     "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
-    "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE,)),
+    "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE, CORRECT)),
 }
 
 _NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"}
+_AMOUNT = {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,20})?$"}
 _PLACES = ("PickupAddressRequest", "AddressRequest")
 _NUMBERS = (*_PLACES, "CoordinatesRequest", "PackageRequest", "PositionRequest")
 _TEXTS = (*_PLACES, "ContactsRequest", "OptionalContactsRequest", "DropoffRequest", "PackageRequest")
 _WITH_IDS = tuple(
     f"Seller{name}Request"
-    for name in ("Addition", "Cancel", "Event", "Invoice", "Labels", "Link", "Manifest", "Order", "Removal", "Unlink")
+    for name in (
+        "Addition",
+        "Cancel",
+        "Event",
+        "Invoice",
+        "Labels",
+        "Link",
+        "Manifest",
+        "Order",
+        "PdfLabels",
+        "Removal",
+        "Unlink",
+        "ZplLabels",
+    )
 )
 # By reason: what properties of a type may be besides, in these components. Not in the description, because clients that
 # are generated of it would have a union for each number.
 TOLERATED: dict[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "Numbers as text, as forms send them": ("number", _NUMBER, _NUMBERS),
     "Whole numbers as text, as forms send them": ("integer", _NUMBER, ("PackageRequest", "SellerItemRequest")),
+    "Amounts as text": (
+        "number",
+        _AMOUNT,
+        ("SellerCorrectionRequest", "SellerInvoiceRequest", "SellerItemRequest", "SellerOrderRequest"),
+    ),
     "Texts of digits as integers: house numbers, telephones": ("string", {"type": "integer"}, _TEXTS),
     "Ids of digits as integers": ("string", {"type": "integer"}, _WITH_IDS),
 }

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from rest_framework.fields import Field
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
+from integration.words import CORRECTED
 from tests.cost.cpu import Child, assert_cheap, undone
 from tests.cost.worst import EXTREMES, SIZE, json_values
 from tests.cost.wsgi import ask
@@ -49,6 +50,7 @@ def delivery_body():
 FULL = {
     "/api/request-delivery": delivery_body, "/api/quotation-delivery": delivery_body,
     "/api/integration/orders": lambda: order_body(volumes=2),
+    "/api/integration/orders/{}": lambda: {key: order_body(volumes=2)[key] for key in CORRECTED},
 }  # fmt: skip  # a table
 
 

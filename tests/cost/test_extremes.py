@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from importlib import import_module
 from typing import Any
 from urllib.parse import quote
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -153,7 +154,7 @@ OF_ROWS = {
 }  # fmt: skip  # a list
 # Fields of which no schema states all the rules: a refusal names them.
 WITH_RULES = {
-    "after", "code", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "issueDate", "occurredAt",
+    "after", "code", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate", "occurredAt",
     "pickupDeadlineAt", "pickupReadyAt", "readyAt", "url",
 }  # fmt: skip  # a list
 AMOUNTS = {"orderCost", "items.0.price", "invoice.value"}
@@ -184,6 +185,7 @@ SHOWN: dict[str, tuple[str, dict[Place, Place | None]]] = {
         },
     ),
     "/api/integration/orders": ("/api/integration/orders/{orderId}", {(): ("data",)}),
+    "/api/integration/orders/{}": ("/api/integration/orders/{id}", {(): ("data",)}),
     "/api/deliveries/{}/dropoffs/B": (
         "/api/deliveries/{id}", {("contacts", "email"): None, (): ("orders", 0)},
     ),
@@ -214,6 +216,15 @@ def values(name: str, schema: Any, plain: Any, known: set[str]) -> list[tuple[An
         return [each for each in judged if each[1]][-1:]
     known.add(text)
     return judged
+
+
+def several(name: str, schema: Any, plain: Any, known: set[str]) -> list[tuple[Any, bool]]:
+    """The same of a parameter that has its values between commas."""
+    item, most = schema["items"], schema["maxItems"]
+    is_id = item.get("format") == "uuid"
+    found = [(str(uuid4()), True), ("x", False)] if is_id else values(name, item, plain, known)
+    good = next(value for value, is_allowed in found if is_allowed and value)
+    return [*found, (f"{good},", False), (",".join([good] * most), True), (",".join([good] * (most + 1)), False)]
 
 
 def named(body: Any) -> set[str]:
@@ -316,7 +327,7 @@ def test_a_parameter_of_a_query_is_taken_or_named(endpoint, client_for, address_
     found = {
         (name, repr(value)[:70]): fault
         for name, schema in parameters.items()
-        for value, is_allowed in values(name, schema, None, set())
+        for value, is_allowed in (several if "items" in schema else values)(name, schema, None, set())
         if value is not None
         and (fault := wrong(client.get(address, {**endpoint.query, name: value}), name, is_allowed=is_allowed))
     }

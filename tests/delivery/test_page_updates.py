@@ -316,6 +316,12 @@ class TestRedisAway:
         assert asked == [1000.0, 1002.0]
         assert caplog.text.count("not told of a change") == 2
 
+    def test_finds_no_page_that_is_open(self, monkeypatch, caplog):
+        monkeypatch.setattr(technique, "redis", lambda: Redis(port=free_port(), retry=AT_ONCE))
+
+        assert technique.subscribed(["board:live"]) == set()
+        assert "Which pages are open is not known" in caplog.text
+
     def test_refuses_no_change(self, token, monkeypatch, django_capture_on_commit_callbacks):
         monkeypatch.setattr(technique, "_back_off", BackOff(2))
         monkeypatch.setattr(technique, "redis", lambda: Redis(port=9, socket_connect_timeout=1, retry=AT_ONCE))

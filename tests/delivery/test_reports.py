@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from common.pages.periods import Period
 from delivery import reports
@@ -101,6 +102,14 @@ class TestAmount:
         assert (line.counts["expired"], line.amount) == (1, 0)
 
 
+def owed(answer):
+    """What a delivery that has ended costs, from its detail."""
+    is_called_off = answer["cancelledAt"] is not None or answer["route"]["status"] == "EXPIRED"
+    amounts = [fee["amount"] for fee in answer["fees"]]
+    assert all(amounts), "no fee of nothing"
+    return sum(Decimal(str(amount)) for amount in ([] if is_called_off else [answer["shippingValue"]]) + amounts)
+
+
 class TestMoneyOfFailures:
     """What a second attempt and the way back cost is in the tariff, in percent of the price."""
 
@@ -121,6 +130,23 @@ class TestMoneyOfFailures:
         assert {charge: each.amount for charge, each in charges.items()} == owed
         assert {each.deliveries for each in charges.values()} <= {1}
         assert line.amount == sum(owed.values())
+
+    def test_is_the_same_in_the_answers_of_the_api(self, shop, driver):
+        """Of a day with deliveries of all kinds, to the cent, each and together."""
+        expired = DeliveryFactory.create(token=shop, at=NOON)
+        deliveries.expire(delivery=expired, by=BY, at=NOON + timedelta(hours=1))
+        made = [*(travelled(travel, token=shop, at=NOON) for travel in TRAVELS), expired]
+        for route in ("cancel", "accept cancel", "accept collect cancel return"):
+            made.append(DeliveryFactory.create(token=shop, at=NOON))
+            for verb in route.split():
+                moves.perform(verb, delivery=made[-1], fields={}, by=BY, at=NOON)
+        api = APIClient(HTTP_AUTHORIZATION=f"Bearer {shop.clear_text}")
+
+        answers = {str(each.pk): api.get(f"/api/deliveries/{each.pk}").json() for each in made}
+
+        rows = {str(row.pk): row.amount for row in reports.all_rows(of(shop), NOVEMBER)}
+        assert {key: owed(answer) for key, answer in answers.items()} == rows
+        assert sum(rows.values()) == november(shop).amount > 0
 
     def test_is_that_of_the_tariff_at_the_request(self, shop, driver):
         travel = next(each for each in TRAVELS if each.retries == 2)

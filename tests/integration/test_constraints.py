@@ -13,8 +13,8 @@ class TestOrder:
     @pytest.mark.parametrize(
         ("change", "constraint"),
         [
-            ({"tracking_code": "T-2"}, "one_order_of_environment_per_code"),
-            ({"code": "A-2"}, "one_order_of_environment_per_tracking_code"),
+            ({"tracking_code": "T-2"}, "one_order_per_code_in_use"),
+            ({"code": "A-2"}, "one_order_per_tracking_code_in_use"),
         ],
     )
     def test_shares_no_code_with_another_of_its_seller_and_environment(self, change, constraint):

@@ -21,7 +21,7 @@ _LOCKED = re.compile(r'(?:LOCK TABLE|ALTER TABLE|REFERENCES|\bON) "?(integration
 
 @pytest.mark.django_db
 class TestMigration:
-    @pytest.mark.parametrize("number", ["0005", "0006"])
+    @pytest.mark.parametrize("number", ["0005", "0006", "0010", "0012"])
     def test_locks_sellers_first_as_who_creates_an_order(self, capsys, number):
         call_command("sqlmigrate", "integration", number)
 

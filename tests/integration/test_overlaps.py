@@ -39,7 +39,16 @@ from integration.receivers.models import ReceiverMailStop
 from tests.delivery.locking import without_waiting
 from tests.delivery.personal_data import MARIA, closed
 from tests.integration.admin.rate_files import LOCAL, NEW
-from tests.integration.factories import ACCESS_KEY, BY, create_order, load_tariff, nfe_xml, order_body, send_invoice
+from tests.integration.factories import (
+    ACCESS_KEY,
+    BY,
+    access_key,
+    create_order,
+    load_tariff,
+    nfe_xml,
+    order_body,
+    send_invoice,
+)
 from tests.integration.test_forgetting import delivered
 from tests.overlapping import begin, overlap
 
@@ -107,6 +116,77 @@ class TestOrder:
 
         assert [name_of(error) for error in (repeated, refused)] == ["DuplicateOrder", "AlreadyCancelled"]
         assert (Order.objects.count(), StatusLog.objects.count()) == (1, 2)
+
+    def test_is_created_again_once_by_two_who_find_it_cancelled(self, seller):
+        cancelled = create_order(seller)
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+
+        created, refused = overlap(*[partial(create_order, seller)] * 2)
+
+        assert name_of(refused) == "DuplicateOrder"
+        assert [*Order.objects.order_by("pk").values_list("pk", "code_reused")] == [
+            (cancelled.pk, True), (created.pk, False),
+        ]  # fmt: skip  # a list
+
+
+class TestCorrection:
+    """Of an order in an open manifest: it is of what is handed over, or refused."""
+
+    @pytest.fixture
+    def order(self, seller):
+        return create_order(seller, orderId="A-1")
+
+    @pytest.fixture
+    def correct(self, order):
+        def make(**changes):
+            return partial(orders.correct, order=order, changes=changes, by=BY, at=timezone.now())
+
+        return make
+
+    @pytest.fixture
+    def moves(self, seller, order):
+        """The actions after which the order does not wait any more."""
+        at = timezone.now()
+        manifest = manifests.create(seller=seller, environment="live", orders=[order], by=BY, at=at)
+        return {
+            "move": partial(orders.move, order=order, to=Status.COLLECTED, by=BY, at=at),
+            "cancel": partial(orders.cancel, order=order, by=BY, at=at),
+            "close": partial(manifests.close, manifest=manifest, by=BY, at=at),
+        }
+
+    @pytest.mark.parametrize("name", ["move", "cancel", "close"])
+    def test_is_refused_once_the_order_does_not_wait(self, correct, moves, name):
+        _moved, refused = overlap(moves[name], correct(volumes=2))
+
+        assert name_of(refused) == "OrderNotPending"
+        assert Order.objects.get().volumes == 1
+
+    @pytest.mark.parametrize("name", ["move", "cancel", "close"])
+    def test_is_kept_by_what_comes_after_it(self, correct, moves, name):
+        _corrected, moved = overlap(correct(volumes=2), moves[name])
+
+        assert not isinstance(moved, Exception)
+        assert (Order.objects.get().volumes, Order.objects.get().status != "pending") == (2, True)
+
+    def test_of_something_else_stays(self, correct):
+        assert overlap(correct(volumes=2), correct(cost=7)) == [None, None]
+
+        order = Order.objects.get()
+        assert [order.volumes, order.cost] == [2, 7]
+        assert [*order.corrections.values_list("fields", flat=True)] == [["volumes"], ["orderCost"]]
+
+    def test_and_an_invoice_that_is_received_are_linked_whichever_is_first(self, seller, correct):
+        keys = [ACCESS_KEY, access_key(2)]
+        for number, key in enumerate(keys):
+            create_order(seller, orderId=f"B-{number}", invoice={"key": key})
+        first, second = (partial(send_invoice, seller, nfe_xml(key=key, items=("C-1",)).encode()) for key in keys)
+
+        overlap(first, correct(invoice={"key": keys[0]}))
+        linked = [*Order.objects.get(code="A-1").invoices.values_list("access_key", flat=True)]
+        overlap(correct(invoice={"key": keys[1]}), second)
+
+        assert linked == keys[:1]
+        assert [*Order.objects.get(code="A-1").invoices.values_list("access_key", flat=True)] == keys[1:]
 
 
 class TestEndpoint:

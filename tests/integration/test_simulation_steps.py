@@ -28,6 +28,7 @@ class TestOutcome:
             (Outcome.FAIL, [*WAY, "delivery_failed"], 120),
             (Outcome.RETURN, [*WAY, "delivery_failed", "returned"], 150),
             (Outcome.LOST, WAY[:2], 45),
+            (Outcome.MANIFEST, [], 0),
         ],
     )
     def test_has_a_way_that_the_lifecycle_allows(self, outcome, way, seconds):
@@ -37,8 +38,8 @@ class TestOutcome:
         ("order_id", "outcome"),
         [
             ("A-1", Outcome.DELIVERED), ("sim-fail-1", Outcome.FAIL), ("sim-return-", Outcome.RETURN),
-            ("sim-lost-1", Outcome.LOST), ("x-sim-fail-1", Outcome.DELIVERED), ("SIM-FAIL-1", Outcome.DELIVERED),
-            ("sim-manual-1", None),
+            ("sim-lost-1", Outcome.LOST), ("sim-manifest-1", Outcome.MANIFEST), ("x-sim-fail-1", Outcome.DELIVERED),
+            ("SIM-FAIL-1", Outcome.DELIVERED), ("sim-manual-1", None),
         ],
     )  # fmt: skip  # a table
     def test_follows_from_the_prefix_of_the_order_id(self, order_id, outcome):

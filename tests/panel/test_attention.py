@@ -69,6 +69,28 @@ class TestWebhooks:
 
         assert (notice.text.startswith(f"{further.host}: Webhooks are off"), notice.number) == (True, 2)
 
+    @pytest.mark.parametrize(
+        ("changes", "failing", "dead", "expected"),
+        [
+            ({"enabled": False}, 2, 3, ["Webhooks are off", "3 events of"]),
+            ({"failures": 9}, 2, 0, ["The webhook failed 9 times"]),
+            ({"failures": 1}, 2, 0, ["2 events failed"]),
+            ({}, 0, 1, ["1 event of"]),
+        ],
+    )
+    def test_say_what_keeps_events_back_once_and_beside_it_what_is_lost(
+        self, with_url, changes, failing, dead, expected
+    ):
+        for name, value in changes.items():
+            setattr(with_url.endpoint, name, value)
+
+        found = attention._of_webhook(with_url.endpoint, failing, dead)
+
+        assert len(found) == len(expected)
+        for notice, text in zip(found, expected, strict=True):
+            assert notice.text.startswith(text)
+            assert notice.is_grave is not text.startswith("2 events failed")
+
 
 class TestPickupPoints:
     def test_that_are_missing_are_noticed_unless_every_pickup_is_allowed(self, texts, with_url):

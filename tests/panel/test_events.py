@@ -234,6 +234,10 @@ class TestFailing:
         response = member.post(url("event_resend", failing.pk), {"waits": "1"}, follow=True)
 
         assert f"asked for a pause until {moment(until)}" in response.content.decode()
+        past = {"paused_until": None, "retry_after_until": timezone.now()}
+        WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(**past)
+        response = member.post(url("event_resend", failing.pk), {"waits": "1"}, follow=True)
+        assert "asked for a pause" not in response.content.decode()
 
     def test_are_recovered_with_those_that_are_not_retried_any_more(self, member, url, events, failing):
         TestMany().again(
@@ -255,12 +259,18 @@ class TestDialog:
             WebhookEvent.objects.filter(pk=events[1].pk).update(created_at=at)
         return at
 
-    def test_begins_at_the_first_failure(self, member, url, old):
+    def test_begins_at_the_first_failure(self, member, url, old, events):
         content = member.get(url("events_resend")).content.decode()
 
         assert f"Since the first failure, {moment(old)}" in content
         assert "Send 2 events" in content  # the other was recorded before the URL
         assert re.search(r'value="failure"[^>]*checked', content)
+        earlier = old - timedelta(days=1)
+        failing = {"state": EventState.PENDING, "attempts_made": 1, "created_at": earlier}
+        with pgtrigger.ignore("delivery.WebhookEvent:event_body_immutable"):
+            WebhookEvent.objects.filter(pk=events[2].pk).update(**failing)
+        content = member.get(url("events_resend")).content.decode()
+        assert f"Since the first failure, {moment(earlier)}" in content
 
     def test_begins_with_a_day_where_nothing_failed(self, member, url, with_url):
         content = member.get(url("events_resend")).content.decode()

@@ -13,7 +13,7 @@ from delivery.drivers.moves import SentMove
 from delivery.lifecycle import Trigger
 from delivery.models import GoodsInHand
 from panel import open_alerts
-from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory
 
 NOW = timezone.now()
 
@@ -38,11 +38,26 @@ class TestGoodsInHand:
             assert row.driver.name in dispatcher.get(address).json()["goods"]
             assert dispatcher.get(address, {"environment": "sandbox"}).json()["goods"] == ""
 
+        told = f"{reverse('panel:board_cards')}?ids={row.delivery_id}:"
+        for environment, has_some in (("live", True), ("sandbox", False), ("live", True)):  # known the second time
+            goods = dispatcher.get(f"{told}a1", {"environment": environment} if not has_some else {}).json()["goods"]
+            assert (row.driver.name in goods) is has_some
         dispatcher.post(reverse("panel:board_goods_back", args=[row.pk]))
 
         row.refresh_from_db()
         assert row.back_by.startswith("user ")
         assert [dispatcher.get(address).json()["goods"] for address in addresses] == ["", ""]
+
+    def test_of_its_delivery_name_whoever_has_them_until_they_are_back(self, staff, row):
+        account = row.delivery.integrator_id
+        other = DeliveryFactory.create(token=TokenFactory.create(integrator=row.delivery.integrator), accepted=True)
+
+        def goods_of(delivery):
+            return list(staff.get(reverse("panel:delivery", args=[account, "live", delivery])).context["goods"])
+
+        assert (goods_of(row.delivery_id), goods_of(other.pk)) == ([row], [])
+        GoodsInHand.objects.update(back_at=NOW, back_by=BY)
+        assert goods_of(row.delivery_id) == []
 
     def test_of_the_admin_show_goods_in_hand_and_record_that_they_are_back(self, admin_client, row):
         page = reverse("admin:delivery_delivery_change", args=[row.delivery_id])

@@ -12,7 +12,7 @@ from delivery.models import RefusedDeliveryCall, RefusedDeliveryCallCount, Tarif
 from integration.models import RefusedSellerCall, RefusedSellerCallCount
 from panel.refusal_reasons import reason
 from tests.delivery.api.calls import UNKNOWN
-from tests.factories import PICKUP, payload
+from tests.factories import PICKUP, IntegratorFactory, payload
 from tests.integration.factories import key_of
 from tests.panel.conftest import refused_call
 
@@ -50,6 +50,8 @@ class TestTheList:
     def test_shows_seven_days(self, member, shop, url):
         kept = of_shop(shop, created_at=timezone.now() - timedelta(days=7) + timedelta(minutes=1))
         of_shop(shop, created_at=timezone.now() - timedelta(days=7, minutes=1))
+        refused_call(RefusedDeliveryCall, integrator=shop.integrator, environment="sandbox")
+        refused_call(RefusedDeliveryCall, integrator=IntegratorFactory.create(), environment="live")
 
         assert member.get(url("refused_calls")).context["rows"] == [shop.call, kept]
 

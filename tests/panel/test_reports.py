@@ -61,11 +61,10 @@ class TestOfAnAccount:
 
     def test_shows_charts_reasons_and_drivers_and_gives_each_as_a_file(self, member, url, shop):
         ana, bruno = (DriverFactory.create(name=name) for name in ("Ana", "Bruno"))
-        requested = timezone.now() - timedelta(hours=5)
+        requested = timezone.localtime().replace(hour=12, minute=0) - timedelta(days=1)
         for driver, minutes, points in ((ana, 4, "deliver"), (ana, 8, "deliver"), (bruno, 45, "fail")):
             _made(shop.token, driver, requested=requested, minutes=minutes, how=points)
-        today = timezone.localtime(requested + timedelta(minutes=47))
-        period = {"since": today.date() - timedelta(days=1), "until": today.date()}
+        period = {"since": requested.date() - timedelta(days=1), "until": requested.date()}
 
         page = member.get(url("report"), period)
         files = {
@@ -180,6 +179,14 @@ class TestOfAnAccount:
         assert said in response.content.decode()
         assert response.context["period"] is None
 
+    @pytest.mark.parametrize("before", ["x", "9" * 300])
+    def test_begins_the_list_of_deliveries_anew_with_a_cursor_that_is_none(self, member, url, shop, driver, before):
+        (made,) = insert(shop.delivery, Ended(NOON), driver=driver)
+
+        page = member.get(url("report_deliveries"), {**NOVEMBER, "before": before})
+
+        assert [row.pk for row in page.context["rows"]] == [made.pk]
+
     def test_covers_a_year(self, member, url):
         period = member.get(url("report"), {"since": "2027-11-01", "until": "2028-10-31"}).context["period"]
 
@@ -267,6 +274,8 @@ class TestFileOfDeliveries:
 
         assert "2 deliveries ended in this period, and a file holds 1." in response.content.decode()
         assert "Content-Disposition" not in response.headers
+        monkeypatch.setattr(reports, "_MOST_ROWS", 2)
+        assert len(table(member.get(url("report_deliveries_export"), NOVEMBER))) == 2
 
 
 class TestOfAllAccounts:

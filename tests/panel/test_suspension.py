@@ -1,15 +1,27 @@
 """A suspended account or seller in the panel: its members may look, are told, and can issue and change nothing."""
 
+from uuid import uuid4
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from common.accounts import Role
 from delivery.accounts import integrators
-from delivery.models import AuditEntry, Token, WebhookEndpoint, WebhookEvent
+from delivery.models import (
+    AuditEntry,
+    Delivery,
+    Integrator,
+    PickupPoint,
+    Stop,
+    Token,
+    WebhookEndpoint,
+    WebhookEvent,
+)
 from integration.accounts import keys, sellers
 from integration.models import ApiKey
 from tests.access.rights_by_url import OF_AN_ACCOUNT, OWN
-from tests.factories import BY, TokenFactory
+from tests.factories import BY, PICKUP, TokenFactory
 
 AT = timezone.now
 ACCOUNT_PAGES = [route for route, (get, _post) in OF_AN_ACCOUNT.items() if get == OWN and "<" not in route]
@@ -31,6 +43,10 @@ def state():
         list(ApiKey.objects.order_by("pk").values_list()),
         WebhookEvent.objects.count(),
         AuditEntry.objects.count(),
+        list(Delivery.objects.order_by("pk").values_list()),
+        list(Stop.objects.order_by("pk").values_list()),
+        PickupPoint.objects.count(),
+        list(Integrator.objects.order_by("pk").values_list("on_failure")),
     )
 
 
@@ -54,6 +70,7 @@ class TestSuspendedAccount:
     @pytest.mark.parametrize("role", MEMBERS)
     def test_is_given_nothing_new(self, suspended, as_role, url, role):
         browser, before = as_role(role), state()
+        suspended.integrator.memberships.update(role=Role.OWNER)
         forms = [
             (url("tokens"), {}),
             (url("token_rotate", suspended.token.pk), {}),
@@ -61,6 +78,13 @@ class TestSuspendedAccount:
             (url("webhook"), {"url": ""}),
             (url("webhook_test"), {}),
             (url("webhook_secret_rotate"), {}),
+            (url("cancel", suspended.delivery.pk), {"fee": "0.00"}),
+            (url("stop", suspended.delivery.pk, "B"), {"step": "change", "contact_name": "Bia"}),
+            (url("upload"), {}),
+            (url("upload_advance", uuid4()), {}),
+            (url("upload_confirm", uuid4()), {}),
+            (url("pickup_points"), {"name": "Loja 2", "position": "{}, {}".format(*PICKUP)}),
+            (url("policy"), {"on_failure": "RETRY"}),
         ]
 
         for address, data in forms:

@@ -125,6 +125,20 @@ class TestTeam:
         assert "changed meanwhile" in texts[2]
         assert account.memberships.count() == 1
 
+    def test_gives_and_takes_the_right_to_request_deliveries(self, account, page, browser_of, shop):
+        """Of an account, whose members may have it."""
+        browser = browser_of("owner")
+        paulo, maria = (account.memberships.create(user=User.objects.create_user(name)) for name in ("paulo", "maria"))
+        found = []
+        for change in ("end-requests", "allow-requests"):
+            answer = browser.post(f"{page}members/{paulo.pk}/{change}/")
+            rows = account.memberships.filter(pk__in=[paulo.pk, maria.pk]).order_by("pk")
+            found.append((answer.status_code, [getattr(row, "may_request", None) for row in rows]))
+
+        is_integrator = account is shop.integrator
+        expected = [(302, [False, True]), (302, [True, True])] if is_integrator else [(404, [None, None])] * 2
+        assert found == expected
+
     def test_says_why_the_last_owner_stays(self, account, page, browser_of):
         browser = browser_of("owner")
         own = account.memberships.get()

@@ -1,7 +1,7 @@
 """The webhook page: URL, test event, secret, pause and resume."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -166,6 +166,17 @@ class TestSwitch:
         assert fresh(with_url).enabled
         assert {"endpoint_off", "endpoint_on"} <= set(AuditEntry.objects.values_list("action", flat=True))
 
+    def test_names_who_has_switched_this_endpoint_off_the_last_time(self, member, url, with_url):
+        further = add_endpoint(with_url.token)
+        switched = [(with_url.endpoint, "ana"), (with_url.endpoint, ""), (with_url.endpoint, "bia"), (further, "caio")]
+        for number, (endpoint, name) in enumerate(switched):
+            at = timezone.now() + timedelta(seconds=number)
+            endpoints.set_enabled(endpoint=endpoint, enabled=not name, by=f"user {name or 'ana'}", at=at)
+
+        content = member.get(url("webhook")).content.decode()
+
+        assert re.findall(r"(\w+) switched webhooks off", content) == ["bia"]
+
     def test_shows_the_state_of_a_failing_endpoint(self, member, url, with_url):
         WebhookEndpoint.objects.filter(pk=with_url.endpoint.pk).update(failures=7, failing_since=timezone.now())
 
@@ -263,6 +274,14 @@ class TestFurtherEndpoints:
         assert further.secret in page
         assert "member switched webhooks off" in page
         assert WebhookEvent.objects.get(delivery=None).endpoint == further
+
+    def test_have_secrets_and_tests_that_no_other_page_shows(self, member, url, with_url, further):
+        member.post(url("webhook_secret"))
+        assert further.secret not in member.get(url("webhook", 2)).content.decode()
+        test = endpoints.send_test(endpoint=with_url.endpoint, by=BY, at=timezone.now())
+
+        for number, shown in ((1, test), (2, None)):
+            assert member.get(url("webhook", number), {"test": test.pk}).context["test"] == shown
 
     def test_have_their_own_events(self, member, url, with_url, further):
         delivery = DeliveryFactory.create(token=with_url.token)

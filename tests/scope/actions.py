@@ -356,6 +356,7 @@ class Party:
             },
             "integration.accounts.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},
+            "integration.actions.orders.correct": lambda: {"changes": [{"cost": 12, "volumes": 2}]},
             "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},
             "integration.actions.tracking.by_code": lambda: {"value": [Value("A-1")]},
             "integration.accounts.sellers.open_": lambda: {"documents": [["11444777000161"]]},

@@ -295,6 +295,7 @@ class Requests:
                 "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
             },
             "<environment:environment>/manifests": lambda: {"order": str(values["order"])},
+            "api/integration/orders/<path:order_id>": lambda: {"volumes": 2},
             "api/integration/orders": lambda: order_body(
                 orderId="A-9", trackingCode="TRACK-9", invoice={**order_body()["invoice"], "key": other_key(4)}
             ),

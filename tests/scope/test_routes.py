@@ -12,6 +12,8 @@ from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
 _METHODS = ("GET", "POST", "PATCH")
+# The ends of routes that have PATCH.
+PATCHED = ("<str:point>", "<path:order_id>")
 # The beginning of a route, and why nobody's objects are in scope there.
 NOT_ASKED = {
     "admin/": "for staff of the whole installation, who see every account",
@@ -63,7 +65,7 @@ def cases() -> list[Any]:
         pytest.param(method, number, id=f"{method}-{route}")
         for method in _METHODS
         for number, route in enumerate(asked())
-        if method != "PATCH" or route.endswith("<str:point>")
+        if method != "PATCH" or route.endswith(PATCHED)
     ]
 
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.utils import timezone
 
 from tests.scope.routes import Requests, routes
-from tests.scope.test_routes import asked
+from tests.scope.test_routes import PATCHED, asked
 from tests.scope.test_second_time import _LATER, AGAIN, changes, undone
 from tests.scope.world import World
 
@@ -46,7 +46,7 @@ MORE = {
 
 def cases() -> list[tuple[str, str]]:
     methods = [("POST", route) for route in asked()]
-    return methods + [("PATCH", route) for route in asked() if route.endswith("<str:point>")]
+    return methods + [("PATCH", route) for route in asked() if route.endswith(PATCHED)]
 
 
 def may_change(route: str) -> set[str]:

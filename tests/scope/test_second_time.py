@@ -141,8 +141,8 @@ ELSEWHERE = {
 # What is added to with every change, and so is not as it was when something is changed there and back.
 _HISTORY = {
     "access_invitation", "common_attemptcount", "delivery_auditentry", "delivery_dutychange", "delivery_stopchange",
-    "django_admin_log", "integration_assignment", "integration_endpointchange", "integration_invoicechange",
-    "mail_message",
+    "django_admin_log", "integration_assignment", "integration_correction", "integration_endpointchange",
+    "integration_invoicechange", "mail_message",
 }  # fmt: skip  # a list of names
 _NOT_COMPARED = re.compile(r"id|event_id|tries|.*(_at|_since|_until|_on|ciphertext|digest)")
 

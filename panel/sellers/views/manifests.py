@@ -22,7 +22,7 @@ from integration.manifests import actions as manifests
 from integration.models import Manifest, ManifestEntry, Order
 from integration.models.manifest import MOST_ORDERS
 from integration.models.order import LONGEST_CODE
-from integration.papers import files
+from integration.papers import files, label
 from panel.base import SellerView
 from panel.filters import ListFilter, find_orders, listed
 from panel.forms import LabelForm
@@ -57,12 +57,11 @@ class _ActingView(SellerView):
         try:
             return super().dispatch(request, *args, **kwargs)
         except IntegrationError as error:
-            if error.code not in _REFUSALS:
+            faults = [*error.faults.values()] or [error]
+            if any(fault.code not in _REFUSALS for fault in faults):
                 raise
-            values = {**error.values}
-            if "status" in values:
-                values["status"] = words.STATUSES[str(values["status"])]
-            messages.error(request, _(_REFUSALS[error.code]) % values)
+            for text in dict.fromkeys(map(_refusal, faults)):
+                messages.error(request, text)
             return redirect(self.url("seller_orders"))
 
     @property
@@ -84,6 +83,13 @@ class _ActingView(SellerView):
         return found
 
 
+def _refusal(error: IntegrationError) -> str:
+    values = {**error.values}
+    if "status" in values:
+        values["status"] = words.STATUSES[str(values["status"])]
+    return _(_REFUSALS[error.code]) % values
+
+
 class Labels(_ActingView):
     """The labels of the orders that are ticked, or of the one on whose page it was asked for."""
 
@@ -93,7 +99,7 @@ class Labels(_ActingView):
         if not form.is_valid() or not chosen:
             messages.error(request, _("Tick the orders, and choose the paper."))
             return redirect(self.url("seller_orders"))
-        return files.labels(chosen, **form.cleaned_data)
+        return files.labels(label.check(chosen), **form.cleaned_data)
 
 
 class Manifests(_ActingView):

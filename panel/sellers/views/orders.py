@@ -113,7 +113,7 @@ class OrderPage(SellerView):
         return self.show(found, self.move_form(found))
 
     def found(self, key: int) -> Order:
-        rows = self.orders.select_related("company", "carrier").prefetch_related("status_log", _links())
+        rows = self.orders.select_related("company", "carrier").prefetch_related("status_log", "corrections", _links())
         return get_object_or_404(rows, pk=key)
 
     def move_form(self, order: Order, data: QueryDict | None = None) -> MoveForm | None:
@@ -139,6 +139,7 @@ class OrderPage(SellerView):
             simulator=_shipment(order),
             label_form=LabelForm(),
             carriers=order.possible_carriers if self.request.user.has_perm("integration.assign_order") else (),
+            later=_later(order),
             link=order.tracking_url if order.link_works(at=clock.now()) else None,
             may_cancel=Status.CANCELLED in TABLE[Status(order.status)] and not self.seller.suspended_at,
             words=searched,
@@ -175,6 +176,13 @@ def _shipment(order: Order) -> str:
             "declared": f"{package.declared_centavos / 100:.2f}",
         }
     )
+
+
+def _later(order: Order) -> Order | None:
+    """The order that has the code of this cancelled one now."""
+    if not order.code_reused:
+        return None
+    return Order.objects.by_code(order.seller, order.environment, order.code)
 
 
 def _may_move(request: HttpRequest) -> bool:

@@ -92,8 +92,7 @@ class TestRequest:
 
     @pytest.mark.parametrize("is_open", [True, False])
     def test_leaves_what_the_person_receives_later(self, seller, is_open):
-        if is_open:
-            requested(MARIA, collected=True)
+        open_ = requested(MARIA, collected=True) if is_open else None
         ask(phone=MARIA)
         closed(MARIA, at=timezone.now())
         delivered(seller)
@@ -103,6 +102,13 @@ class TestRequest:
 
         assert (everything(), rows()) == before
         assert (PersonRequest.objects.get().finished_at is None) is is_open
+
+        if open_:
+            deliveries.deliver(delivery=open_, point="B", by=BY, at=timezone.now())
+        finish_person_requests()
+
+        assert PersonRequest.objects.get().finished_at is not None
+        assert Stop.objects.filter(contact_phone=MARIA).count() == 1
 
     def test_changes_nothing_of_others(self, seller):
         mine = closed(MARIA)

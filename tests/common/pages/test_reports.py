@@ -1,14 +1,15 @@
 """How figures of reports are written."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
+from common import clock
 from common.columns import Column
 from common.pages.periods import Period
-from common.pages.reports import Table, dates_until_today, in_tenths, minutes, share
+from common.pages.reports import Table, dates_until_today, hours_until_now, in_tenths, minutes, share
 
 NOVEMBER = Period(date(2026, 11, 1), date(2026, 11, 30))
 
@@ -37,6 +38,16 @@ def test_a_chart_begins_with_the_first_day_that_is_used_and_has_a_week_until_tod
     dates = dates_until_today(NOVEMBER, {date(2026, 11, day) for day in used})
 
     assert dates == [date(2026, 11, day) for day in range(first, 27)]
+
+
+@pytest.mark.parametrize(("now", "last"), [("14:00:00", 14), ("14:59:59", 14), ("23:59:59", 23), ("00:00:00", 0)])
+def test_a_chart_of_a_day_ends_with_the_hour_that_has_begun(monkeypatch, now, last):
+    monkeypatch.setattr(clock, "now", lambda: datetime.fromisoformat(f"2026-11-26T{now}-03:00"))
+    day = date(2026, 11, 26)
+
+    hours = hours_until_now(Period(day, day))
+
+    assert hours == Period(day, day).hours[: last + 1]
 
 
 def test_the_longest_bar_is_that_of_the_rows_that_are_shown():

@@ -1,9 +1,12 @@
 """Signs of life of beat and of the workers."""
 
+from functools import partial
+
 import pytest
 from celery import signals
 
 from common.connections import redis
+from common.workers import wake_up
 from config import celery
 from config.celery import app as celery_app
 from config.monitoring import heartbeats
@@ -53,11 +56,21 @@ class TestSignals:
         assert heartbeats.ages()["beat"] is not None
 
 
-def test_a_redis_that_is_away_is_logged_and_raises_nothing(monkeypatch, settings, caplog):
+@pytest.mark.parametrize(
+    ("module", "act", "told"),
+    [
+        (heartbeats, partial(heartbeats.written_by, "worker"), "The sign of life was not written"),
+        (heartbeats, heartbeats.clock_differs, "The difference of the clocks was not noted"),
+        (celery, celery._drop_oldest, "The queue of tasks was not shortened"),
+        (wake_up, partial(wake_up.received, "a.task"), "Redis is away"),
+    ],
+    ids=["sign of life", "clocks", "queue", "wake-up"],
+)
+def test_a_redis_that_is_away_is_logged_and_raises_nothing(monkeypatch, settings, caplog, module, act, told):
     settings.REDIS_URL = "redis://127.0.0.1:1"
     client = redis.__wrapped__()
-    monkeypatch.setattr(heartbeats, "redis", lambda: client)
+    monkeypatch.setattr(module, "redis", lambda: client)
 
-    heartbeats.written_by("worker")
+    act()
 
-    assert "The sign of life was not written" in caplog.text
+    assert told in caplog.text

@@ -205,6 +205,16 @@ class TestLimit:
 
         assert open_("/board?c").next() == "without a stream"
 
+    def test_has_room_as_soon_as_a_page_has_gone_whatever_is_sent(self, serve):
+        """Nothing is written to the stream for a minute, which would find its connection closed."""
+        open_, _process = serve(of_user=1, beat_seconds=60)
+        first = open_("/board?ana")
+        assert first.next() == "ready"
+
+        first.close()
+
+        until(lambda: open_("/board?ana").next() == "ready", what="a stream")
+
 
 class TestRedisAway:
     def test_ends_streams_until_it_is_back(self, serve, redis):

@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from delivery.accounts import pickup_points
 from delivery.errors import PointChanged
+from delivery.geo.distance import Point
 from delivery.models import PickupPoint
 from tests.factories import BY, DROPOFFS, PICKUP, PickupPointFactory
 
@@ -68,6 +69,27 @@ class TestChange:
         change(pickup=point, by_staff=False, by=BY, at=NOW)
 
         assert state(point) == after
+
+    @pytest.mark.parametrize(
+        ("axis", "by", "after"),
+        [
+            ("latitude", 4e-7, IN_USE),  # pages show a tenth of a metre
+            ("longitude", 4e-7, IN_USE),
+            ("latitude", 1e-5, WAITING),
+            ("longitude", 1e-5, WAITING),
+        ],
+    )
+    def test_has_it_approved_again_after_a_metre_and_not_after_what_pages_do_not_show(self, axis, by, after):
+        at = Point(-23.55, -46.63)
+        point = PickupPointFactory.create(
+            integrator__approve_pickup_points=True, latitude=at.latitude, longitude=at.longitude
+        )
+
+        moved = at._replace(**{axis: getattr(at, axis) + by})
+        pickup_points.change(pickup=point, name="Centro", point=moved, by_staff=False, by=BY, at=NOW)
+
+        assert state(point) == after
+        assert (PickupPoint.objects.get(pk=point.pk).point == moved) is (after == WAITING)
 
 
 class TestApprove:

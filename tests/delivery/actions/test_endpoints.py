@@ -1,9 +1,10 @@
 import json
 from datetime import timedelta
+from functools import partial
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from common.webhooks import claims, endpoints
@@ -11,6 +12,7 @@ from common.webhooks.address_guard import InvalidWebhookUrl
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.errors import EndpointCannotSend, EndpointStays, SecretRotatedLately, TooManyEndpoints
 from delivery.accounts import integrators
+from delivery.alerts import actions as alerts
 from delivery.errors import AccountSuspended
 from delivery.models import AuditEntry, Token, WebhookAttempt, WebhookEndpoint, WebhookEvent, WebhookQueueItem
 from delivery.webhooks.outbox import OUTBOX
@@ -279,6 +281,19 @@ class TestSetUrl:
         stored.refresh_from_db()
         assert (stored.enabled, stored.failures) == ((True, 0) if is_on else (False, 9))
         assert (stored.off_because, stored.off_since) == (("", None) if is_on else ("staff", at))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [endpoints.set_url, endpoints.set_up, partial(alerts.set_url, language="en")],
+    ids=["url", "set up", "alerts"],
+)
+def test_no_url_is_looked_up_inside_a_transaction(endpoint, act):
+    """Its locks would be held for the seconds that this takes."""
+    with transaction.atomic(), pytest.raises(RuntimeError, match="durable"):
+        act(endpoint=endpoint, url="http://127.0.0.1:9/hook", by=BY, at=timezone.now())
+
+    assert WebhookEndpoint.objects.get(pk=endpoint.pk).url == ""
 
 
 class TestSetEnabled:

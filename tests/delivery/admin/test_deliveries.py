@@ -291,6 +291,7 @@ class TestCancelling:
         assert fee > 0
         assert f"Fee {money(fee)}; the route costs {money(price)}." in page
         assert "Nobody pays a fee" in page
+        assert page.count("The driver takes the goods back to A.") == 1  # of what is collected
         assert f"Cancel, fee {money(fee)}" in page
         assert [status(delivery)[0] for delivery in deliveries] == ["COLLECTED", "PENDING"]
 

@@ -1,6 +1,7 @@
 """The list of deliveries: what it contains, its filters, its pages, the parameters that it refuses, its query plans."""
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -126,6 +127,24 @@ class TestFilters:
         assert ids(api.get(LIST, {"status": "ACCEPT"})) == accepted
         assert ids(api.get(LIST, {"status": "FAILED"})) == []
 
+    def test_several_statuses_are_one_list_in_pages(self, api, made):
+        mixed = [
+            *made(1, at=NOON),
+            *made(1, accepted=True, at=NOON + timedelta(minutes=1)),
+            *made(2, at=NOON + timedelta(minutes=2)),
+        ]
+        made(1, collected=True)
+        newest_first = [mixed[2], mixed[3], mixed[1], mixed[0]]
+
+        assert walk(api, status="PENDING,ACCEPT", limit="3") == [newest_first[:3], newest_first[3:]]
+        assert ids(api.get(LIST, {"status": "ACCEPT,ACCEPT"})) == [mixed[1]]
+
+    def test_ids_are_of_the_own_account_and_environment(self, api, token, made):
+        first, _second, third = made(3)
+        foreign = DeliveryFactory.create(token=TokenFactory.create())
+
+        assert ids(api.get(LIST, {"deliveryId": f"{third},{foreign.pk},{first}"})) == [first, third]
+
     def test_moments_select_from_inclusive_to_exclusive_and_whole_days(self, api, made):
         expected = made(1)
         cases = [
@@ -194,6 +213,8 @@ def test_every_query_uses_an_index(api):
     for query, index in [
         ({}, "delivery_of_account"),
         ({"status": "COLLECTED"}, "delivery_of_account_status"),
+        ({"status": "COLLECTED,FAILED"}, "delivery_of_account_status"),
+        ({"deliveryId": ",".join(str(uuid4()) for _number in range(100))}, "delivery_delivery_pkey"),
         ({"externalId": "id-77"}, "stop_external_id"),
         (day, "delivery_of_account"),
     ]:
@@ -304,7 +325,10 @@ class TestBadParameters:
 
     def test_of_a_status(self, api):
         assert_refused(
-            api, "status", "invalid_choice", ["pending", "AVAILABLE", "null", "PENDING,ACCEPT", "x" * 3000, "%00"]
+            api,
+            "status",
+            "invalid_choice",
+            ["pending", "AVAILABLE", "null", "PENDING,x", "PENDING;ACCEPT", "x" * 200, "%00"],
         )
         detail = api.get(LIST, {"status": "x"}).json()["errors"][0]["detail"]
         assert "PENDING, ACCEPT, COLLECTED, DELIVERED, FAILED" in detail
@@ -312,7 +336,9 @@ class TestBadParameters:
     def test_of_an_external_id_longer_than_any(self, api):
         assert_refused(api, "externalId", "max_length", ["x" * 256])
 
-    @pytest.mark.parametrize("name", ["limit", "cursor", "status", "externalId", "createdFrom", "createdTo"])
+    @pytest.mark.parametrize(
+        "name", ["limit", "cursor", "status", "deliveryId", "externalId", "createdFrom", "createdTo"]
+    )
     def test_empty(self, api, name):
         assert_refused(api, name, "blank", [""])
 

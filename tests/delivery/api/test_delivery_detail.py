@@ -79,6 +79,7 @@ class TestDeliveryDetail:
             "createdAt": "2026-07-15T12:00:00-03:00",
             "offerExpiresAt": local(60),
             "cancellation": None,
+            "fees": [],
             "transitions": [
                 {
                     "trigger": "request",

@@ -1,5 +1,7 @@
 import json
 import re
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.utils import timezone
@@ -8,7 +10,7 @@ from common.webhooks import endpoints
 from delivery.actions import deliveries
 from delivery.models import EventState, WebhookEndpoint, WebhookEvent
 from tests.delivery.api.calls import EVENTS, REQUEST, assert_problem, send
-from tests.factories import BY, DeliveryFactory, payload
+from tests.factories import BY, DeliveryFactory, TokenFactory, payload
 
 
 def read(api, **query):
@@ -101,9 +103,93 @@ class TestEventsFeed:
 
 
 @pytest.mark.django_db
+class TestFrom:
+    def test_begins_at_the_moment_and_keeps_it_in_its_cursors(self, api, token, clock):
+        old, new = (DeliveryFactory.create(token=token, at=clock.now + timedelta(hours=hour)) for hour in (-9, -3))
+        deliveries.cancel(delivery=old, reason="", by=BY, at=clock.now - timedelta(hours=2))
+        begin = (clock.now - timedelta(hours=3)).isoformat()
+
+        first = read(api, **{"from": begin, "limit": "1"})
+        second = read(api, after=first["nextCursor"])
+
+        assert [event["body"]["deliveryId"] for event in first["data"]] == [str(new.pk)]
+        assert [event["body"]["deliveryId"] for event in second["data"]] == [str(old.pk)]
+        assert sequences(second) == [2]
+        # What nobody has read until then comes later to a reader of all of it.
+        assert len(read(api)["data"]) == 3
+        assert read(api, after=second["nextCursor"])["data"] == []
+
+    def test_misses_nothing_that_is_committed_after_later_events_were_read(self, api, token, clock):
+        """The moment of an event is chosen before its transaction ends."""
+        DeliveryFactory.create(token=token, at=clock.now)
+        first = read(api, **{"from": (clock.now - timedelta(minutes=1)).isoformat()})
+        late = DeliveryFactory.create(token=token, at=clock.now - timedelta(seconds=30))
+
+        second = read(api, after=first["nextCursor"])
+
+        assert [event["body"]["deliveryId"] for event in second["data"]] == [str(late.pk)]
+
+    def test_has_no_effect_beside_after(self, api, token, clock):
+        DeliveryFactory.create(token=token, at=clock.now - timedelta(hours=3))
+        cursor = read(api, limit="1")["nextCursor"]
+        late = DeliveryFactory.create(token=token, at=clock.now)
+
+        found = read(api, after=cursor, **{"from": (clock.now + timedelta(hours=1)).isoformat()})
+
+        assert [event["body"]["deliveryId"] for event in found["data"]] == [str(late.pk)]
+
+    @pytest.mark.parametrize(("begin", "count"), [("0001-01-01", 1), ("9999-12-30", 0)])
+    def test_takes_moments_without_events(self, api, token, clock, begin, count):
+        DeliveryFactory.create(token=token, at=clock.now - timedelta(hours=3))
+
+        found = read(api, **{"from": begin})
+
+        assert len(found["data"]) == count
+        assert read(api, after=found["nextCursor"])["data"] == []
+
+
+@pytest.mark.django_db
+class TestOfDeliveries:
+    def test_has_their_events_alone_and_leaves_the_others_to_other_readers(self, api, token):
+        other, *own = (DeliveryFactory.create(token=token) for _number in range(3))
+        deliveries.cancel(delivery=own[0], reason="", by=BY, at=timezone.now())
+        chosen = ",".join(str(delivery.pk) for delivery in own)
+
+        first = read(api, deliveryId=chosen, limit="2")
+        second = read(api, deliveryId=chosen, after=first["nextCursor"])
+
+        found = [(event["body"]["deliveryId"], event["sequence"]) for event in (*first["data"], *second["data"])]
+        assert sorted(found) == sorted([(str(own[0].pk), 1), (str(own[0].pk), 2), (str(own[1].pk), 1)])
+        assert str(other.pk) in {event["body"]["deliveryId"] for event in read(api)["data"]}
+
+    def test_finds_nothing_of_others(self, api, token):
+        foreign = DeliveryFactory.create(token=TokenFactory.create())
+        of_sandbox = DeliveryFactory.create(
+            token=TokenFactory.create(integrator=token.integrator, environment="sandbox")
+        )
+
+        assert read(api, deliveryId=f"{foreign.pk},{of_sandbox.pk}")["data"] == []
+
+    def test_belongs_to_the_cursor(self, api, token):
+        delivery = DeliveryFactory.create(token=token)
+        cursor = read(api, deliveryId=str(delivery.pk))["nextCursor"]
+
+        assert_problem(api.get(EVENTS, {"after": cursor}), 422, "invalid_cursor")
+
+
+@pytest.mark.django_db
 class TestBadParameters:
     @pytest.mark.parametrize(
-        ("name", "value", "code"), [("limit", "101", "invalid_limit"), ("after", "", "blank"), ("limit", "", "blank")]
+        ("name", "value", "code"),
+        [
+            ("limit", "101", "invalid_limit"),
+            ("after", "", "blank"),
+            ("limit", "", "blank"),
+            ("from", "yesterday", "invalid_moment"),
+            ("deliveryId", "A-1", "invalid_id"),
+            ("deliveryId", f"{uuid4()},", "blank"),
+            ("deliveryId", ",".join(str(uuid4()) for _number in range(101)), "too_many"),
+        ],
     )
     def test_are_named(self, api, name, value, code):
         body = assert_problem(api.get(EVENTS, {name: value}), 422, "invalid_query")

@@ -2,9 +2,11 @@ from itertools import product
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.api.views import HELP_LINK
+from delivery.accounts import integrators, tokens
 from delivery.actions import deliveries
 from tests.delivery.api.calls import (
     ENDPOINTS,
@@ -17,7 +19,7 @@ from tests.delivery.api.calls import (
     assert_problem,
     changed,
 )
-from tests.factories import DeliveryFactory, payload
+from tests.factories import BY, DeliveryFactory, payload
 
 pytestmark = pytest.mark.django_db
 NO_PATHS = [
@@ -100,6 +102,19 @@ def test_a_path_that_no_endpoint_has_is_404(api):
 
         assert_problem(response, 404, "no_such_path")
         assert response["X-Request-Id"]
+
+
+@pytest.mark.parametrize("is_suspended", [True, False], ids=["of a suspended account", "invalid"])
+def test_a_path_that_no_endpoint_has_is_not_found_whatever_the_token(token, client_of, is_suspended):
+    if is_suspended:
+        integrators.suspend(integrator=token.integrator, reason="unpaid", by=BY, at=timezone.now())
+    else:
+        tokens.revoke(token=token, by=BY, at=timezone.now())
+
+    answers = [client_of(token).get(path) for path in ("/api/unknown", INFO.format(UNKNOWN))]
+
+    assert_problem(answers[0], 404, "no_such_path")
+    assert answers[1].status_code in {401, 403}
 
 
 class TestTheAcceptHeader:

@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import override_settings
+from django.utils import timezone
 
 from delivery.models import AuditEntry, WebhookEndpoint
 from tests.delivery.api.calls import assert_field_refused, assert_problem
@@ -37,6 +38,27 @@ class TestSandboxWebhook:
         entries = AuditEntry.objects.filter(action__in=["url_set", "secret_shown"]).values_list("action", "by")
         assert set(entries) == {("url_set", f"token {token.hint}"), ("secret_shown", f"token {token.hint}")}
 
+    @pytest.mark.parametrize("body", [{"rotateSecret": True}, {"rotateSecret": True, "url": URL}])
+    def test_gets_a_new_secret_as_often_as_it_is_asked_for(self, api, token, body):
+        shown = [put(api, url=URL).json()["signingSecret"]]
+
+        answers = [put(api, **body).json() for _time in range(3)]
+
+        assert {answer["url"] for answer in answers} == {URL}
+        shown += [answer["signingSecret"] for answer in answers]
+        assert len(set(shown)) == 4
+        endpoint = WebhookEndpoint.of(token.integrator_id, "sandbox")[0]
+        assert endpoint.secrets(at=timezone.now()) == [shown[3], shown[2]]
+        assert AuditEntry.objects.filter(action="secret_rotated", by=f"token {token.hint}").count() == 3
+        assert put(api, url=URL).json()["signingSecret"] is None
+
+    @pytest.mark.parametrize("rotate", [False, None])
+    def test_keeps_the_secret_unless_it_is_to_be_rotated(self, api, token, rotate):
+        secret = put(api, url=URL, rotateSecret=rotate).json()["signingSecret"]
+
+        assert WebhookEndpoint.of(token.integrator_id, "sandbox")[0].secret == secret
+        assert not AuditEntry.objects.filter(action="secret_rotated").exists()
+
     def test_is_removed_by_an_empty_url(self, api):
         put(api, url=URL)
 
@@ -55,6 +77,14 @@ class TestSandboxWebhook:
 
         assert_problem(answer, 404, "sandbox_only")
         assert urls() == set()
+
+    def test_rotates_nothing_with_a_live_token(self, client_of, token):
+        live = TokenFactory.create(integrator=token.integrator)
+        secrets = set(WebhookEndpoint.objects.values_list("secret_ciphertext"))
+
+        assert_problem(put(client_of(live), rotateSecret=True), 404, "sandbox_only")
+
+        assert set(WebhookEndpoint.objects.values_list("secret_ciphertext")) == secrets
 
     @pytest.mark.parametrize(
         ("url", "why"),
@@ -75,8 +105,13 @@ class TestSandboxWebhook:
         assert urls() == set()
         assert not AuditEntry.objects.filter(action="secret_shown").exists()
 
-    @pytest.mark.parametrize("body", [{}, {"url": None}, {"url": 7}, {"url": "x" * 2001}])
+    @pytest.mark.parametrize("body", [{}, {"rotateSecret": False}, {"url": None}, {"url": 7}, {"url": "x" * 2001}])
     def test_needs_a_text(self, api, body):
         assert_field_refused(api.put(PATH, body, format="json"), "#/url")
+
+        assert urls() == set()
+
+    def test_rotates_for_true_alone(self, api):
+        assert_field_refused(put(api, url=URL, rotateSecret="yes"), "#/rotateSecret")
 
         assert urls() == set()

@@ -3,9 +3,11 @@
 import os
 from datetime import timedelta
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerError
 from redis import Redis
 
 from common import connections
@@ -73,6 +75,16 @@ class TestSend:
 
         assert asked == [1000.0, 1002.0]
         assert caplog.text.count("beat will do it") == 2
+
+    def test_of_a_task_is_lost_and_logged_when_the_broker_is_away(self, monkeypatch, caplog):
+        monkeypatch.setattr(wake_up, "_back_off", BackOff(2))
+        refused = Mock(side_effect=BrokerError("away"))
+        monkeypatch.setattr(celery_app, "send_task", refused)
+
+        for _twice in range(2):
+            wake_up.start("a.task", key="value")
+
+        assert refused.call_count == caplog.text.count("The task a.task was not sent") == 1
 
 
 class TestSendDue:

@@ -335,7 +335,7 @@ class TestOrders:
     def test_get_a_further_code_for_tracking(self, admin_client, seller, environment):
         order = create_order(seller, environment)
         forms = {
-            f"{prefix}-{field}": 0 for prefix in ("status_log", "assignments", "codes", "invoice_links")
+            f"{prefix}-{field}": 0 for prefix in ("status_log", "corrections", "assignments", "codes", "invoice_links")
             for field in ("TOTAL_FORMS", "INITIAL_FORMS")
         }  # fmt: skip  # a product reads as one
         code = {"codes-TOTAL_FORMS": 1, "codes-0-value": "BOX-7", "codes-0-order": order.pk}

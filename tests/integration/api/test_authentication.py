@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from integration.accounts import keys
+from integration.accounts import keys, sellers
 from integration.models import ApiKey
 from tests.factories import BY
 from tests.integration.factories import key_of
@@ -73,6 +73,20 @@ class TestUnknownPath:
         assert response.status_code == 404
         assert (response.json()["success"], response.json()["code"]) == (False, "no_such_path")
         assert response["X-Request-Id"]
+
+    @pytest.mark.parametrize("is_suspended", [True, False], ids=["of a suspended seller", "invalid"])
+    def test_does_so_whatever_the_key(self, seller, is_suspended):
+        text = key_of(seller)
+        if is_suspended:
+            sellers.suspend(seller=seller, reason="unpaid", by=BY, at=timezone.now())
+        else:
+            keys.revoke(key=ApiKey.objects.get(), by=BY, at=timezone.now())
+        client = APIClient(HTTP_AUTHORIZATION=f"Basic {text}")
+
+        answers = [client.get(f"/api/integration/{path}") for path in ("nothing", "orders")]
+
+        assert [answers[0].status_code, answers[0].json()["code"]] == [404, "no_such_path"]
+        assert answers[1].status_code in {401, 403}
 
     def test_of_a_wrong_method_does_too(self, api):
         response = api.put("/api/integration/orders")

@@ -10,6 +10,7 @@ from common.accounts import Environment
 from integration.actions import orders
 from integration.lifecycle import Status
 from integration.models import WebhookEvent
+from integration.webhooks import outbox
 from tests.integration.factories import BY, create_order, key_of
 
 pytestmark = pytest.mark.django_db
@@ -74,3 +75,39 @@ class TestFeed:
         WebhookEvent.objects.create(endpoint=endpoint, sequence=1, name="pending", body="{}", created_at=timezone.now())
 
         assert read(api)["data"] == []
+
+
+class TestOfOrders:
+    def test_has_the_events_of_these_orders_alone(self, api, seller):
+        for code in ("A-1", "B,1", "C-1"):
+            create_order(seller, orderId=code, trackingCode=None)
+
+        pages = [read(api, orderId=code)["data"] for code in ("A-1", "A-1,C-1", "B,1", "a1", "Z")]
+
+        found = [[event["body"]["orderId"] for event in page] for page in pages]
+        assert found == [["A-1"], ["A-1", "C-1"], ["B,1"], ["A-1"], []]
+
+    def test_finds_nothing_of_another_seller(self, seller, other_seller, seller_client):
+        create_order(seller, orderId="A-1")
+
+        assert read(seller_client(other_seller), orderId="A-1")["data"] == []
+
+    def test_are_found_among_more_than_are_recorded_at_once(self, api, seller, monkeypatch):
+        """Without a URL events are written when they are read."""
+        monkeypatch.setattr(outbox, "_MOST_ORDERS", 1)
+        create_order(seller, orderId="A-1", trackingCode=None)
+        create_order(seller, orderId="A-2", trackingCode=None)
+
+        assert [event["body"]["orderId"] for event in read(api, orderId="A-2")["data"]] == ["A-2"]
+
+
+class TestFrom:
+    def test_begins_at_the_moment(self, api, seller):
+        order = create_order(seller)
+        moment = timezone.now()
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+
+        found = read(api, **{"from": moment.isoformat()})
+
+        assert [event["body"]["status"] for event in found["data"]] == ["collected"]
+        assert read(api, after=found["nextCursor"])["data"] == []

@@ -139,6 +139,20 @@ class TestUpload:
         links = InvoiceLink.objects.order_by("invoice_id").values_list("invoice__access_key", "order__code")
         assert [*links] == [(ACCESS_KEY, "A-1"), (access_key(2), "B-1")]
 
+    def test_of_several_notes_names_each_that_is_wrong_and_takes_none(self, api):
+        texts = [nfe_xml(key=access_key(number)) for number in (2, 3)]
+        wrong = [text.replace("<serie>1<", f"<serie>{series}<") for text, series in zip(texts, "xy", strict=True)]
+        inside = "".join(text[text.index("<NFe>") : text.index("</nfeProc>")] for text in wrong)
+
+        response = upload(api, nfe_xml().replace("</nfeProc>", f"{inside}</nfeProc>").encode())
+
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_invoice")
+        errors = response.json()["errors"]
+        assert [*errors] == ["nfe.1", "nfe.2"]
+        assert "'x'" in response.json()["message"] == errors["nfe.1"][0]
+        assert "'y'" in errors["nfe.2"][0]
+        assert not Invoice.objects.exists()
+
     def test_of_two_notes_that_do_not_fit_together_takes_none(self, seller, settings):
         settings.INVOICE_QUOTA_MB = 1
         other = nfe_xml(key=access_key(2))

@@ -71,6 +71,7 @@ class TestLabel:
 
         assert_refused(response, 409, "order_cancelled")
         assert response.json()["message"] == "O pedido 'A-1' está cancelado"
+        assert "errors" not in response.json()
 
     def test_of_another_seller_or_of_nobody_is_not_found(self, api, other_seller):
         create_order(other_seller, company_document=OTHER_COMPANY)
@@ -96,6 +97,25 @@ class TestLabels:
 
             assert_refused(response, 404, "order_not_found")
             assert f"'{code}'" in response.json()["message"]
+
+    def test_names_every_fault_by_its_place_in_the_body(self, api, seller, order, other_seller):
+        cancelled = create_order(seller, orderId="A-2")
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+        for code, volumes in (("A-3", 99), ("A-4", 99), ("A-5", 1)):  # with which there is no room for the two of A-1
+            create_order(seller, orderId=code, volumes=volumes)
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
+
+        several = api.post(SEVERAL, {"orderIds": ["A-2", "A-3", "B-1", "A-4", "A-5", "A-1", "A-3"]}, format="json")
+        too_many = api.post(SEVERAL, {"orderIds": ["A-3", "A-4", "A-5", "A-1"]}, format="json")
+
+        assert_refused(several, 422, "orders_refused")
+        assert several.json()["errors"] == {
+            "orderIds.0": ["O pedido 'A-2' está cancelado"],
+            "orderIds.2": ["Objeto não encontrado: 'B-1'"],
+            "orderIds.5": ["São mais de 200 volumes, o máximo de etiquetas em um arquivo"],
+        }
+        assert_refused(too_many, 409, "too_many_labels")
+        assert [*too_many.json()["errors"]] == ["orderIds.3"]
 
     def test_are_refused_for_a_wrong_body(self, api, order):
         for body, name in [
@@ -126,3 +146,49 @@ class TestLabels:
         api.get(ONE.format("A-1"))
 
         assert Order.objects.values().get() == before
+
+
+class TestFiles:
+    """Paths with one media type each."""
+
+    @pytest.mark.parametrize("paper", [{}, {"size": "a6"}, {"size": "a4", "position": 3}])
+    def test_are_the_pdfs_of_the_earlier_calls_each_time(self, api, order, paper):
+        one = [api.get(ONE.format("A-1") + end, paper) for end in ("", ".pdf", ".pdf")]
+        several = [api.post(SEVERAL + end, {"orderIds": ["A-1"], **paper}, format="json") for end in ("", ".pdf")]
+
+        (content,) = {answer.content for answer in one + several}
+        assert len(pages_of(content)) == (1 if "position" in paper else 2)
+        for answer in one + several:
+            assert (answer.status_code, answer["Content-Type"]) == (200, "application/pdf")
+            assert answer["Content-Disposition"] == 'inline; filename="etiquetas.pdf"'
+
+    def test_are_zpl_that_is_no_text(self, api, order):
+        text = api.get(ONE.format("A-1"), {"format": "zpl"}).content
+        for answer in (
+            api.get(ONE.format("A-1") + ".zpl"),
+            api.post(SEVERAL + ".zpl", {"orderIds": ["A-1"]}, format="json"),
+        ):
+            assert (answer.status_code, answer.content) == (200, text)
+            assert answer["Content-Type"] == "application/octet-stream"
+            assert answer["Content-Disposition"] == 'inline; filename="etiquetas.zpl"'
+
+    @pytest.mark.parametrize("end", ["pdf", "zpl"])
+    def test_are_those_of_the_own_orders_whose_ids_may_hold_slashes(self, api, seller, other_seller, end):
+        create_order(seller, orderId="A/1/label")
+        create_order(other_seller, company_document=OTHER_COMPANY)
+
+        assert api.get(ONE.format("A/1/label") + f".{end}").status_code == 200
+        for code in ("A-1", "nothing", "%00"):
+            assert_refused(api.get(ONE.format(code) + f".{end}"), 404, "order_not_found")
+            assert_refused(api.post(f"{SEVERAL}.{end}", {"orderIds": [code]}, format="json"), 404, "order_not_found")
+
+    def test_have_a_paper_where_they_are_pdfs(self, api, order):
+        for query, name in (({"size": "A3"}, "size"), ({"position": "5"}, "position")):
+            response = api.get(ONE.format("A-1") + ".pdf", query)
+
+            assert_refused(response, 422, "invalid_payload")
+            assert [*response.json()["errors"]] == [name]
+        ignored = api.post(SEVERAL + ".zpl", {"orderIds": ["A-1"], "size": "a4"}, format="json")
+        assert (ignored.status_code, ignored["Rota-Warnings"][:25]) == (200, '"#/size";code=unknown_key')
+        other = api.get(ONE.format("A-1") + ".pdf", {"format": "zpl"})
+        assert (other["Content-Type"], other["Rota-Warnings"][:9]) == ("application/pdf", '"?format"')

@@ -7,6 +7,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from common.accounts import Environment
+from common.brazil import formats
 from integration.actions import orders
 from integration.models import Company, Order, SearchCode
 from tests.integration.factories import BY, COMPANY, OTHER_COMPANY, SellerFactory, create_order, key_of
@@ -144,6 +145,19 @@ class TestFilters:
 
         assert codes(api.get(URL, {"status": "cancelled"})) == ["A-1"]
         assert codes(api.get(URL, {"status": "pending"})) == ["A-2"]
+        assert codes(api.get(URL, {"status": "pending,cancelled"})) == ["A-2", "A-1"]
+
+    def test_several_order_ids_may_be_alike_or_hold_commas(self, api, made):
+        made("A-1", "A-2", "B,1", "C-1")
+
+        assert codes(api.get(URL, {"orderId": "C-1,a1"})) == ["C-1", "A-1"]
+        assert codes(api.get(URL, {"orderId": "B,1"})) == ["B,1"]
+
+    def test_a_company_is_that_of_the_order(self, api, made):
+        made("A-1")
+
+        assert codes(api.get(URL, {"company": formats.document(COMPANY)})) == ["A-1"]
+        assert codes(api.get(URL, {"company": OTHER_COMPANY})) == []
 
     def test_moments_select_from_inclusive_to_exclusive_and_whole_days(self, api, made):
         expected = made("A-1")
@@ -220,6 +234,8 @@ class TestQueryPlan:
         for query, index in [
             ({}, "order_newest"),
             ({"status": "pending"}, "order_with_status"),
+            ({"status": "pending,cancelled"}, "order_with_status"),
+            ({"orderId": "C-70,C-71"}, "search_code_equal"),
             ({"orderId": "C-70"}, "search_code_equal"),
             ({"trackingCode": "T-70"}, "search_code_equal"),
             ({"trackingCode": "t70"}, "search_code_alike"),

@@ -44,6 +44,7 @@ class TestTracking:
     @pytest.mark.parametrize("value", ["529.982.247-25", "52998224725"])
     def test_finds_by_the_receivers_document(self, api, seller, value):
         create_order(seller)
+        create_order(seller, orderId="A-2", receiver={**order_body()["receiver"], "document": "11144477735"})
 
         assert look_up(api, value, "document").json()["success"] is True
         assert look_up(api, value, "document", document=CPF).json()["success"] is True

@@ -136,10 +136,15 @@ class TestFile:
         assert "Orders have changed since the preview" in page
         assert entries() == [("AA1", to)]
 
-    def test_is_previewed_anew_when_it_means_another_order(self, admin_client, seller):
-        create_order(seller, trackingCode="AA-1")
+    @pytest.mark.parametrize("is_of_another", [True, False])
+    def test_is_previewed_anew_when_it_means_another_order(self, admin_client, seller, other_seller, is_of_another):
+        """Another seller's order may have the same orderId."""
+        first = create_order(seller, trackingCode="AA-1")
         preview = upload(admin_client, API + "AA1,collected,,,,,\n")
-        create_order(seller, orderId="B-2", trackingCode="AA1")
+        if is_of_another:
+            create_order(other_seller, orderId=first.code, trackingCode="AA1", company_document=OTHER_COMPANY)
+        else:
+            create_order(seller, orderId="B-2", trackingCode="AA1")
 
         page = text_of(confirm(admin_client, preview))
 

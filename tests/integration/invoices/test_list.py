@@ -73,8 +73,13 @@ class TestInvoicesList:
         assert (listed["linked"], listed["orders"]) == (False, [])
 
     def test_is_read_in_pages_with_one_filter(self, api, made):
-        for query, expected in [({}, made[::-1]), ({"linked": "true"}, [made[3], made[1]]),
-                                ({"linked": "false"}, [made[2], made[0]])]:  # fmt: skip  # a table
+        of_keys = {"key": f"NFe{made[2]},{made[0]},{'9' * 44}"}
+        for query, expected in [
+            ({}, made[::-1]),
+            ({"linked": "true"}, [made[3], made[1]]),
+            ({"linked": "false"}, [made[2], made[0]]),
+            (of_keys, [made[2], made[0]]),
+        ]:
             first = api.get(URL, {**query, "limit": "1"})
             others = api.get(URL, {**query, "cursor": first.json()["nextCursor"]})
 
@@ -114,7 +119,12 @@ class TestInvoicesList:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE integration_invoice")
 
-        for query, index in [({}, "invoice_newest"), ({"linked": "true"}, LISTED), ({"linked": "false"}, LISTED)]:
+        for query, index in [
+            ({}, "invoice_newest"),
+            ({"linked": "true"}, LISTED),
+            ({"linked": "false"}, LISTED),
+            ({"key": "9" * 44}, "one_invoice_of_environment_per_access_key"),
+        ]:
             with CaptureQueriesContext(connection) as captured:
                 api.get(URL, query)
             listed = next(row["sql"] for row in captured if 'FROM "integration_invoice"' in row["sql"])

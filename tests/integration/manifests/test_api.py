@@ -3,7 +3,8 @@
 from decimal import Decimal
 
 import pytest
-from django.db import IntegrityError, InternalError, ProgrammingError, transaction
+from django.db import IntegrityError, InternalError, ProgrammingError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -84,7 +85,7 @@ class TestCreateManifest:
             "freight": first.freight_centavos + second.freight_centavos,
         }  # fmt: skip
         assert api.get(of(manifest)).json()["data"] == manifest
-        (page,) = texts_of(api.get(of(manifest), {"format": "pdf"}).content)
+        (page,) = texts_of(api.get(of(manifest) + ".pdf").content)
         assert "Transportadora Jadlog Aberto em" in page
         assert "Fechado em ainda aberto" in page
 
@@ -123,6 +124,39 @@ class TestCreateManifest:
             assert f"'{code}'" in response.json()["message"]
         assert "'A-9'" in post(api, "A-1", "A-9", "A-8").json()["message"]
         assert not Manifest.objects.filter(closed_at=None).exists()
+
+    def test_names_every_fault_by_its_place_in_the_body(self, api, made, other_seller):
+        _waiting, cancelled, _listed = made("A-1", "A-2", "A-3")
+        number = opened(api, "A-3")["manifestId"]
+        create_order(other_seller, company_document=OTHER_COMPANY, orderId="B-1")
+        orders.cancel(order=cancelled, by=BY, at=timezone.now())
+
+        several = post(api, "A-1", "A-2", "B-1", "A-3", "A-9", "A-1")
+        of_one_kind = post(api, "A-9", "A-1", "A-9", "B-1")
+
+        assert_refused(several, 422, "orders_refused")
+        assert several.json()["message"].startswith("4 pedidos")
+        assert several.json()["errors"] == {
+            "orderIds.1": ["O pedido 'A-2' está cancelado"],
+            "orderIds.2": ["Objeto não encontrado: 'B-1'"],
+            "orderIds.3": [f"O pedido 'A-3' já está no romaneio aberto {number}"],
+            "orderIds.4": ["Objeto não encontrado: 'A-9'"],
+        }
+        assert_refused(of_one_kind, 404, "order_not_found")
+        assert [*of_one_kind.json()["errors"]] == ["orderIds.0", "orderIds.2", "orderIds.3"]
+        assert Manifest.objects.count() == 1
+
+    def test_looks_at_any_number_of_faults_with_as_many_statements(self, api, made):
+        made("A-1", "A-2", "A-3")
+        opened(api, "A-1", "A-2", "A-3")
+
+        counted = []
+        for sent in (("A-1", "X-1"), ("A-1", "A-2", "A-3", "X-1", "X-2", "X-3")):
+            with CaptureQueriesContext(connection) as queries:
+                assert_refused(post(api, *sent), 422, "orders_refused")
+            counted.append(len(queries))
+
+        assert counted[0] == counted[1]
 
     def test_refuses_more_orders_than_a_manifest_has(self, api):
         assert_refused(post(api, *(f"A-{number}" for number in range(100))), 404, "order_not_found")
@@ -223,6 +257,7 @@ class TestAddition:
         added = api.post(of(manifest, "orders"), {"orderIds": ["A-2"]}, format="json")
 
         assert_refused(refused, 409, "manifest_full")
+        assert refused.json()["errors"] == {"orderIds.1": ["Um romaneio tem no máximo 2 pedidos"]}
         assert codes(added.json()["data"]) == ["A-1", "A-2"]
 
     def test_is_refused_for_a_closed_one(self, api, made):
@@ -242,6 +277,10 @@ class TestRemoval:
 
         assert (response.status_code, codes(response.json()["data"])) == (200, ["A-2"])
         assert codes(api.get(of(other)).json()["data"]) == ["A-4"]
+        refused = api.post(of(manifest, "remove"), {"orderIds": ["A-8", "A-2", "A-9"]}, format="json")
+        assert_refused(refused, 404, "order_not_found")
+        assert [*refused.json()["errors"]] == ["orderIds.0", "orderIds.2"]
+        assert codes(api.get(of(manifest)).json()["data"]) == ["A-2"]
         assert codes(opened(api, "A-1")) == ["A-1"]
 
     def test_is_refused_for_a_closed_one(self, api, made):
@@ -274,6 +313,7 @@ class TestOfAnotherSeller:
         for response in (
             stranger.get(of(manifest)),
             stranger.get(of(manifest), {"format": "pdf"}),
+            stranger.get(of(manifest) + ".pdf"),
             stranger.post(of(manifest, "close")),
             stranger.post(of(manifest, "orders"), {"orderIds": ["A-1"]}, format="json"),
             stranger.post(of(manifest, "remove"), {"orderIds": ["A-1"]}, format="json"),
@@ -299,20 +339,33 @@ class TestOfTheSandbox:
         assert_refused(api.get("/api/integration/orders/T-1/label"), 404, "order_not_found")
         assert [row["manifestId"] for row in sandbox_api.get(URL).json()["data"]] == [test["manifestId"]]
         assert "SANDBOX / TESTE" in texts_of(sandbox_api.get("/api/integration/orders/T-1/label").content)[0]
-        assert "SANDBOX / TESTE" in texts_of(sandbox_api.get(of(test), {"format": "pdf"}).content)[0]
+        assert "SANDBOX / TESTE" in texts_of(sandbox_api.get(of(test) + ".pdf").content)[0]
+        assert_refused(api.get(of(test) + ".pdf"), 404, "manifest_not_found")
 
 
 class TestList:
     def test_has_each_once_the_newest_first(self, api, made):
-        made("A-1", "A-2", "A-3")
-        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-1"), ("A-3",))]
+        made("A-1", "A-2", "A-3", "A-4")
+        made_ids = [opened(api, *each)["manifestId"] for each in (("A-2", "A-3", "A-1"), ("A-4",))]
 
         first = api.get(URL, {"limit": "1"}).json()
         second = api.get(URL, {"limit": "1", "cursor": first["nextCursor"]}).json()
 
         assert [row["manifestId"] for row in first["data"] + second["data"]] == made_ids[::-1]
-        assert second["data"][0]["orderIds"] == ["A-2", "A-1"]
+        assert second["data"][0]["orderIds"] == ["A-2", "A-3", "A-1"]
         assert second["nextCursor"] is None
+
+    def test_has_those_that_are_open_or_closed(self, api, made):
+        made("A-1", "A-2")
+        closed, still_open = (opened(api, code)["manifestId"] for code in ("A-1", "A-2"))
+        assert api.post(f"{URL}/{closed}/close").status_code == 200
+
+        found = {
+            status: [row["manifestId"] for row in api.get(URL, {"status": status}).json()["data"]]
+            for status in ("open", "closed")
+        }
+
+        assert found == {"open": [still_open], "closed": [closed]}
 
     def test_takes_two_queries(self, api, made, django_assert_num_queries):
         made("A-1", "A-2")
@@ -328,8 +381,9 @@ class TestPdf:
         made(*(f"A-{number}" for number in range(1, 61)))
         manifest = opened(api, *(f"A-{number}" for number in range(1, 61)))
 
-        response = api.get(of(manifest), {"format": "pdf"})
+        response, earlier = api.get(of(manifest) + ".pdf"), api.get(of(manifest), {"format": "pdf"})
 
+        assert (response.status_code, response.content) == (200, earlier.content)
         assert response["Content-Type"] == "application/pdf"
         assert response["Content-Disposition"] == f'inline; filename="romaneio-{manifest["manifestId"]}.pdf"'
         pages = texts_of(response.content)
@@ -339,7 +393,12 @@ class TestPdf:
         assert all(f" A-{number} " in whole for number in range(1, 61))
         freight = manifest["totals"]["freight"] / 100
         assert f"R$ {freight:,.2f}".translate(str.maketrans(",.", ".,")) in pages[-1]
-        for text in ("R$ 9.000,00", "180 kg", "Entregue por", "Recebido por"):
+        lines = [
+            f"{who}: {line}"
+            for who in ("Entregue por (vendedor)", "Recebido por (transportadora)")
+            for line in ("assinatura", "nome e documento", "data e hora")
+        ]
+        for text in ("R$ 9.000,00", "180 kg", *lines):
             assert text in pages[-1]
 
 

@@ -59,7 +59,7 @@ class TestCreation:
 
         assert [each["code"] for each in answer.json().get("warnings", [])] == codes
 
-    def test_is_refused_while_500_move(self, test, seller, monkeypatch):
+    def test_is_refused_while_as_many_move_as_may(self, test, seller, monkeypatch):
         monkeypatch.setattr("common.simulation.rows.MOST", 1)
         test.post(ORDERS, order_body())
 

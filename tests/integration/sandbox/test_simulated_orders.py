@@ -12,6 +12,7 @@ from common.workers import wake_up
 from integration import task_names
 from integration.actions import orders
 from integration.lifecycle import Status
+from integration.manifests import actions as manifests
 from integration.models import Order, Simulation, WebhookEndpoint
 from integration.sandbox import simulated_carrier
 from tests.integration.factories import create_order, load_tariff
@@ -96,6 +97,37 @@ class TestSimulation:
         assert [entry.reason[:14] for entry in order.status_log.all() if entry.reason] == ["Falha simulada"] * len(
             reasons
         )
+        assert not Simulation.objects.exists()
+
+    def test_waits_for_the_manifest_and_then_delivers(self, seller, monkeypatch, django_capture_on_commit_callbacks):
+        woken = []
+        monkeypatch.setattr(wake_up, "send", lambda task, **_messages: woken.append(task))
+        order, usual, left_out = (
+            simulated(seller, code, speed=20) for code in ("sim-manifest-1", "sim-manual-1", "sim-manifest-2")
+        )
+        advance()
+        assert [statuses(each) for each in (order, usual, left_out)] == [["pending"]] * 3
+        plain = simulated(seller)
+        handed_over = manifests.create(
+            seller=seller, environment=Environment.SANDBOX, orders=[order, usual, plain], by="x", at=order.created_at
+        )
+        closed_at = order.created_at + timedelta(hours=1)
+
+        with django_capture_on_commit_callbacks(execute=True):
+            manifests.close(manifest=handed_over, by="x", at=closed_at)
+        advance()
+
+        assert woken == [task_names.ADVANCE_SIMULATIONS]
+        assert (statuses(order), seconds(order)) == ([*WAY, "delivered"], [0, 3600, 3601.5, 3603.25, 3605.25])
+        assert [entry.by for entry in order.status_log.all()][1:3] == ["x", "simulated carrier"]
+        assert [statuses(each) for each in (usual, plain, left_out)] == [WAY[:2], WAY[:2], ["pending"]]
+        assert [each.order_id for each in Simulation.objects.all()] == [left_out.pk]
+
+    def test_is_left_alone_that_waited_for_a_manifest_and_was_moved_by_hand(self, seller):
+        order = simulated(seller, "sim-manifest-1")
+
+        orders.move(order=order, to=Status.COLLECTED, by="x", at=timezone.now())
+
         assert not Simulation.objects.exists()
 
     def test_is_none_for_manual_and_for_live_orders(self, seller):

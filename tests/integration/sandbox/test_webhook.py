@@ -2,6 +2,7 @@
 
 import pytest
 from django.test import override_settings
+from django.utils import timezone
 
 from common.accounts import Environment
 from integration.models import EndpointChange, WebhookEndpoint
@@ -31,6 +32,20 @@ class TestSandboxWebhook:
         assert first.json() == {"success": True, "data": {"url": URL, "signingSecret": endpoint.secret}}
         assert second.json() == {"success": True, "data": {"url": URL + "/2", "signingSecret": None}}
         assert {change.by.partition(" ")[0] for change in EndpointChange.objects.all()} == {"key"}
+
+    def test_gets_a_new_secret_as_often_as_it_is_asked_for(self, of_sandbox):
+        shown = [put(of_sandbox, url=URL).json()["data"]["signingSecret"]]
+
+        answers = [put(of_sandbox, rotateSecret=True).json()["data"] for _time in range(2)]
+
+        shown += [answer["signingSecret"] for answer in answers]
+        assert ({answer["url"] for answer in answers}, len(set(shown))) == ({URL}, 3)
+        assert WebhookEndpoint.objects.get().secrets(at=timezone.now()) == [shown[2], shown[1]]
+
+    def test_is_told_in_portuguese_what_rotates(self, of_sandbox):
+        answer = put(of_sandbox, url=URL, rotateSecret="sim")
+
+        assert answer.json()["errors"] == {"rotateSecret": ["Deve ser true ou false."]}
 
     def test_with_a_live_key_is_not_found(self, api):
         answer = put(api, url=URL)

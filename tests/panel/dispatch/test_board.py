@@ -320,6 +320,8 @@ class TestCards:
         assert dispatcher.get(CARDS, {"ids": str(delivery.pk)}).json()["routes"][0]["status"] == "ACCEPTED"
         dispatcher.cookies[settings.LANGUAGE_COOKIE_NAME] = "pt-br"
         assert dispatcher.get(CARDS, told).json()["routes"][0]["status"] == "ACCEPTED"
+        sandbox = dispatcher.get(CARDS, {**told, "environment": "sandbox"}).json()
+        assert (sandbox["routes"], sandbox["cards"]) == ([], {})
 
     def test_are_kept_for_few_messages(self, dispatcher, monkeypatch):
         monkeypatch.setattr(board, "_MOST_TOLD", 2)

@@ -285,9 +285,10 @@ class TestAssigningSeveral:
         DriverFactory.create(name="By car", vehicle_type="CAR", at_point=PICKUP)
         DriverFactory.create(name="Too far", at_point=Point(PICKUP.latitude + 0.3, PICKUP.longitude))
         second, taken = DeliveryFactory.create(), DeliveryFactory.create(accepted=True)
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(sandbox=True))
 
         with django_assert_num_queries(8):  # session, user, 2 of permissions; routes, stops, declined offers, drivers
-            rows = self.form(dispatcher, second, shop.delivery, taken).context["rows"]
+            rows = self.form(dispatcher, second, shop.delivery, taken, sandbox).context["rows"]
 
         listed = [(delivery.pk, [key for key, *_texts in options]) for delivery, options in rows]
         unknown = Driver.objects.get(name="Unknown place").pk

@@ -1,13 +1,17 @@
 """Moves on the dispatch board: their dialogs, what they do, refusals."""
 
 import re
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries
-from delivery.lifecycle import OnFailure
+from delivery.drivers import moves as driver_moves
+from delivery.drivers.moves import SentMove
+from delivery.lifecycle import OnFailure, Trigger
 from delivery.models import Delivery, Stop, Tariff, Transition
 from delivery.payload import Options
 from tests.delivery.proofs import asking_for
@@ -145,6 +149,19 @@ class TestCancelling:
 
         assert status(delivery) == ("FAILED", "RETURNING")
         assert Delivery.objects.get(pk=delivery.pk).cancel_reason == "loja fechou"
+
+    def test_names_the_fee_of_goods_that_were_collected_before_it(self, dispatcher):
+        TariffFactory.create()
+        now = timezone.now()
+        delivery = DeliveryFactory.create(stops=2, accepted=True, at=now - timedelta(minutes=9))
+        deliveries.cancel(delivery=delivery, reason="", by=BY, at=now - timedelta(minutes=5))
+        sent = SentMove(uuid4(), delivery.pk, Trigger.COLLECT, now - timedelta(minutes=7))
+        driver_moves.perform(driver=delivery.driver, sent=sent, at=now)
+
+        content = " ".join(form(dispatcher, delivery, "charge").content.decode().split())
+
+        assert "pays <b>R$ 20.04</b> instead of R$ 6.01" in content
+        assert "fee R$ 20.04" in content
 
 
 class TestChangingTheDriver:

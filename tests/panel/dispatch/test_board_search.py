@@ -1,5 +1,7 @@
 """The search of the dispatch board."""
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -7,6 +9,7 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.models import Delivery, Driver
 from delivery.payload import Place
+from panel.dispatch import board
 from tests.factories import BY, PICKUP, DeliveryFactory, IntegratorFactory, TokenFactory, validated_payload
 
 SEARCH, CARDS, ROUTES = (reverse(f"panel:board_{name}") for name in ("search", "cards", "routes"))
@@ -60,6 +63,15 @@ class TestSearch:
 
         with django_assert_num_queries(6):  # session, user, 2 of permissions; the search, in progress and ended
             assert found(dispatcher, "padaria rua") == [str(delivery.pk)]
+
+    def test_finds_those_that_are_due_first_where_there_are_too_many(self, dispatcher, delivery, monkeypatch):
+        monkeypatch.setattr(board, "_MOST_FOUND", 1)
+        now = timezone.now()
+        first, _last = (
+            DeliveryFactory.create(token=delivery.token, at=now + timedelta(hours=hours)) for hours in (-1, 1)
+        )
+
+        assert found(dispatcher, "padaria") == [str(first.pk)]
 
     def test_is_made_among_the_routes_that_are_read(self, dispatcher, delivery):
         other = DeliveryFactory.create(token=delivery.token)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from delivery.actions import deliveries
 from delivery.drivers import devices as driver_devices
 from delivery.geo.distance import Point
-from delivery.models import DriverDevice, DutyChange
+from delivery.models import DriverDevice, DriverLogInLink, DutyChange
 from delivery.payload import Place
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
@@ -66,15 +66,21 @@ class TestDrivers:
         assert "Ana Lima" not in page(dispatcher, "?q=5555-1234")
 
     def test_leaves_out_those_who_left_and_simulated_ones(self, dispatcher, ana):
-        DriverFactory.create(name="Gone", active=False)
-        DriverFactory.create(
+        """They are not counted among those on duty, and no phone logs in as one of them."""
+        gone = DriverFactory.create(name="Gone", active=False)
+        robot = DriverFactory.create(
             name="Robot", environment="sandbox", simulated_for=TokenFactory.create(sandbox=True).integrator
         )
 
-        text = page(dispatcher)
+        response = dispatcher.get("/panel/drivers/")
 
+        text = response.content.decode()
         assert "Gone" not in text
         assert "Robot" not in text
+        assert response.context["on_duty"] == 0
+        for path in (f"/panel/drivers/{driver.pk}/" for driver in (gone, robot)):
+            assert (dispatcher.get(path).status_code, dispatcher.post(f"{path}link/").status_code) == (404, 404)
+        assert not DriverLogInLink.objects.exists()
 
     def test_takes_as_many_queries_for_ten_as_for_one(self, dispatcher, django_assert_num_queries):
         DeliveryFactory.create(accepted=True)
@@ -117,7 +123,10 @@ class TestPhones:
     def test_are_listed_and_logged_out(self, dispatcher, ana):
         device = logged_in(ana)
         driver_devices.go_on_duty(device=device)
-        assert "Chrome, Android" in page(dispatcher, f"{ana.pk}/")
+        logged_in(DriverFactory.create())
+        over = logged_in(ana)
+        DriverDevice.objects.filter(pk=over.pk).update(expires_at=timezone.now())
+        assert page(dispatcher, f"{ana.pk}/").count("Chrome, Android") == 1
 
         response = dispatcher.post(f"/panel/drivers/{ana.pk}/phones/{device.pk}/end/")
 
@@ -131,17 +140,20 @@ class TestPhones:
         dispatcher.post(f"/panel/drivers/{ana.pk}/link/")
         device = logged_in(ana)
         dispatcher.post(f"/panel/drivers/{ana.pk}/phones/{device.pk}/end/")
+        dispatcher.post(f"/panel/drivers/{ana.pk}/link/")
+        dispatcher.post(f"/panel/drivers/{DriverFactory.create().pk}/link/")
 
         text = page(dispatcher, f"{ana.pk}/").partition('id="log-ins"')[2]
 
         assert [
             " ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in re.findall(r"<td.*?</td>", text, re.DOTALL)
         ][::3] == [
+            "Log-in link issued, not used yet",
             "Phone logged out Chrome, Android",
             "Log-in link issued and used",
             "Log-in link issued, expired unused",
         ]
-        assert text.count("dispatcher</td>") == 2
+        assert text.count("dispatcher</td>") == 3
 
     def test_of_another_driver_are_not_found(self, dispatcher, ana):
         device = logged_in(DriverFactory.create())

@@ -87,6 +87,11 @@ def test_every_example_has_a_message_of_the_product(api, is_message):
     assert missing == []
 
 
+@pytest.mark.parametrize("api", [A, B])
+def test_no_example_has_a_placeholder(api):
+    assert [code for code, answer in examples.answers_of(api).items() if PLACEHOLDER.search(str(answer.body))] == []
+
+
 def test_what_is_no_message_is_recognised(is_message):
     assert is_message("The body is larger than 256 KiB.")
     assert not is_message("The body is larger than 256 KiB")

@@ -32,6 +32,9 @@ class TestFind:
             ("pickup_not_linked", "en", "/docs/errors/pickup_not_linked"),
             ("/api/cancel-delivery", "en", "/docs/reference#/Immediate%20delivery/cancel-delivery"),
             ("vector test", "en", "/docs/webhooks#a-test-vector"),
+            ("etiquetas", "en", "/docs/orders#labels"),
+            ("labels", "pt-br", "/docs/orders#labels"),
+            ("romaneio signatures", "en", "/docs/orders#manifests"),
             ("LEAVE", "en", "/docs/statuses#a-failed-drop-off"),
             ("agendar", "pt-br", "/docs/deliveries#scheduled-deliveries-and-windows"),
             ("logística reversa", "pt-br", "/docs/statuses#what-changes-a-delivery-in-mode-reverse"),
@@ -59,9 +62,28 @@ class TestFind:
         assert search._words("Webhook a webhook á A WEBHOOK") == ["webhook", "a"]
         assert len(search._words("a " * 5000)) == 1
 
+    def test_titles_in_the_readers_language_what_a_word_of_another_one_finds(self):
+        found = search.find("romaneio", "en")[0]
+
+        assert (found.entry.title, found.word) == ("Manifests", "romaneio")
+
     def test_shows_the_text_around_the_first_word(self):
         assert "[standardwebhooks]" in excerpt("standardwebhooks")
         assert len(excerpt("standardwebhooks")) < 260
+
+    @pytest.mark.parametrize("language", ["en", "pt-br"])
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "SDK", "bulk", "em lote", "billing", "fatura", "cobrança", "reset", "alterar pedido", "corrigir um pedido",
+            "correct an order", "firewall", "IP addresses", "endereços IP", "several boxes", "units in one carton",
+            "caixas", "volumes", "time zone", "fuso horário", "order_id", "centavos",
+        ],
+    )  # fmt: skip  # a list of words
+    def test_finds_what_integrators_look_for(self, query, language):
+        told = {"/docs/#what-is-often-looked-for", "/docs/orders#correct-an-order", "/docs/names"}
+
+        assert told & set(urls(query, language))
 
 
 class TestFolded:

@@ -6,6 +6,7 @@ import hmac
 import json
 import os
 import re
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -118,6 +119,23 @@ class TestReceiver:
         assert {name: answer.status_code for name, answer in refused.items()} == dict.fromkeys(REFUSED, 401)
         assert changed.status_code == 401
         assert (tmp_path / "output").read_text().count("id-1 id-of-delivery PENDING") == len(ACCEPTED)
+
+    @pytest.mark.parametrize("language", ["python", "javascript"])
+    def test_says_what_to_do_if_its_port_is_taken(self, program, tmp_path, language):
+        file = PROGRAMS / f"receive.{EXTENSIONS[language]}.txt"
+        (tmp_path / "receive.js").write_text(file.read_text())
+        command = {"python": [sys.executable, file], "javascript": ["node", tmp_path / "receive.js"]}[language]
+        program(str(command[0]))
+        with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+            port = taken.getsockname()[1]
+            environment = {"PATH": os.environ["PATH"], "WEBHOOK_SECRET": SECRET, "PORT": str(port)}
+
+            ended = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=20)
+
+        assert ended.returncode == 1
+        assert str(port) in ended.stderr
+        assert "Choose another PORT, and set the webhook URL to http://127.0.0.1:<PORT>/" in ended.stderr
+        assert len(ended.stderr.splitlines()) == 1
 
 
 class TestLibrary:

@@ -16,7 +16,8 @@ from delivery.models import ArrivalEstimate, Delivery
 from delivery.payload import Options, Place
 from delivery.receivers import actions as receivers
 from tests.delivery.proofs import asking_for, pin_of
-from tests.factories import BY, DROPOFFS, DeliveryFactory, validated_payload
+from tests.delivery.scheduled import scheduled
+from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, add_endpoint, validated_payload
 from tests.photos import photo
 
 
@@ -162,6 +163,24 @@ class TestNow:
         assert shown.startswith("Cancelled ")
         assert "Next stop" not in shown
         assert "late" not in shown
+
+
+class TestHistory:
+    def test_has_the_event_of_each_change_that_is_told(self, member, url, shop):
+        """Of the first endpoint. That a route is offered is told to nobody."""
+        add_endpoint(shop.token)
+        at = timezone.now()
+        delivery = scheduled(timedelta(hours=3), at=at, token=shop.token)
+        minutes = [at + timedelta(minutes=number) for number in range(1, 3)]
+        deliveries.offer(delivery=delivery, by=BY, at=minutes[0])
+        deliveries.accept(delivery=delivery, driver=DriverFactory.create(), by=BY, at=minutes[1])
+
+        steps = member.get(url("delivery", delivery.pk)).context["steps"]
+
+        request, acceptance = delivery.events.filter(endpoint=shop.endpoint).order_by("sequence")
+        assert [(step.change.trigger, step.event) for step in steps] == [
+            ("accept", acceptance), ("offer", None), ("request", request),
+        ]  # fmt: skip  # a table
 
 
 class TestWays:

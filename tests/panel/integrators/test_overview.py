@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from common import clock
 from delivery.lifecycle import Ending
-from delivery.models import Delivery, Environment, Integrator, WebhookEndpoint
+from delivery.models import Delivery, Environment, Integrator, WebhookAttempt, WebhookEndpoint
 from integration.actions import orders
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Seller
@@ -90,6 +90,50 @@ class TestMoney:
             (1, Decimal(20)), (1, Decimal(20)),
         ]  # fmt: skip  # a table
 
+    @pytest.fixture
+    def noon(self, monkeypatch):
+        """Of the 15th, before the log-in, which would have ended by then."""
+        noon = timezone.localtime().replace(day=15, hour=12, minute=0, second=0)
+        monkeypatch.setattr(timezone, "now", lambda: noon)
+        return noon
+
+    def test_is_that_of_today_and_that_of_the_month(self, noon, admin_client):
+        pattern = DeliveryFactory.create()
+        sandbox = DeliveryFactory.create(token=TokenFactory.create(integrator=pattern.integrator, sandbox=True))
+        midnight = noon.replace(hour=0, microsecond=0)
+        first, tick = midnight.replace(day=1), timedelta(microseconds=1)
+        ended = {midnight - tick: 10, first: 100, first - tick: 1000}
+        driver = DriverFactory.create()
+        insert(pattern, *(Ended(at, price=Decimal(price)) for at, price in ended.items()), driver=driver)
+        for other in (sandbox, DeliveryFactory.create()):
+            insert(other, Ended(noon), driver=DriverFactory.create(environment=other.environment))
+
+        def amounts():
+            page = admin_client.get(reverse("panel:money", args=[pattern.integrator_id, Environment.LIVE]))
+            return [line.amount for _name, _period, line in page.context["columns"]]
+
+        assert amounts() == [0, 110]
+        insert(pattern, Ended(midnight, price=Decimal(1)), driver=driver)
+        assert amounts() == [1, 111]
+
+
+class TestWebhooks:
+    def test_are_counted_by_what_became_of_each_attempt(self, member, url, with_url):
+        other = DeliveryFactory.create().events.get()
+        answers = [(with_url.event, 204), (with_url.event, 200), (with_url.event, 500), (other, 500)]
+        for number, (event, status) in enumerate(answers, start=1):
+            WebhookAttempt.objects.create(
+                event=event, number=number, at=timezone.now(), milliseconds=9, status_code=status
+            )
+
+        chart = member.get(url("plot")).context["attempts"]
+
+        assert [(str(series.name), total) for series, total in chart.totals] == [
+            ("Received (2xx)", "2"),
+            ("Failed", "1"),
+        ]
+        assert len(chart.columns) == 24
+
 
 class TestPickupPoints:
     def overview(self, client, account):
@@ -128,11 +172,14 @@ class TestFirstSteps:
     def test_are_shown_until_the_first_delivery(self, admin_client):
         token = TokenFactory.create()
         path = reverse("panel:overview", args=[token.integrator.pk, "live"])
-        before = admin_client.get(path).context["steps"]
+        done = []
+        for address in ("", "http://127.0.0.1:9/x"):
+            WebhookEndpoint.objects.filter(environment="live").update(url=address)
+            done.append([step.is_done for step in admin_client.get(path).context["steps"]])
 
         DeliveryFactory.create(token=token)
 
-        assert [step.is_done for step in before] == [True, False, False]
+        assert done == [[True, False, False], [True, True, False]]
         assert admin_client.get(path).context["steps"] == []
 
     def test_count_no_token_of_the_other_environment(self, admin_client):

@@ -99,12 +99,11 @@ class TestApproval:
         member.post(url("pickup_points"), NEW)
         added = approved.pickup_points.get(name="Loja 2")
 
-        answer = staff.post(
-            url("pickup_point_change", added.pk, "approve"), {"latitude": "-23.5", "longitude": "-46.6"}, follow=True
-        )
+        for seen in ({"latitude": "-23.5", "longitude": "-46.6"}, {}, {"latitude": "x", "longitude": "nan"}):
+            answer = staff.post(url("pickup_point_change", added.pk, "approve"), seen, follow=True)
 
-        assert "The pickup point has changed meanwhile." in answer.content.decode()
-        assert not covers(approved)
+            assert "The pickup point has changed meanwhile." in answer.content.decode()
+            assert not covers(approved)
 
     def test_is_given_by_staff_alone(self, member, url, approved, shop):
         shop.integrator.memberships.update(role=Role.OWNER)
@@ -117,5 +116,13 @@ class TestApproval:
 
     def test_is_not_needed_by_staff(self, staff, url, approved):
         staff.post(url("pickup_points"), NEW)
-
         assert covers(approved)
+        added = approved.pickup_points.get(name="Loja 2")
+
+        staff.post(url("pickup_point", added.pk), NEW | {"position": "{}, {}".format(*DROPOFFS[1])})
+        assert covers(approved, DROPOFFS[1])
+        for change in ("deactivate", "activate"):
+            staff.post(url("pickup_point_change", added.pk, change))
+        assert covers(approved, DROPOFFS[1])
+        staff.post(url("pickup_point_change", added.pk, "remove"))
+        assert not approved.pickup_points.filter(pk=added.pk).exists()

@@ -15,30 +15,55 @@ from common.postgresql.forgetting import forgetting
 from delivery.actions import deliveries
 from delivery.geo import service_area
 from delivery.lifecycle import Mode
-from delivery.models import Delivery, IntegratorMembership, PickupPoint, Tariff, WebhookEndpoint, WebhookEvent
+from delivery.models import (
+    Delivery,
+    IntegratorMembership,
+    PickupPoint,
+    Simulation,
+    Tariff,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from delivery.payload import Place
+from tests.delivery.geo.geocoder import nominatim
 from tests.delivery.receivers.links import text_of
-from tests.factories import BY, DROPOFFS, DeliveryFactory, DriverFactory, TariffFactory
+from tests.factories import (
+    BY,
+    DROPOFFS,
+    PICKUP,
+    DeliveryFactory,
+    DriverFactory,
+    PickupPointFactory,
+    TariffFactory,
+    validated_payload,
+)
 
 B = "b-position"
 
 
 @pytest.fixture
 def fields(shop):
-    """A form that is filled in."""
+    """A form that is filled in, also with a place of A of which the pickup point that is chosen says nothing."""
     TariffFactory.create()
     point = PickupPoint.objects.get(integrator=shop.integrator)
     return {
         "key": str(uuid4()), "a-point": str(point.pk), "a-name": "Loja", "a-phone": "+55 11 3333-0000",
         "b-name": "Ana", "b-phone": "+55 11 97777-0001", "b-external_id": "P-1", "b-street": "Rua Augusta",
         "b-number": "500", B: "{}, {}".format(*DROPOFFS[0]), "b-instructions": "Portaria", "b-pin": "on",
-        "vehicle_type": "MOTORCYCLE", "package1-quantity": "2", "package1-weight": "1,5",
+        "vehicle_type": "MOTORCYCLE", "package1-quantity": "2", "package1-weight": "1,5", "package1-height": "20",
+        "package1-width": "30", "package1-length": "40", "package2-quantity": "1", "package3-quantity": "",
+        "a-position": "{}, {}".format(*DROPOFFS[2]),
     }  # fmt: skip  # a table
 
 
 @pytest.fixture
 def quoted(member, url, fields):
-    """The form with the Quote-Id of the price that was shown."""
-    shown = member.post(url("request_price"), fields).content.decode()
+    return with_quote(member, url("request_price"), fields)
+
+
+def with_quote(member, page, fields):
+    """The form with the Quote-Id of the price that is shown for it."""
+    shown = member.post(page, fields).content.decode()
     return {**fields, "step": "request", "quote_id": found_in(shown, r'name="quote_id" value="([^"]+)"')}
 
 
@@ -230,7 +255,10 @@ class TestRequest:
         found = newest()
         assert answer.url == url("delivery", found.pk)
         assert (found.token, found.shipping_value, found.mode) == (None, Decimal(12), "DEFAULT")
-        assert found.packages[0]["weight"] == 1.5
+        assert (found.latitude, found.longitude) == PICKUP
+        (package,) = found.packages
+        measures = [package[name] for name in ("quantity", "weight", "height", "width", "length")]
+        assert measures == [2, 1.5, 20, 30, 40]
         stop = found.ordered_stops[0]
         assert (stop.external_id, stop.contact_name, stop.address["street"]) == ("P-1", "Ana", "Rua Augusta")
         assert (stop.options.instructions, len(stop.options.pin)) == ("Portaria", 4)
@@ -238,7 +266,7 @@ class TestRequest:
         assert WebhookEvent.objects.filter(delivery=found, endpoint=shop.endpoint).count() == 1
 
     def test_of_a_reverse_route_begins_at_b(self, member, url, quoted, fields):
-        reverse = {**fields, "mode": "REVERSE", "b-pin": ""}
+        reverse = {**fields, "mode": "REVERSE", "b-pin": "", "b-on_failure": "RETURN"}
         shown = member.post(url("request_price"), reverse).content.decode()
 
         member.post(
@@ -250,9 +278,13 @@ class TestRequest:
         again = member.get(f"{url('request')}?again={newest().pk}").content.decode()
         assert found_in(again, r'<option value="(\w+)" selected>From the points to A')
 
-    @pytest.mark.parametrize(("name", "value"), [("b-pin", "on"), ("b-photo", "on"), ("b-on_failure", "RETRY")])
+    @pytest.mark.parametrize(
+        ("name", "value"), [("b-pin", "on"), ("b-photo", "on"), ("b-on_failure", "RETRY"), ("c-photo", "on")]
+    )
     def test_of_a_reverse_route_has_no_policy_and_no_proof(self, member, url, quoted, name, value):
-        answer = member.post(url("request"), {**quoted, "mode": "REVERSE", "b-pin": "", name: value})
+        further = {"c-position": "{}, {}".format(*DROPOFFS[1])}
+
+        answer = member.post(url("request"), {**quoted, **further, "mode": "REVERSE", "b-pin": "", name: value})
 
         assert answer.status_code == 422
         assert answer.content.decode().count("Not on a route from the points to A") == 1
@@ -310,22 +342,51 @@ class TestRequest:
         assert "Portaria" in text
         assert Delivery.objects.count() == 1
 
-    def test_is_refused_for_a_place_that_is_no_pickup_point(self, member, url, quoted, shop):
-        shop.integrator.pickup_points.update(active=False)
+    @pytest.mark.parametrize("point", ["inactive", "another account's", "none"])
+    def test_is_refused_for_a_place_that_is_no_pickup_point(self, member, url, quoted, shop, point):
+        shop.integrator.pickup_points.update(active=point != "inactive")
+        chosen = {"inactive": quoted["a-point"], "another account's": str(PickupPointFactory.create().pk), "none": ""}
 
-        answer = member.post(url("request"), quoted)
+        answer = member.post(url("request"), quoted | {"a-point": chosen[point]})
 
         assert answer.status_code == 422
         assert Delivery.objects.count() == 1
 
-    def test_has_a_repeated_order_number_refused_beside_its_field(self, member, url, quoted, shop):
+    def test_begins_anywhere_where_the_account_may(self, member, url, fields, shop):
+        shop.integrator.allow_any_pickup = True
+        shop.integrator.save()
+        anywhere = with_quote(member, url("request_price"), fields | {"a-point": ""})
+
+        assert member.post(url("request"), anywhere | {"a-position": ""}).status_code == 422
+        member.post(url("request"), anywhere)
+
+        assert (newest().latitude, newest().longitude) == DROPOFFS[2]
+
+    def test_locates_the_points_without_coordinates(self, member, url, fields, settings, geocoder):
+        """D by its address; B by its place, though it has one; there is no C."""
+        settings.GEOCODER_URL = geocoder.url
+        place = (-23.57, -46.66)
+        geocoder.answer = [nominatim(point=place, house_number="500", road="Rua Augusta", postcode="01304-000")]
+        address = {"d-street": "Rua Augusta", "d-number": "500", "d-city": "São Paulo", "d-state": "SP"}
+
+        member.post(url("request"), with_quote(member, url("request_price"), fields | address))
+
+        b, d = newest().ordered_stops
+        assert (b.latitude, b.longitude) == DROPOFFS[0]
+        assert (d.latitude, d.longitude) == place
+        assert len(geocoder.queries) == 1
+
+    def test_has_a_repeated_order_number_refused_beside_its_field(self, member, url, quoted, fields, shop):
         shop.integrator.refuse_repeated_external_ids = True
         shop.integrator.save()
         member.post(url("request"), quoted)
+        c = {"c-position": "{}, {}".format(*DROPOFFS[1]), "c-external_id": "P-1"}
+        other = fields | c | {"key": str(uuid4()), "b-external_id": "P-2"}
 
-        answer = member.post(url("request"), quoted | {"key": str(uuid4())})
+        answer = member.post(url("request"), with_quote(member, url("request_price"), other))
 
         assert "with the externalId &#x27;P-1&#x27; already" in answer.content.decode()
+        assert [[*each.errors] for each in answer.context["form"].dropoffs] == [[], ["external_id"], []]
         assert Delivery.objects.count() == 2
 
     def test_begins_with_an_earlier_one(self, member, url, shop):
@@ -333,6 +394,21 @@ class TestRequest:
 
         assert shop.delivery.contact_name in text
         assert f"{shop.delivery.ordered_stops[1].latitude:.6f}" in text
+        assert "order-1" not in text
+        foreign = Place(PICKUP, {}, contact_name="Stranger", contact_phone="+55 11 3333-3333")
+        other = DeliveryFactory.create(payload=validated_payload(pickup=foreign))
+        assert "Stranger" not in member.get(f"{url('request')}?again={other.pk}").content.decode()
+
+    @pytest.mark.parametrize(
+        ("environment", "speed", "simulated"), [("live", "10", []), ("sandbox", "10", [10]), ("sandbox", "", [1])]
+    )
+    def test_is_simulated_in_the_sandbox_alone(self, member, url, fields, environment, speed, simulated):
+        price, page = (url(name).replace("/live/", f"/{environment}/") for name in ("request_price", "request"))
+
+        member.post(page, with_quote(member, price, fields | {"speed": speed}))
+
+        assert (newest().token, newest().environment) == (None, environment)
+        assert list(Simulation.objects.values_list("speed", flat=True)) == simulated
 
     def test_is_not_for_members_without_the_right(self, member, url, quoted, shop):
         IntegratorMembership.objects.update(may_request=False, role="member")
@@ -378,6 +454,34 @@ class TestCancel:
         assert "Gave up" in text
         assert shop.delivery.cancelled_at is None
 
+    @pytest.mark.parametrize(
+        ("mode", "collected", "said"),
+        [
+            ("DEFAULT", False, "The delivery is cancelled."),
+            ("DEFAULT", True, "The delivery is cancelled. The driver takes the goods back to A."),
+            ("REVERSE", False, "The pickups are cancelled."),
+            ("REVERSE", True, "The pickups are cancelled. The driver brings what was collected to A."),
+        ],
+    )
+    def test_says_what_is_cancelled_and_where_the_goods_go(self, member, url, shop, mode, collected, said):
+        delivery = DeliveryFactory.create(token=shop.token, stops=2, mode=Mode[mode], accepted=True)
+        if collected:
+            point = "B" if mode == "REVERSE" else ""
+            deliveries.collect(delivery=delivery, point=point, by=BY, at=timezone.now())
+
+        shown = member.get(url("cancel", delivery.pk)).content.decode()
+        sent = {name: found_in(shown, rf'name="{name}" value="([^"]+)"') for name in ("fee", "route_status")}
+        answer = member.post(url("cancel", delivery.pk), {**sent, "reason": "Gave up"}, follow=True)
+
+        assert [str(each) for each in answer.context["messages"]] == [said]
+
+    @pytest.mark.parametrize("fee", ["", "x", "NaN", "Infinity"])
+    def test_is_not_done_without_a_fee_that_was_agreed(self, member, url, shop, fee):
+        answer = member.post(url("cancel", shop.delivery.pk), {"fee": fee})
+
+        shop.delivery.refresh_from_db()
+        assert (answer.status_code, shop.delivery.cancelled_at) == (422, None)
+
     def test_is_refused_after_the_end(self, member, url, shop):
         deliveries.cancel(delivery=shop.delivery, reason="First", by=BY, at=timezone.now())
 
@@ -415,12 +519,21 @@ class TestReceipt:
 
 
 def test_the_script_of_the_map_gets_the_pickup_points(member, url, shop):
+    """Each with the contact of the last delivery from there."""
+    first = shop.integrator.pickup_points.get()
+    place = dict(zip(("latitude", "longitude"), DROPOFFS[1], strict=True))
+    second = PickupPointFactory.create(integrator=shop.integrator, **place)
+    pickup = Place(PICKUP, {"street": "Avenida Paulista"}, contact_name="Loja", contact_phone="+55 11 3333-1111")
+    DeliveryFactory.create(token=shop.token, payload=validated_payload(pickup=pickup))
+
     text = member.get(url("request")).content.decode()
 
     found = json.loads(found_in(text, r'<script id="pickup-points"[^>]*>(.*?)</script>'))
-    point = found[str(shop.integrator.pickup_points.get().pk)]
-    assert point["position"] == "-23.56141, -46.65588"
-    assert (point["name"], point["phone"]) == (shop.delivery.contact_name, shop.delivery.contact_phone)
+    shown = {key: [each[name] for name in ("position", "name", "phone", "street")] for key, each in found.items()}
+    assert shown == {
+        str(first.pk): ["-23.56141, -46.65588", "Loja", "+55 11 3333-1111", "Avenida Paulista"],
+        str(second.pk): ["{:.5f}, {:.5f}".format(*DROPOFFS[1]), "", "", ""],
+    }
 
 
 class TestFolds:

@@ -28,9 +28,10 @@ pytestmark = pytest.mark.django_db
 CHANGE = {"step": "change", "contact_name": "Bia", "contact_phone": "+55 11 2222-0000", "instructions": "Knock"}
 
 
-def try_at_b(shop):
+def try_at_b(shop, mode=Mode.DEFAULT):
     """A delivery with an open second attempt."""
-    delivery = asking_for(Options(on_failure=OnFailure.RETRY), token=shop.token, collected=True)
+    retry = Options(instructions="Ring twice", on_failure=OnFailure.RETRY)
+    delivery = asking_for(retry, token=shop.token, mode=mode, collected=True)
     return deliveries.fail(delivery=delivery, point="B", code="ABSENT", reason="Rang", by=BY, at=timezone.now())
 
 
@@ -97,6 +98,9 @@ class TestChange:
         for answer in (member.get(page_of(shop.delivery)), member.post(page_of(shop.delivery), CHANGE)):
             assert (answer.status_code, "/stops/" in answer.url) == (302, False)
         assert not StopChange.objects.exists()
+        on_its_way = DeliveryFactory.create(token=shop.token, collected=True, stops=2)
+        deliveries.deliver(delivery=on_its_way, point="B", by=BY, at=timezone.now())
+        assert [member.get(page_of(on_its_way, point)).status_code for point in "BC"] == [302, 200]
 
     def test_is_404_for_a_point_that_the_route_does_not_have(self, member, shop):
         assert member.get(page_of(shop.delivery, "D")).status_code == 404
@@ -120,29 +124,37 @@ class TestAnswer:
         assert "“Nobody there: Rang”" in shown
 
     @pytest.mark.parametrize(
-        ("answer", "status"), [("LEAVE", "COLLECTED"), ("RETRY", "COLLECTED"), ("RETURN", "FAILED")]
+        ("answer", "status", "sent", "instructions"),
+        [
+            ("LEAVE", "COLLECTED", "Gate", "Gate"),
+            ("RETRY", "COLLECTED", "", "Ring twice"),  # as they were
+            ("RETURN", "FAILED", "Gate", "Gate"),
+        ],
     )
-    def test_is_given(self, member, tried, answer, status):
+    def test_is_given(self, member, tried, answer, status, sent, instructions):
         page = page_of(tried)
         assert "The first attempt failed. What follows?" in member.get(page).content.decode()
 
-        shown = member.post(page, {"step": "answer", "answer": answer, "instructions": "Gate"}, follow=True)
+        shown = member.post(page, {"step": "answer", "answer": answer, "instructions": sent}, follow=True)
 
         assert "The driver is told." in shown.content.decode()
         assert Stop.objects.get(delivery=tried).status == status
         options = DropoffOptions.objects.get(stop__delivery=tried)
-        assert (options.on_failure, options.instructions) == (answer, "Gate")
+        assert (options.on_failure, options.instructions) == (answer, instructions)
 
-    def test_says_what_each_adds_to_the_price(self, member, shop):
+    @pytest.mark.parametrize("mode", [Mode.DEFAULT, Mode.RETURN])
+    def test_says_what_each_adds_to_the_price(self, member, shop, mode):
+        """The way back of a route that returns to A anyway is in its price."""
         Tariff.objects.update(retry_percent=100, return_percent=50)
-        delivery = try_at_b(shop)
+        delivery = try_at_b(shop, mode)
 
         shown = unescape(member.get(page_of(delivery), HTTP_ACCEPT_LANGUAGE="en").content.decode())
 
         price, half = delivery.shipping_value, percent_of(delivery.shipping_value, Decimal(50))
         assert f"Try again (second attempt: R$ {price})" in shown
         assert f"Leave it at the door (second attempt: R$ {price})" in shown
-        assert f"Bring it back (way back after a failure: R$ {half})" in shown
+        assert (f"Bring it back (way back after a failure: R$ {half})" in shown) is (mode == Mode.DEFAULT)
+        assert ("Bring it back (" in shown) is (mode == Mode.DEFAULT)
 
     @pytest.mark.parametrize("answer", ["", "LATER"])
     def test_is_one_of_three(self, member, tried, answer):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from delivery.models import AuditEntry, Token
-from tests.factories import IntegratorFactory, payload
+from tests.factories import IntegratorFactory, TokenFactory, payload
 
 QUOTE = "/api/quotation-delivery"
 
@@ -35,6 +35,15 @@ class TestIssue:
         entry = AuditEntry.objects.get(by="user member")
         assert (entry.action, entry.integrator) == ("token_issued", shop.integrator)
         assert entry.subject in member.get(url("activity")).content.decode()
+
+    @pytest.mark.parametrize("is_own", [True, False])
+    def test_shows_no_token_of_another_environment_or_account(self, member, url, shop, is_own):
+        other = TokenFactory.create(sandbox=is_own, **({"integrator": shop.integrator} if is_own else {}))
+        session = member.session
+        session["issued_token"] = str(other.pk)
+        session.save()
+
+        assert other.clear_text not in member.get(url("tokens")).content.decode()
 
 
 class TestRotate:

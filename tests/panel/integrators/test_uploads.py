@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from uuid import UUID
 
@@ -16,12 +16,24 @@ from access.tasks import prune_uploads
 from common import clock
 from common.files import kept_uploads
 from common.models import KeptUpload
+from common.postgresql.forgetting import forgetting
 from delivery.actions import deliveries
-from delivery.models import AccountScope, Delivery, Tariff
+from delivery.models import AccountScope, Delivery, Simulation, Tariff
+from delivery.payload import Place
 from delivery.places.models import LocatedAddress
 from panel.integrators import uploads
 from tests.common.workbooks import workbook
-from tests.factories import BY, DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
+from tests.factories import (
+    BY,
+    DROPOFFS,
+    PICKUP,
+    DeliveryFactory,
+    PickupPointFactory,
+    TariffFactory,
+    TokenFactory,
+    validated_payload,
+)
+from tests.zones import RIO_BRANCO
 
 HEADER = "Order number;Recipient;Street;latitude;longitude;Weight each (kg);PIN"
 PLACE = "{};{}".format(*DROPOFFS[0])
@@ -58,19 +70,23 @@ def advance(member):
 
 class TestPreview:
     def test_has_the_price_of_each_row_and_requests_nothing(self, upload, advance):
-        text = advance(upload(f"P-1;Ana;Rua Augusta;{PLACE};1,5;sim", f"P-2;Bia;;{PLACE};;"))
+        text = advance(upload(f"P-1;Ana;Rua Augusta;{PLACE};1,5;sim", f"P-2;Bia;;{PLACE.replace('.', ',')};;"))
 
         assert "2 deliveries can be requested for R$ 24.00" in text
         assert Delivery.objects.count() == 1  # the shop's
 
     def test_names_line_and_column_of_each_fault(self, upload, advance):
-        text = advance(upload(f"P-1;Ana;;{PLACE};x;", "P-2;Bia;;0;0;;", f"P-1;Caio;;{PLACE};;"))
+        rows = [f"P-1;Ana;;{PLACE};x;", "P-2;Bia;;0;0;;", f"P-1;Caio;;{PLACE};;", *[f";Eva;;{PLACE};;"] * 3]
+        text = advance(upload(*rows, f"P-3;Ivo;;{PLACE};;;more"))
 
         faults = re.findall(r"<b>([^<]+):</b> ([^<]+)</span>|bad-text\"> ?([^<]+)</span>", text)
         assert [(column, fault or other) for column, fault, other in faults] == [
             ("Weight each (kg)", "&#x27;x&#x27; is not a number"),
             ("latitude", "&#x27;0&#x27;: This place is outside the area that this service serves."),
             ("", "repeats line 2"),
+            ("", "repeats line 5"),
+            ("", "repeats line 5"),
+            ("", "The row has more cells than the file has headings."),
         ]
 
     def test_refuses_telephones_of_which_a_spreadsheet_has_left_a_few_digits(self, upload, advance):
@@ -108,13 +124,15 @@ class TestPreview:
         assert not hasattr(Delivery.objects.get(token=None).ordered_stops[0], "options")
 
     def test_restores_the_zero_of_a_cep_that_a_spreadsheet_has_made_a_number(self, member, upload, advance):
-        raw = workbook([["Recipient", "CEP", "latitude", "longitude"], ["Ana", 1310200, *DROPOFFS[0]]])
+        header = ["Recipient", "CEP", "Number", "latitude", "longitude"]
+        raw = workbook([header, ["Ana", 1310200, 1310200, *DROPOFFS[0]]])
         page = upload(content=raw)
         advance(page)
         member.post(f"{page}confirm/")
         advance(page)
 
-        assert Delivery.objects.get(token=None).ordered_stops[0].address["zipcode"] == "01310200"
+        address = Delivery.objects.get(token=None).ordered_stops[0].address
+        assert (address["zipcode"], address["number"]) == ("01310200", "1310200")
 
     def test_names_the_value_of_a_fault_in_a_workbook(self, upload, advance):
         raw = workbook([HEADER.split(";"), ["P-1", "Ana", "", *DROPOFFS[0], "much", ""]])
@@ -138,8 +156,15 @@ class TestPreview:
         outside = "This place is outside the area that this service serves."
         assert f"{outside} Latitude and longitude seem to be swapped." in text
 
-    def test_of_an_unknown_column_is_refused(self, upload):
-        assert "Unknown column &#x27;Colour&#x27;" in upload("red", header="Colour")
+    @pytest.mark.parametrize(
+        ("header", "fault"),
+        [
+            ("Recipient;Colour", "Unknown column 'Colour'"),
+            ("Recipient;Destinatário", "The column 'Destinatário' occurs twice."),
+        ],
+    )
+    def test_of_a_column_that_is_unknown_or_there_already_is_refused(self, upload, header, fault):
+        assert fault in unescape(upload("Ana;Bia", header=header))
 
     @pytest.mark.parametrize("form", ["csv", "xlsx"])
     @pytest.mark.parametrize("language", ["en", "pt-BR"])
@@ -162,13 +187,75 @@ class TestPreview:
         assert member.get(other).url == reverse("panel:upload", args=[shop.integrator.pk, "sandbox"])
         assert member.post(f"{other}advance/").status_code == 404
 
-    def test_is_not_gone_past_without_a_confirmation(self, member, upload, advance):
+    def test_is_not_gone_past_without_a_confirmation_of_its_prices(self, member, upload, advance):
         page = upload(f"P-1;Ana;;{PLACE};;")
+        member.post(f"{page}confirm/")  # before there are any
         advance(page)
 
         member.post(f"{page}advance/")
 
         assert Delivery.objects.count() == 1
+
+
+class TestSender:
+    """Who sends the rows that name nobody, and from where."""
+
+    HEADER = "Pickup point;Recipient;latitude;longitude"
+
+    @pytest.fixture
+    def avenue(self, shop):
+        """The newest delivery of the account, from its first pickup point, which has an address now."""
+        pickup = Place(PICKUP, {"street": "Avenida Paulista"}, contact_name="Loja", contact_phone="+55 11 3333-1111")
+        return DeliveryFactory.create(token=shop.token, payload=validated_payload(stops=1, pickup=pickup))
+
+    def further(self, shop, name="Loja 2", at=DROPOFFS[1]):
+        place = dict(zip(("latitude", "longitude"), at, strict=True))
+        return PickupPointFactory.create(integrator=shop.integrator, name=name, **place)
+
+    def made(self):
+        rows = Delivery.objects.filter(token=None).order_by("pk")
+        return {(row.contact_name, row.address.get("street", ""), row.latitude) for row in rows}
+
+    def test_has_the_address_of_the_pickup_point_that_it_is_at(self, member, upload, advance, shop, avenue):
+        self.further(shop)
+        page = upload(f"Loja 2;Ana;{PLACE}", f";Bia;{PLACE}", header=self.HEADER)
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert self.made() == {("Loja", "", DROPOFFS[1].latitude), ("Loja", "Avenida Paulista", PICKUP.latitude)}
+
+    def test_is_at_another_pickup_point_once_that_is_the_only_one(self, member, upload, advance, shop, avenue):
+        """Where the same row is another delivery."""
+        for moves_on in (False, True):
+            if moves_on:
+                shop.integrator.pickup_points.update(active=False)
+                self.further(shop)
+            page = upload(f";Bia;{PLACE}", header=self.HEADER)
+            advance(page)
+            member.post(f"{page}confirm/")
+            text = advance(page)
+            assert "1 delivery requested" in text
+
+        assert self.made() == {("Loja", "Avenida Paulista", PICKUP.latitude), ("Loja", "", DROPOFFS[1].latitude)}
+        shop.integrator.pickup_points.update(active=False)
+        for name in ("Loja 3", "Loja 4"):
+            self.further(shop, name, DROPOFFS[2])
+        assert "<b>Pickup point:</b>" in advance(upload(f";Caio;{PLACE}", header=self.HEADER))
+
+    def test_is_that_of_the_newest_delivery_that_has_people(self, member, upload, advance, shop, avenue):
+        token = TokenFactory.create(integrator=shop.integrator, sandbox=True)
+        tested = Place(PICKUP, {}, contact_name="Tester", contact_phone="+55 11 3333-2222")
+        DeliveryFactory.create(token=token, payload=validated_payload(stops=1, pickup=tested))
+        with forgetting():
+            anonymous = {"contact_name": "", "contact_phone": "", "forgotten_at": timezone.now()}
+            Delivery.objects.filter(pk=avenue.pk).update(**anonymous)
+        page = upload(f";Bia;{PLACE}", header=self.HEADER)
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        assert self.made() == {(shop.delivery.contact_name, "", PICKUP.latitude)}
 
 
 class TestWindows:
@@ -202,6 +289,21 @@ class TestWindows:
 
         assert "1 delivery can be requested" in advance(upload(f"Bia;{PLACE};{today:%d/%m/%Y};", header=self.HEADER))
 
+    def test_of_days_are_those_of_the_pickups_calendar(self, shop, monkeypatch):
+        """There it is the 28th yet, and the 29th where the service is."""
+        monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 29, 4, tzinfo=UTC))
+        place = dict(zip(("latitude", "longitude"), RIO_BRANCO.point, strict=True))
+        point = PickupPointFactory.create(integrator=shop.integrator, name="Acre", **place)
+        work = uploads.Work(uploads.Draft("live", "", [], {}), AccountScope(shop.integrator, "live"), BY, [point])
+
+        begin = {}
+        for day in (28, 29):
+            values, wrong = work._read(uploads.Row(2, {"a-point": "Acre", "a_ready_at": f"{day}/11/2026"}))
+            assert wrong == {}
+            begin[day] = values["a_ready_at"]
+
+        assert begin == {28: "", 29: "2026-11-29 08:00"}
+
     def test_that_break_a_rule_are_a_fault_of_their_column(self, upload, advance):
         ready = timezone.localtime() + timedelta(hours=2)
 
@@ -211,7 +313,9 @@ class TestWindows:
 
 
 class TestConfirmation:
-    def test_requests_each_row_once(self, member, upload, advance):
+    @pytest.mark.parametrize("seconds", [1, 0], ids=["at once", "one row at a time"])
+    def test_requests_each_row_once(self, member, upload, advance, monkeypatch, seconds):
+        monkeypatch.setattr(uploads, "_PORTION_SECONDS", seconds)
         page = upload(f"P-1;Ana;Rua Augusta;{PLACE};1,5;sim", f";Bia;;{PLACE};;", "P-3;Caio;;0;0;;")
         advance(page)
 
@@ -237,6 +341,57 @@ class TestConfirmation:
         found = {(each.mode, option and option.on_failure) for each, option in zip(made, options, strict=True)}
         assert found == {("REVERSE", None), ("DEFAULT", "RETRY"), ("RETURN", "LEAVE")}
 
+    @pytest.mark.parametrize(("photo", "pin"), [("x", "não"), ("não", "x")])
+    def test_takes_each_column_to_where_it_belongs(self, member, upload, advance, photo, pin):
+        TariffFactory.create(vehicle_type="CAR")
+        cells = {
+            "Sender": "Loja", "Sender's phone": "+55 11 3333-1111", "Recipient": "Ana", "Phone": "+55 11 97777-0001",
+            "Street": "Rua Augusta", "Number": "500", "Complement": "Apto 42", "District": "Consolação",
+            "City": "Campinas", "State": "SP", "Instructions for the driver": "Portaria", "Email": "ana@example.com",
+            "Photo": photo, "PIN": pin, "Contents": "Livros", "Quantity": "3", "Weight each (kg)": "1,5",
+            "Vehicle": "Carro",
+        }  # fmt: skip  # a table
+        page = upload(f"{';'.join(cells.values())};{PLACE}", header=f"{';'.join(cells)};latitude;longitude")
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.get(token=None)
+        stop = made.ordered_stops[0]
+        (package,) = made.packages
+        assert (made.contact_name, made.contact_phone, made.vehicle_type) == ("Loja", "+55 11 3333-1111", "CAR")
+        assert (stop.contact_name, stop.contact_phone) == ("Ana", "+55 11 97777-0001")
+        assert [stop.address[name] for name in ("street", "number", "complement", "district", "city", "state")] == [
+            "Rua Augusta", "500", "Apto 42", "Consolação", "Campinas", "SP",
+        ]  # fmt: skip  # a table
+        assert (stop.options.instructions, stop.options.contact_email) == ("Portaria", "ana@example.com")
+        assert (stop.options.needs_photo, bool(stop.options.pin)) == (photo == "x", pin == "x")
+        assert [package[name] for name in ("description", "quantity", "weight")] == ["Livros", 3, 1.5]
+
+    @pytest.mark.parametrize(("environment", "speeds"), [("live", []), ("sandbox", [1])])
+    def test_has_a_simulated_driver_come_in_the_sandbox_alone(self, member, url, advance, environment, speeds):
+        text = f"Sender;Sender's phone;Recipient;latitude;longitude\nLoja;+55 11 3333-1111;Ana;{PLACE}"
+        address = url("upload").replace("/live/", f"/{environment}/")
+        page = member.post(address, {"file": SimpleUploadedFile("today.csv", text.encode())}).url
+        advance(page)
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.get(token=None)
+        assert made.environment == environment
+        assert list(Simulation.objects.filter(pk=made.pk).values_list("speed", flat=True)) == speeds
+
+    def test_requests_no_order_that_was_requested_otherwise_meanwhile(self, member, upload, advance, shop):
+        page = upload(f"P-1;Ana;;{PLACE};;")
+        advance(page)
+        dropoff = Place(DROPOFFS[0], {}, external_id="P-1")
+        DeliveryFactory.create(token=shop.token, payload=validated_payload(dropoffs=[dropoff]))
+
+        member.post(f"{page}confirm/")
+
+        assert "Requested before" in advance(page)
+        assert not Delivery.objects.filter(token=None).exists()
+
     def test_makes_no_second_delivery_of_a_row_that_is_uploaded_again(self, member, upload, advance):
         rows = [f"P-1;Ana;;{PLACE};;", f";Bia;;{PLACE};;"]
         for _twice in range(2):
@@ -248,8 +403,8 @@ class TestConfirmation:
         assert text.count("Requested before") == 2
         assert Delivery.objects.count() == 3
 
-    def test_requests_a_row_again_whose_delivery_has_failed(self, member, upload, advance):
-        for _twice in range(2):
+    def test_requests_a_row_again_each_time_that_its_delivery_has_failed(self, member, upload, advance):
+        for _time in range(3):
             page = upload(f";Bia;;{PLACE};;")
             advance(page)
             member.post(f"{page}confirm/")
@@ -258,7 +413,7 @@ class TestConfirmation:
             deliveries.cancel(delivery=made, reason="", by=BY, at=timezone.now())
 
         assert "1 delivery requested" in text
-        assert Delivery.objects.filter(token=None).count() == 2
+        assert Delivery.objects.filter(token=None).count() == 3
 
     def test_has_the_sender_of_the_time_of_the_upload(self, member, upload, advance, shop):
         page = upload(f";Bia;;{PLACE};;")
@@ -272,6 +427,22 @@ class TestConfirmation:
         advance(page)
 
         assert Delivery.objects.get(token=None).contact_name == sender
+
+    def test_has_the_senders_address_at_the_senders_own_pickup_point_only(self, member, upload, advance, shop):
+        payload = validated_payload(stops=1)
+        place = replace(payload.pickup, contact_name="Ana", address={"street": "Rua da Loja"})
+        DeliveryFactory.create(token=shop.token, payload=replace(payload, pickup=place))
+        PickupPointFactory.create(integrator=shop.integrator, name="Depot", latitude=-23.57, longitude=-46.65)
+        page = upload(f"Paulista;{PLACE}", f"Depot;{PLACE}", header="Pickup point;latitude;longitude")
+        advance(page)
+
+        member.post(f"{page}confirm/")
+        advance(page)
+
+        made = Delivery.objects.filter(token=None).order_by("created_at")
+        assert [(each.contact_name, each.address.get("street")) for each in made] == [
+            ("Ana", "Rua da Loja"), ("Ana", ""),
+        ]  # fmt: skip  # rows of a table
 
     def test_keeps_the_price_that_was_shown_for_ten_minutes(self, member, upload, advance):
         page = upload(f"P-1;Ana;;{PLACE};;")

@@ -46,6 +46,16 @@ class TestLabels:
 
         assert said(response) == "Order A-1 is cancelled."
 
+    def test_are_refused_with_what_is_wrong_with_each(self, member, seller, order):
+        other = create_order(seller, orderId="A-2")
+        for each in (order, other):
+            orders.cancel(order=each, by=BY, at=timezone.now())
+
+        ticked = {**PRINTED, "order": [order.pk, other.pk]}
+        response = member.post(url("seller_labels", seller), ticked, follow=True)
+
+        assert said(response) == "Order A-1 is cancelled. Order A-2 is cancelled."
+
     def test_need_a_paper_and_an_order_of_the_seller(self, member, seller, order, foreign):
         cases = [
             ("size", "a3"), ("position", "0"), ("position", "5"), ("format", ""), ("order", foreign.pk), ("order", ""),

@@ -1,10 +1,14 @@
 """Staff bring in integrators and sellers."""
 
+from unittest.mock import patch
+
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator
+from delivery.places import geocoding
 from integration.models import Company, Seller
 from tests.integration.factories import SellerFactory
 
@@ -41,7 +45,15 @@ class TestNewAccount:
 
         account = Integrator.objects.get(name="Padaria Sol")
         assert [each.url for each in account.endpoints.all()] == ["http://127.0.0.1:9/rota"] * 2
-        assert AuditEntry.objects.filter(integrator=account, action=AuditAction.TEST_SENT).count() == 1
+        (sent,) = AuditEntry.objects.filter(integrator=account, action=AuditAction.TEST_SENT)
+        assert sent.environment == Environment.SANDBOX
+        assert [token.environment for token in account.tokens.all()] == [Environment.SANDBOX]
+
+        sent_with = account.tokens.get()
+        shown = staff.post(page(account)).context["parts"]
+        sent_with.refresh_from_db()
+        assert sent_with.expires_at is not None  # nobody has seen it: the sheet's takes its place
+        assert sent_with.clear_text not in {part.token for part in shown}
 
     def test_invites_the_first_person_as_owner(self, staff):
         staff.post(NEW, {**FORM, "email": "ana@example.com"})
@@ -142,6 +154,19 @@ class TestPlaces:
         content = staff.get(reverse("panel:setup_places"), {"q": "Paulista"}).content.decode()
 
         assert "The geocoder did not answer as it should." in content
+
+    @pytest.mark.parametrize("is_account", [True, False])
+    def test_are_looked_for_on_behalf_of_the_account_or_of_the_person(self, staff, url, shop, settings, is_account):
+        """Whose calls are limited."""
+        settings.GEOCODER_URL = "http://127.0.0.1:9"
+        page = url("places") if is_account else reverse("panel:setup_places")
+        own = shop.integrator.pk if is_account else User.objects.get(username="account-staff").pk
+
+        with patch.object(geocoding, "search", return_value=[]) as search:
+            staff.get(page, {"q": " Paulista "}, headers={"Accept-Language": "pt-BR"})
+
+        assert search.call_args.args[1:] == ("Paulista",)
+        assert search.call_args.kwargs == {"language": "pt-br", "account": own}
 
     def test_the_form_says_when_there_is_none(self, staff, settings):
         settings.GEOCODER_URL = ""
