@@ -67,7 +67,7 @@ def deliver(deliveries: Any, reading: Any) -> None:
     assert len(deliveries.info_delivery(created.delivery_id).orders) == len(created.orders)
     assert deliveries.location_delivery(created.delivery_id).tracking.reason == "FINISHED"
 
-    found = reading.list_deliveries(external_id=request.dropoffs[0].external_id, status="DELIVERED", limit=10)
+    found = reading.list_deliveries(external_id=request.dropoffs[0].external_id, status=["DELIVERED"], limit=10)
     assert [summary.delivery_id for summary in found.data] == [created.delivery_id]
     events = statuses_of_events(reading, created.delivery_id)
     assert events == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"], events
