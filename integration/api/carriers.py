@@ -145,7 +145,7 @@ def invalid_event(event_id: str | None, message: str) -> EventAnswer:
     return {"eventId": event_id, "success": False, "code": "invalid_payload", "message": message}
 
 
-@extend_schema(tags=["Carriers"])
+@extend_schema(tags=["Tracking by carriers"])
 class CarrierEventViewSet(IntegrationViewSet):
     """What carriers report of the orders that are assigned to them."""
 
