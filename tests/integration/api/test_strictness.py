@@ -7,7 +7,7 @@ from integration.models import Order
 from tests.integration.factories import order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
-OF_ORDERS = "limit cursor orderId trackingCode status createdFrom createdTo"
+OF_ORDERS = "limit cursor orderId trackingCode company status createdFrom createdTo"
 STRICT = {"HTTP_PREFER": "handling=strict"}
 
 
@@ -224,7 +224,7 @@ class TestAnUnknownParameter:
             {
                 "code": "unknown_key",
                 "message": "?afer: Parâmetro desconhecido, sem efeito. Você quis dizer 'after'? "
-                "Conhecidos: limit, after.",
+                "Conhecidos: limit, after, orderId, from.",
             }
         ]
 
