@@ -390,7 +390,8 @@ SPECTACULAR_SETTINGS = {
         # Of its own, because generators write a file for each tag, and one for the webhooks.
         {"name": "Webhooks", "description": "What this service sends to your endpoint."},
         {"name": "Order integration", "description": "Freight by postcode, orders, tracking and invoices of a seller."},
-        {"name": "Carriers", "description": "What the carrier of an order reports."},
+        # After the others in the alphabet, because generated documentation begins with the first one there.
+        {"name": "Tracking by carriers", "description": "What the carrier of an order reports."},
     ],
     "WEBHOOKS": ["delivery.api.examples.WEBHOOK", "integration.api.webhook.WEBHOOK"],
     "PREPROCESSING_HOOKS": ["config.openapi.hooks.by_definition"],

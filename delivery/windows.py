@@ -15,6 +15,8 @@ _SHORTEST_DROPOFF = timedelta(minutes=20)
 _LONGEST_WAIT = timedelta(hours=2)
 # A route is offered at most so early before the goods are ready.
 GREATEST_LEAD = timedelta(minutes=60)
+# How far a caller's clock may be behind. Local time that is sent as UTC is hours off.
+_CLOCK_ERROR = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,12 @@ def faults(pickup: Window, dropoffs: Sequence[Window], *, is_reverse: bool, at: 
     yield from _of_pickup(pickup, ready, at)
     for index, window in enumerate(dropoffs):
         yield from _of_dropoff(index, window, pickup, ready, at)
+
+
+def in_the_past(windows: Sequence[Window], *, at: datetime) -> list[int]:
+    """The indexes of the windows whose `ready_at` has passed at `at`, and so counts as now."""
+    earliest = at - _CLOCK_ERROR
+    return [index for index, window in enumerate(windows) if window.ready_at is not None and window.ready_at < earliest]
 
 
 def first_ready(pickup: Window, dropoffs: Sequence[Window], *, is_reverse: bool) -> datetime | None:

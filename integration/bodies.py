@@ -118,7 +118,7 @@ class MayWarn(TypedDict):
     warnings: NotRequired[list[Warned]]
 
 
-class Done(TypedDict):
+class Done(MayWarn, TypedDict):
     """Answer to a cancellation."""
 
     success: Literal[True]
@@ -137,12 +137,12 @@ class TrackingRecord(TypedDict):
     status_log: list[StatusEntry]
 
 
-class OrdersFound(TypedDict):
+class OrdersFound(MayWarn, TypedDict):
     success: Literal[True]
     data: list[TrackingRecord]
 
 
-class NothingFound(TypedDict):
+class NothingFound(MayWarn, TypedDict):
     """A tracking query without a result."""
 
     success: Literal[False]
@@ -228,13 +228,13 @@ class OrderDetail(OrderSummary, TypedDict):
     trackingUrl: str | None
 
 
-class OrdersListed(TypedDict):
+class OrdersListed(MayWarn, TypedDict):
     success: Literal[True]
     data: list[OrderSummary]
     nextCursor: str | None
 
 
-class OrderShown(TypedDict):
+class OrderShown(MayWarn, TypedDict):
     success: Literal[True]
     data: OrderDetail
 
@@ -254,7 +254,7 @@ class CarriedOrderEvent(TypedDict):
     body: OrderEvent
 
 
-class OrderEventsListed(TypedDict):
+class OrderEventsListed(MayWarn, TypedDict):
     """`nextCursor` is there also at the end: ask again with it."""
 
     success: Literal[True]

@@ -113,9 +113,11 @@ class CompanyNotFound(IntegrationError):
 
 
 class InvalidDocument(CompanyNotFound):
-    """Not a CNPJ or CPF with correct check digits, so that no company has it."""
+    """Not a CNPJ or CPF with correct check digits, so that no company has it. `fault` says so in the answer."""
 
     code = "invalid_document"
+    fields = ("company_document",)
+    fault = "Não é um CNPJ nem um CPF: o número de dígitos ou os dígitos verificadores não conferem"
     meaning = "company_document is neither a CNPJ nor a CPF: its length or its check digits are wrong."
     remedy = "Correct company_document."
 
@@ -166,9 +168,9 @@ class DuplicateOrder(IntegrationError):
 class OrderNotFound(IntegrationError):
     code = "order_not_found"
     status = 404
-    message = "Objeto não encontrado"
-    meaning = "The seller of the key has no such order."
-    remedy = "Check the orderId."
+    message = "Objeto não encontrado neste vendedor e neste ambiente"
+    meaning = "The seller of the key has no such order in the environment of the key."
+    remedy = "Check the orderId, and whether the key is live or a test key: neither sees orders of the other."
 
     @classmethod
     def named(cls, code: str) -> "OrderNotFound":
@@ -327,8 +329,8 @@ class TooManyLabels(IntegrationError):
 class ManifestNotFound(IntegrationError):
     code = "manifest_not_found"
     status = 404
-    message = "Romaneio não encontrado"
-    meaning = "The seller of the key has no such manifest."
+    message = "Romaneio não encontrado neste vendedor e neste ambiente"
+    meaning = "The seller of the key has no such manifest in the environment of the key."
     remedy = "Check the manifestId."
 
 
@@ -397,8 +399,8 @@ class InvalidInvoice(IntegrationError):
 class InvoiceNotFound(IntegrationError):
     code = "invoice_not_found"
     status = 404
-    message = "Nota fiscal não encontrada"
-    meaning = "The seller of the key has no invoice with this access key."
+    message = "Nota fiscal não encontrada neste vendedor e neste ambiente"
+    meaning = "The seller of the key has no invoice with this access key in the environment of the key."
     remedy = "Upload the invoice, or check the access key."
 
 

@@ -6,7 +6,7 @@ stores nothing in a field, so all bodies and threads share them. Their `parent` 
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.utils.functional import cached_property
@@ -17,6 +17,9 @@ from rest_framework.utils.serializer_helpers import BindingDict
 
 class BodySerializer(serializers.Serializer[Any]):
     # Without a docstring, which subclasses would inherit as the description of their bodies.
+
+    # Keys that resemble none of the fields and mean one, in lower case without signs.
+    synonyms: ClassVar[Mapping[str, str]] = {}
 
     @cached_property
     def fields(self) -> BindingDict:

@@ -20,7 +20,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import SimpleRouter
-from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+from rest_framework.serializers import BaseSerializer, ListSerializer
 from rest_framework.views import APIView
 
 from common.api.authentication import REFUSAL, Refusal
@@ -81,6 +81,7 @@ class UnknownParameter:
     name: str
     known: tuple[str, ...]
     nearest: str = ""
+    code: ClassVar[str] = UNKNOWN_KEY
 
     def __str__(self) -> str:
         name = quote(self.name, safe="~!$&'()*+,;=:@", errors="replace")
@@ -147,13 +148,14 @@ def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning
     if isinstance(field, ListSerializer) and isinstance(value, list):
         for index, item in enumerate(value):
             yield from _unknown_keys(field.child, item, (*path, index))
-    elif isinstance(field, Serializer) and isinstance(value, Mapping):
+    elif isinstance(field, BodySerializer) and isinstance(value, Mapping):
         known = field.fields
         for key, inner in value.items():
             if key in known:
                 yield from _unknown_keys(known[key], inner, (*path, key))
             else:
-                yield PayloadWarning((*path, key), UNKNOWN_KEY, nearest(key, known))
+                meant = field.synonyms.get(_letters(key)) or nearest(key, known)
+                yield PayloadWarning((*path, key), UNKNOWN_KEY, meant)
 
 
 def _parameter(name: str, *values: str) -> str:

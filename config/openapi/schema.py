@@ -211,10 +211,15 @@ class ApiSchema(AutoSchema):
         names = list(_OF_EVERY_CALL)
         if self.view.authentication_classes:
             names += _OF_AUTHENTICATED_CALLS
-        if status in _ANSWERED_BY_VIEWS:
-            names += _OF_IDEMPOTENT_CALLS if self._is_idempotent else ()
-            names += _OF_BODIES_AND_QUERIES if self._has_body or self._has_query else ()
+        if status in _ANSWERED_BY_VIEWS and self._is_idempotent:
+            names += _OF_IDEMPOTENT_CALLS
+        if (self._has_body or self._has_query) and status in _ANSWERED_BY_VIEWS | self._statuses_raised:
+            names += _OF_BODIES_AND_QUERIES
         return [*names, *_BY_STATUS.get(status, ())]
+
+    @property
+    def _statuses_raised(self) -> set[int]:
+        return {each.status for each in self._errors if not isinstance(each, str)}
 
     @property
     def _has_body(self) -> bool:

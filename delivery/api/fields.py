@@ -32,7 +32,10 @@ def _is_number(data: Any) -> bool:
 class NumberField(BodyFloatField):
     """A finite JSON number, or a string that holds one. Refuses booleans, NaN and infinities."""
 
-    default_error_messages = {"invalid": "A valid number is required.", "overflow": "The number is too large."}
+    default_error_messages = {
+        "invalid": "A number is required, with a point and no comma: -23.55.",
+        "overflow": "The number is too large.",
+    }
 
     def to_internal_value(self, data: Any) -> float:
         if not _is_number(data):

@@ -14,6 +14,7 @@ from django.utils import timezone
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from common.api import paths
 from common.api.json_body import Json, Moment, Uuid
 from common.api.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter, changes_nothing
 from common.errors import DomainError
@@ -42,6 +43,12 @@ _WARNINGS = {
     "missing_street": "Without a street the driver has the coordinates only.",
     "missing_number": "Without a number the driver has the street only. Send 'S/N' if the building has none.",
     "postcode_of_another_state": "This is of another state than the rest of the address.",
+    "window_in_the_past": "This moment has passed, so it counts as now, %(now)s. 'Z' is UTC: a local time has its "
+    "offset, such as -03:00.",
+    "missing_external_id": "Without an externalId webhooks and lists have nothing of yours to tell this drop-off by.",
+    "missing_contact": "The driver has nobody to ask for or to call here. Send contacts.name and contacts.phoneNumber.",
+    "pickup_not_linked": "request-delivery refuses this pickup: no active pickup point of the account is within its "
+    "radius. The panel lists them.",
     "different_coordinates": "The coordinates of 'address' are another place. Those of 'coordinates' are used.",
 }
 
@@ -100,6 +107,10 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return _invalid(path, [*_of_addresses(error)], code=error.code, title=error.title)
     if isinstance(error, DomainError):
         return refused(path, error)
+    if isinstance(error, exceptions.MethodNotAllowed):
+        error.detail = exceptions.ErrorDetail(
+            f"{error.detail} Allowed here: {', '.join(context['view'].allowed_methods)}."
+        )
     if isinstance(error, exceptions.UnsupportedMediaType):
         error.detail = exceptions.ErrorDetail(_WRONG_MEDIA_TYPE)
     if isinstance(error, exceptions.APIException):
@@ -210,8 +221,10 @@ def _answer(
 
 def not_found(request: HttpRequest) -> HttpResponse:
     """404: no endpoint has this path."""
+    meant, ends = paths.nearest(request.path), paths.known_ends(request.path)
+    hint = f" Did you mean {meant}?" if meant else f" Known ends of it: {', '.join(ends)}." if ends else ""
     detail = (
-        "No endpoint has this path. Paths are in lower case, without double slashes and trailing slashes; "
+        f"No endpoint has this path.{hint} Paths are in lower case, without double slashes and trailing slashes; "
         f"{settings.SITE_URL}/docs/reference lists them."
     )
     return _answer(request, 404, "no_such_path", "No such path", detail)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 from rest_framework import serializers
 
 from common.api.openapi import example_body
@@ -43,6 +44,9 @@ Data = dict[str, Any]
 # Entries of orderPackages; `quantity` says how many pieces each entry stands for.
 _MAX_PACKAGES = 200
 _SAME_PLACE_M = 10  # coordinates that are this near to each other differ by their rounding
+
+
+_NOT_A_LIST: dict[str, Any] = {"not_a_list": "This must be a JSON list."}
 
 
 class ObjectSerializer(BodySerializer):
@@ -150,15 +154,15 @@ class PackageSerializer(ObjectSerializer):
 class DeliveryRequestSerializer(ObjectSerializer):
     """Body of quotation-delivery and request-delivery."""
 
-    # `context` has the token's `environment`.
+    # `context` has the token's `environment`, and whether the body `is_quoted` only.
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)
     pickup = PickupSerializer()
     dropoffs: serializers.ListSerializer[Any] = serializers.ListSerializer(
-        child=DropoffSerializer(), min_length=1, max_length=len(LABELS)
+        child=DropoffSerializer(), min_length=1, max_length=len(LABELS), error_messages=_NOT_A_LIST
     )
     orderPackages: serializers.ListSerializer[Any] = serializers.ListSerializer(
-        child=PackageSerializer(), required=False, allow_null=True, max_length=_MAX_PACKAGES
+        child=PackageSerializer(), required=False, allow_null=True, max_length=_MAX_PACKAGES, error_messages=_NOT_A_LIST
     )
     deliveryMode = NamedChoiceField(choices=[mode.value for mode in Mode], required=False, allow_null=True)
     pickupReadyAt = MomentField()
@@ -217,6 +221,16 @@ class DeliveryRequestSerializer(ObjectSerializer):
         if errors:
             raise InvalidBody(errors, [])
 
+    def warnings_at(self, at: datetime) -> list[PayloadWarning]:
+        """The moments that have passed at `at`."""
+        values = (("now", timezone.localtime(at).isoformat(timespec="seconds")),)
+        return [
+            PayloadWarning(
+                ("dropoffs", index - 1, "readyAt") if index else ("pickupReadyAt",), "window_in_the_past", values=values
+            )
+            for index in windows.in_the_past(self.windows, at=at)
+        ]
+
     def warnings(self) -> list[PayloadWarning]:
         """What is accepted and probably a mistake."""
         data: Data = self.validated_data
@@ -227,6 +241,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
         return [
             *self._about_outcome(data["dropoffs"][0].get("externalId") or ""),
             *_about_duplicates([composed(dropoff.get("externalId") or "") for dropoff in data["dropoffs"]]),
+            *([] if self.context["is_quoted"] else _about_missing(data["dropoffs"])),
             *(warning for path, place in places for warning in _about_place(path, place)),
             *(
                 PayloadWarning(("orderPackages", index, "weight"), "missing_weight")
@@ -308,6 +323,16 @@ def _about_duplicates(external_ids: list[str]) -> Iterator[PayloadWarning]:
     for index, external_id in enumerate(external_ids):
         if external_id and external_id in external_ids[:index]:
             yield PayloadWarning(("dropoffs", index, "externalId"), "duplicate_external_id")
+
+
+def _about_missing(dropoffs: list[Data]) -> Iterator[PayloadWarning]:
+    """What a drop-off is told by later, to the caller and to the driver. A quote needs neither."""
+    for index, dropoff in enumerate(dropoffs):
+        if not (dropoff.get("externalId") or "").strip():
+            yield PayloadWarning(("dropoffs", index, "externalId"), "missing_external_id")
+        contacts = dropoff.get("contacts") or {}
+        if not (contacts.get("name") or contacts.get("phoneNumber")):
+            yield PayloadWarning(("dropoffs", index, "contacts"), "missing_contact")
 
 
 def _about_place(path: Path, place: Data) -> Iterator[PayloadWarning]:

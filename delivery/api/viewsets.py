@@ -111,17 +111,6 @@ _LOCATED = answer_header(
 )
 
 
-def _located(
-    serializer: DeliveryRequestSerializer, token: Token, at: datetime
-) -> tuple[DeliveryRequest, dict[str, str]]:
-    """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
-    serializer.check_windows(at)  # before somebody else's server is asked
-    found = addresses.locate(addresses=serializer.to_locate, account=token.integrator_id, at=at)
-    payload = serializer.delivery_request({index: place.point for index, place in found.items()})
-    named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
-    return payload, {"Rota-Located": named} if named else {}
-
-
 def _estimate(quote: Quote, payload: DeliveryRequest, at: datetime) -> dict[str, str]:
     """The header with the estimate of a delivery that is requested now."""
     at_a = "dropoff" if payload.mode is Mode.REVERSE else "pickup"
@@ -167,8 +156,10 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         The price of the delivery that request-delivery would create. Creates nothing.
         """
         token, at = token_of(request), clock.now()
-        payload, located = _located(self._read_request(request), token, at)
+        payload, located = self._located(self._read_request(request, is_quoted=True), token, at)
         quote, is_linked = quotes.quote(token=token, payload=payload, at=at)
+        if not is_linked:
+            self.check_found([PayloadWarning(("pickup", "address"), PickupNotLinked.code)])
         headers = {
             "Quote-Id": quotes.issue(quote, token=token, payload=payload, at=at),
             "Quote-Expires": timezone.localtime(at + quotes.LIFETIME).isoformat(timespec="seconds"),
@@ -223,11 +214,11 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         Creates a delivery and offers its whole route to drivers: at once, or shortly before `pickupReadyAt`. Send an
         Idempotency-Key: then a repeated call cannot create a second one.
         """
-        token, serializer, at = token_of(request), self._read_request(request), clock.now()
+        token, serializer, at = token_of(request), self._read_request(request, is_quoted=False), clock.now()
         speed, quote_id = read_speed(request, token), request.headers.get("Quote-Id")
 
         def price() -> tuple[DeliveryRequest, Quote, dict[str, str]]:
-            payload, located = _located(serializer, token, at)
+            payload, located = self._located(serializer, token, at)
             quote = quotes.quote_for_request(token=token, payload=payload, quote_id=quote_id, at=at)
             return payload, quote, {**_estimate(quote, payload, at), **located}
 
@@ -321,9 +312,20 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         delivery = read_delivery(token_of(request), delivery_id)
         return Response(bodies.location(delivery, at=clock.now()))
 
-    def _read_request(self, request: Request) -> DeliveryRequestSerializer:
-        context = {"environment": token_of(request).environment}
+    def _read_request(self, request: Request, *, is_quoted: bool) -> DeliveryRequestSerializer:
+        context = {"environment": token_of(request).environment, "is_quoted": is_quoted}
         return self.read_body(DeliveryRequestSerializer(data=request.data, context=context))
+
+    def _located(
+        self, serializer: DeliveryRequestSerializer, token: Token, at: datetime
+    ) -> tuple[DeliveryRequest, dict[str, str]]:
+        """The request with the places of drop-offs without coordinates, and the header that says how exact they are."""
+        serializer.check_windows(at)  # before somebody else's server is asked
+        self.check_found(serializer.warnings_at(at))
+        found = addresses.locate(addresses=serializer.to_locate, account=token.integrator_id, at=at)
+        payload = serializer.delivery_request({index: place.point for index, place in found.items()})
+        named = ", ".join(f"{LABELS[index].lower()}={place.precision}" for index, place in found.items())
+        return payload, {"Rota-Located": named} if named else {}
 
 
 @extend_schema(tags=["Find and read"])

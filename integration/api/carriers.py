@@ -19,6 +19,7 @@ from integration.api.authentication import CarrierKeyAuthentication, HasCarrierK
 from integration.api.fields import REQUIRED, ChoiceField, IdentifierField, OptionalTextField
 from integration.api.serializers import ReportSerializer
 from integration.api.views import IntegrationViewSet
+from integration.bodies import MayWarn
 from integration.carriers import actions as carriers
 from integration.carriers import movements
 from integration.carriers.movements import MOST_EVENTS, Movement, Outcome
@@ -124,7 +125,7 @@ class EventAnswer(TypedDict):
     message: str
 
 
-class EventsAnswered(TypedDict):
+class EventsAnswered(MayWarn, TypedDict):
     """The events in the sequence in which they were sent."""
 
     success: Literal[True]
@@ -144,7 +145,7 @@ def invalid_event(event_id: str | None, message: str) -> EventAnswer:
     return {"eventId": event_id, "success": False, "code": "invalid_payload", "message": message}
 
 
-@extend_schema(tags=["Carriers"])
+@extend_schema(tags=["Tracking by carriers"])
 class CarrierEventViewSet(IntegrationViewSet):
     """What carriers report of the orders that are assigned to them."""
 

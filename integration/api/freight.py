@@ -1,5 +1,6 @@
 """The endpoints of freight by postcode."""
 
+from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict
 
 from drf_spectacular.utils import extend_schema
@@ -40,9 +41,13 @@ class QuoteSerializer(BodySerializer):
     declared_amount = WholeNumberField(smallest=0, **OPTIONAL)
 
     def warnings(self) -> list[PayloadWarning]:
-        """A warning where a side is missing, because the cubed weight needs all three."""
+        """Of sides without the others, because the cubed weight needs all three, and of a value that is in reais."""
         sides = [name for name in _SIDES if self.validated_data.get(name)]
-        return [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
+        found = [PayloadWarning((name,), "incomplete_sides") for name in sides] if len(sides) < len(_SIDES) else []
+        if isinstance(self.initial_data.get("declared_amount"), Decimal):  # 150.00: JSON integers are read as int
+            about = ("about", "Escrito com casas decimais, como reais")
+            found.append(PayloadWarning(("declared_amount",), "order_cost_differs", values=(about,)))
+        return found
 
     @property
     def shipment(self) -> dict[str, Any]:
@@ -110,7 +115,7 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of one shipment between two postcodes.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return self.answer(quote_found(quotes.quote(**serializer.shipment)))
+        return Response(quote_found(quotes.quote(**serializer.shipment)))
 
     @extend_schema(
         operation_id="shipping-services",
@@ -124,4 +129,4 @@ class ShippingViewSet(SellerViewSet):
         Price and deadline of each service that has a rate for the trip.
         """
         serializer = self.read_body(QuoteSerializer(data=request.data))
-        return self.answer(services_found(quotes.services(**serializer.shipment)))
+        return Response(services_found(quotes.services(**serializer.shipment)))

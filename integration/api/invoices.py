@@ -98,12 +98,12 @@ class InvoiceSummary(TypedDict):
     createdAt: str
 
 
-class InvoiceShown(TypedDict):
+class InvoiceShown(MayWarn, TypedDict):
     success: Literal[True]
     data: InvoiceSummary
 
 
-class InvoicesListed(TypedDict):
+class InvoicesListed(MayWarn, TypedDict):
     success: Literal[True]
     data: list[InvoiceSummary]
     nextCursor: str | None
@@ -258,4 +258,4 @@ class InvoiceViewSet(SellerViewSet):
             at=clock.now(),
             on_doubts=check,
         )
-        return self.answer(InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))
+        return Response(InvoiceStored(success=True, message="Nota fiscal salva com sucesso"))

@@ -3,7 +3,7 @@
 And the warnings in the bodies of its other answers.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 from django.conf import settings
@@ -13,11 +13,20 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 from common import refusals
-from common.api.views import MOST_WARNINGS, UNKNOWN_KEY, InvalidBody, InvalidQuery, PayloadWarning, changes_nothing
+from common.api import paths
+from common.api.views import (
+    MOST_WARNINGS,
+    UNKNOWN_KEY,
+    InvalidBody,
+    InvalidQuery,
+    PayloadWarning,
+    UnknownParameter,
+    changes_nothing,
+)
 from common.errors import DomainError
 from common.webhooks.address_guard import InvalidWebhookUrl
 from integration.bodies import Warned
-from integration.errors import IntegrationError, MalformedBody
+from integration.errors import IntegrationError, InvalidDocument, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
@@ -36,6 +45,8 @@ WARNINGS = {
     "unknown_state": "Não é a sigla de um estado.",
     "unassigned_postcode": "O CEP não é de nenhuma região.",
     "postcode_of_another_state": "O CEP é de outro estado.",
+    "doubtful_phone": "Não é um telefone que se possa chamar. Envie o DDD e o número: 11977770001.",
+    "order_cost_differs": "{about}. Os valores do pedido são em reais (150.5), declared_amount em centavos (15050).",
     "side_is_zero": "Uma das medidas é zero.",
     "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
     "no_freight": "Sem frete: {about}.",
@@ -74,12 +85,16 @@ WARNINGS = {
 
 
 class Refusal(TypedDict):
-    """`message` in Portuguese. `code` is stable. `errors`: messages by the dotted path of the field."""
+    """`message` in Portuguese. `code` is stable. `errors`: messages by the dotted path of the field.
+
+    `warnings`: what has no effect or is doubtful besides, if there is any.
+    """
 
     success: Literal[False]
     message: str
     code: str
     errors: NotRequired[dict[str, list[str]]]
+    warnings: NotRequired[list[Warned]]
 
 
 def refusal(message: str, code: str) -> Refusal:
@@ -102,7 +117,10 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, IntegrationError | InvalidWebhookUrl):
         return refused(error)
     if isinstance(error, exceptions.MethodNotAllowed):
-        message = _HOW_TO_CANCEL if context["request"].path.endswith(_CANCEL) else _WRONG_METHOD
+        allowed = ", ".join(context["view"].allowed_methods)
+        message = (
+            _HOW_TO_CANCEL if context["request"].path.endswith(_CANCEL) else f"{_WRONG_METHOD}; permitidos: {allowed}"
+        )
         return Response(refusal(message, "method_not_allowed"), status=error.status_code)
     return None
 
@@ -122,20 +140,23 @@ def _invalid_query(error: InvalidQuery) -> Response:
     """The errors of parameters, and unknown parameters that are to be handled strictly."""
     errors = dict(_flattened(error.detail))
     for unknown in error.unknown:
-        text = (
-            f"Parâmetro desconhecido, sem efeito.{_suggestion(unknown.nearest)} Conhecidos: {', '.join(unknown.known)}."
-        )
-        errors[unknown.name] = [text]
+        errors[unknown.name] = [_text(unknown)]
     return _invalid(errors, 422, "invalid_payload" if error.detail else UNKNOWN_KEY)
 
 
-def warned(warnings: Iterable[Any]) -> list[Warned]:
-    """The first MOST_WARNINGS warnings about values. Unknown keys and parameters are in the header only."""
-    of_values = [each for each in warnings if isinstance(each, PayloadWarning) and each.code != UNKNOWN_KEY]
-    return [Warned(code=each.code, message=f"{each.dotted}: {_text(each)}") for each in of_values[:MOST_WARNINGS]]
+def warned(warnings: Sequence[PayloadWarning | UnknownParameter]) -> list[Warned]:
+    """The first MOST_WARNINGS warnings, as bodies have them."""
+    return [Warned(code=each.code, message=f"{_place(each)}: {_text(each)}") for each in warnings[:MOST_WARNINGS]]
 
 
-def _text(warning: PayloadWarning) -> str:
+def _place(warning: PayloadWarning | UnknownParameter) -> str:
+    return warning.dotted if isinstance(warning, PayloadWarning) else f"?{warning.name}"
+
+
+def _text(warning: PayloadWarning | UnknownParameter) -> str:
+    if isinstance(warning, UnknownParameter):
+        known = ", ".join(warning.known)
+        return f"Parâmetro desconhecido, sem efeito.{_suggestion(warning.nearest)} Conhecidos: {known}."
     return WARNINGS[warning.code].format(**dict(warning.values)) + _suggestion(warning.nearest)
 
 
@@ -161,7 +182,8 @@ def refused(error: DomainError) -> Response:
     if isinstance(error, IntegrationError) and error.faults:
         body["errors"] = {path: [str(fault)] for path, fault in error.faults.items()}
     elif error.fields:
-        body["errors"] = {field: [message] for field in error.fields}
+        fault = error.fault if isinstance(error, InvalidDocument) else message
+        body["errors"] = {field: [fault] for field in error.fields}
     return Response(body, status=error.status, headers=headers)
 
 
@@ -170,8 +192,10 @@ def failure(message: str, *, status: int, code: str) -> HttpResponse:
     return JsonResponse(refusal(message, code), status=status, json_dumps_params={"ensure_ascii": False})
 
 
-def not_found(_request: HttpRequest) -> HttpResponse:
-    message = f"Caminho não encontrado; {settings.SITE_URL}/docs/reference mostra os que existem"
+def not_found(request: HttpRequest) -> HttpResponse:
+    meant, ends = paths.nearest(request.path), paths.known_ends(request.path)
+    hint = f". Você quis dizer {meant}?" if meant else f". Finais conhecidos: {', '.join(ends)};" if ends else ";"
+    message = f"Caminho não encontrado{hint} {settings.SITE_URL}/docs/reference mostra os que existem"
     return failure(message, status=404, code="no_such_path")
 
 

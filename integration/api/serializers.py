@@ -16,6 +16,7 @@ from common.accounts import Environment
 from common.api.openapi import example_body
 from common.api.serializers import BodySerializer
 from common.api.views import PayloadWarning, nearest
+from common.brazil import phones
 from common.simulation import pace
 from integration import postcodes, words
 from integration import simulation_steps as steps
@@ -47,6 +48,8 @@ from integration.papers.label_pdf import PER_A4, Size
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
+_FAR_APART = 50  # times: reais and centavos are, with a discount or the freight in one of them
+_CENTAVO = Decimal("0.01")
 _LONGEST_NAMED = 100  # of an access key that is none, in a warning
 _RECEIVER = ("receiver",)
 _ADDRESS = (*_RECEIVER, "address")
@@ -150,6 +153,7 @@ class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
     # `context` has the key's `environment` and `heaviest_g`.
+    synonyms = dict.fromkeys(("nfe", "nf", "notafiscal"), "invoice")
 
     company_document = TextField()
     orderId = IdentifierField()
@@ -226,7 +230,7 @@ class CorrectionSerializer(BodySerializer):
 def _warnings(order: NewOrder, context: Mapping[str, Any]) -> list[PayloadWarning]:
     """What the specification accepts and is probably a mistake."""
     heaviest = Decimal(context["heaviest_g"]) / 1000
-    found = [*_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
+    found = [*_of_cost(order), *_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
     for index, item in enumerate(order.items):
         found += _of_item(index, item, heaviest_kg=heaviest)
     found += _of_access_key(order.invoice_key)
@@ -244,7 +248,23 @@ def _of_access_key(key: str) -> Iterator[PayloadWarning]:
         yield PayloadWarning(path, "other_model", values=(("about", nfe.model_of(key)),))
 
 
+def _of_cost(order: NewOrder) -> Iterator[PayloadWarning]:
+    """A cost in centavos beside items in reais or the reverse, or else another cost than the invoice's."""
+    total = sum((item["price"] * item["quantity"] for item in order.items), Decimal(0))
+    value = (order.invoice or {}).get("value")
+    about = ""
+    if order.cost and total and max(order.cost, total) >= _FAR_APART * min(order.cost, total):
+        about = f"Difere muito da soma dos itens, {total:.2f}"
+    elif value is not None and abs(value - order.cost) >= _CENTAVO:
+        about = f"Difere de invoice.value, {value:.2f}"
+    if about:
+        yield PayloadWarning(("orderCost",), "order_cost_differs", values=(("about", about),))
+
+
 def _of_receiver(receiver: Receiver) -> Iterator[PayloadWarning]:
+    for name, phone in (("phone", receiver.get("phone")), ("cellphone", receiver.get("cellphone"))):
+        if phone and phones.is_doubtful(phone):
+            yield PayloadWarning((*_RECEIVER, name), "doubtful_phone")
     document = compact_document(receiver.get("document") or "")
     if _CPF_OR_CNPJ.fullmatch(document) and not is_document(document):
         yield PayloadWarning((*_RECEIVER, "document"), "invalid_document")

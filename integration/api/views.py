@@ -40,7 +40,7 @@ def warning_of(doubt: invoices.Doubt, *path: str) -> PayloadWarning:
 
 
 class IntegrationViewSet(ApiView, ViewSet):
-    """JSON bodies, and errors in the shape of area B."""
+    """JSON bodies with the warnings about what was sent, and errors in the shape of area B."""
 
     parser_classes = [BoundedJSONParser]
     invalid_status = 422  # the specification's status for an invalid payload; some endpoints have 400
@@ -48,6 +48,16 @@ class IntegrationViewSet(ApiView, ViewSet):
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return problems.exception_handler
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
+        if isinstance(response, Response) and isinstance(response.data, dict):
+            self.name_warnings(response.data)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def name_warnings(self, body: Any) -> None:
+        """Add the warnings to the body of an answer, if there are any; where they are errors, `errors` has them."""
+        if self._warnings and not self._is_strict:
+            body["warnings"] = problems.warned(self._warnings)
 
 
 @extend_schema(tags=["Order integration"])
@@ -106,12 +116,6 @@ class SellerViewSet(IntegrationViewSet):
             )
         except pagination.InvalidCursor as error:
             raise ValidationError({"cursor": [_INVALID_CURSOR]}) from error
-
-    def answer(self, body: bodies.MayWarn, *, status: int = 200) -> Response:
-        """An answer with the warnings about the values that were sent, if there are any."""
-        if warnings := problems.warned(self._warnings):
-            body["warnings"] = warnings
-        return Response(body, status=status)
 
 
 def unknown_path(request: HttpRequest) -> HttpResponse:

@@ -1,5 +1,6 @@
 """The endpoints of orders, their labels and events. Each validates its input, calls one action and returns a body."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from common.simulation import speed_header
 from common.webhooks import endpoints, feed
 from integration import bodies
 from integration.actions import orders, tracking
+from integration.api import problems
 from integration.api.filters import FeedQuery, OrderFilter, keys_of_orders
 from integration.api.serializers import (
     CancelSerializer,
@@ -141,7 +143,9 @@ class OrderViewSet(SellerViewSet):
                 on_doubts=self._warn_of_doubts,
                 on_no_freight=self._warn_of_no_freight,
             )
-            return self.answer(bodies.OrderCreated(success=True, tracking_code=order.tracking_code), status=201)
+            answer = bodies.OrderCreated(success=True, tracking_code=order.tracking_code)
+            self.name_warnings(answer)  # now, because the answer may be stored
+            return Response(answer, status=201)
 
         endpoint = _ORDERS[Environment(key.environment)]
         return endpoint.once(
@@ -178,7 +182,7 @@ class OrderViewSet(SellerViewSet):
             on_no_freight=self._warn_of_no_freight,
         )
         shown = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
-        return self.answer(bodies.OrderCorrected(success=True, data=shown["data"]))
+        return Response(bodies.OrderCorrected(success=True, data=shown["data"]))
 
     @property
     def _context(self) -> dict[str, Any]:
@@ -393,11 +397,18 @@ class EventViewSet(SellerViewSet):
                 limit=query.limit_of_page,
                 at=clock.now(),
                 written=utc,
-                begin='"success":true,',
+                begin=self._begin,
             )
         except pagination.InvalidCursor as error:
             raise ValidationError({"after": [_INVALID_AFTER]}) from error
         return HttpResponse(text, content_type="application/json")
+
+    @property
+    def _begin(self) -> str:
+        """The beginning of a page's text, with the warnings if there are any."""
+        warnings = problems.warned(self._warnings)
+        named = f'"warnings":{json.dumps(warnings, ensure_ascii=False)},' if warnings else ""
+        return f'"success":true,{named}'
 
 
 class AccountViewSet(SellerViewSet):

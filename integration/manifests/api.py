@@ -22,7 +22,7 @@ from integration.api.fields import ChoiceField
 from integration.api.filters import PortugueseForm
 from integration.api.serializers import ManyOrders
 from integration.api.views import FILE, SellerViewSet
-from integration.bodies import utc
+from integration.bodies import MayWarn, utc
 from integration.errors import (
     InOpenManifest,
     ManifestClosed,
@@ -123,13 +123,13 @@ class ManifestDetail(ManifestSummary, TypedDict):
     totals: ManifestTotals
 
 
-class ManifestsListed(TypedDict):
+class ManifestsListed(MayWarn, TypedDict):
     success: Literal[True]
     data: list[ManifestListed]
     nextCursor: str | None
 
 
-class ManifestShown(TypedDict):
+class ManifestShown(MayWarn, TypedDict):
     success: Literal[True]
     data: ManifestDetail
 

@@ -19,6 +19,7 @@ from integration import bodies
 from integration.api.fields import FlagField, TextField
 from integration.api.serializers import ReportSerializer
 from integration.api.views import SellerViewSet
+from integration.bodies import MayWarn
 from integration.errors import (
     AlreadyCancelled,
     AlreadyDelivered,
@@ -47,7 +48,7 @@ class WebhookSerializer(BodySerializer):
         return attrs
 
 
-class WebhookSet(TypedDict):
+class WebhookSet(MayWarn, TypedDict):
     success: Literal[True]
     data: SandboxWebhook
 

@@ -125,10 +125,11 @@ _SHARED = (
         "no_such_path",
         404,
         "No endpoint has this path.",
-        "Check the path: lower case, without double slashes and trailing slashes.",
+        "Take the path that the message names, or check this one: lower case, without double slashes and trailing "
+        "slashes.",
         BOTH,
     ),
-    ErrorCode("method_not_allowed", 405, "The path has other methods.", "Use one that the header Allow names.", BOTH),
+    ErrorCode("method_not_allowed", 405, "The path has other methods.", "Use one that the message names.", BOTH),
     ErrorCode(
         "late_body",
         408,

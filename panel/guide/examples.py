@@ -24,6 +24,7 @@ from integration.api import problems as order_problems
 from panel.guide.catalogue import CODES, A, B
 
 _PATH_A = "/api/request-delivery"
+_METHODS = ["POST", "OPTIONS"]
 _PROBLEMS = (
     problems.not_found, problems.bad_request, problems.server_error, problems.late_body, problems.tls_required,
     problems.busy, problems.unavailable,
@@ -100,7 +101,7 @@ def _of_a() -> Iterator[Answer]:
         _of_page(problems.too_long(request, detail, status=CODES[code].status, code=code))
         for code, (detail, _portuguese) in _TOO_LONG.items()
     )
-    context = {"request": SimpleNamespace(path=_PATH_A)}
+    context = {"request": SimpleNamespace(path=_PATH_A), "view": SimpleNamespace(allowed_methods=_METHODS)}
     of_fields = [
         InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),
@@ -120,7 +121,7 @@ def _of_b() -> Iterator[Answer]:
         _of_page(order_problems.failure(message, status=CODES[code].status, code=code))
         for code, (_english, message) in _TOO_LONG.items()
     )
-    context = {"view": SimpleNamespace(invalid_status=422), "request": request}
+    context = {"view": SimpleNamespace(invalid_status=422, allowed_methods=_METHODS), "request": request}
     of_fields = [
         InvalidBody({"orderId": [_detail("Campo obrigatório.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("orderid",), UNKNOWN_KEY, "orderId")]),

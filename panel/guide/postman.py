@@ -12,6 +12,8 @@ _VALUES: dict[str, dict[str, Any]] = {
     "cancel-order": {"orderId": "{{orderId}}"},
     "track-orders": {"value": "{{orderId}}"},
     "print-labels": _ORDERS,
+    "print-labels-pdf": _ORDERS,
+    "print-labels-zpl": _ORDERS,
     "create-manifest": _ORDERS,
     "add-to-manifest": _ORDERS,
     "remove-from-manifest": _ORDERS,

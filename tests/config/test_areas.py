@@ -21,6 +21,10 @@ NEAR_MISSES_OF_B = [
 PAGES = ["/", "/panel/api", "/x/api", "/ap", "/a/pi", "/api/../x", "/..", "//", "/admin/", "/%00", "*", ""]
 
 
+UNKNOWN = "0190b5a0-7c3e-7d5a-9f00-000000000001"
+MOVES = [
+    "accept", "collect", "collect/{point}", "deliver/{point}", "expire", "fail/{point}", "offer", "position", "return",
+]  # fmt: skip  # a list
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
@@ -52,15 +56,52 @@ class TestANearMiss:
                 assert f"{settings.SITE_URL}/docs/reference" in problem["detail"]
 
     def test_of_area_b_is_a_message(self, client, settings):
-        message = f"Caminho não encontrado; {settings.SITE_URL}/docs/reference mostra os que existem"
-        body = {"success": False, "message": message, "code": "no_such_path"}
-
         for method, path, answer in answers(
             client, NEAR_MISSES_OF_B, HTTP_ACCEPT="text/html", HTTP_ACCEPT_LANGUAGE="en"
         ):
             assert (answer.status_code, answer["Content-Type"]) == (404, "application/json"), (method, path)
             assert answer["Link"] == HELP_LINK
-            assert method == "HEAD" or answer.json() == body
+            if method != "HEAD":
+                body = answer.json()
+                assert [*body] == ["success", "message", "code"]
+                assert (body["success"], body["code"]) == (False, "no_such_path")
+                assert body["message"].startswith("Caminho não encontrado")
+                assert body["message"].endswith(f" {settings.SITE_URL}/docs/reference mostra os que existem")
+
+    @pytest.mark.parametrize(
+        ("path", "hint"),
+        [
+            ("/api/requestdelivery", "Did you mean /api/request-delivery?"),
+            ("/api/v1/request-delivery", "Did you mean /api/request-delivery?"),
+            ("/API/request-delivery/", "Did you mean /api/request-delivery?"),
+            ("/api/info-delivery", "Did you mean /api/info-delivery/{deliveryId}?"),
+            ("/api/orders", "Did you mean /api/integration/orders?"),
+            (f"/api/sandbox/deliveries/{UNKNOWN}/deliver", "/api/sandbox/deliveries/{deliveryId}/deliver/{point}?"),
+            (f"/api/sandbox/deliveries/{UNKNOWN}/accept/B", "/api/sandbox/deliveries/{deliveryId}/accept?"),
+            (f"/api/sandbox/deliveries/{UNKNOWN}/pickup", f"Known ends of it: {', '.join(MOVES)}."),
+            (f"/api/sandbox/deliveries/{UNKNOWN}", f"Known ends of it: {', '.join(MOVES)}."),
+            ("/api/integration/orders/", "Você quis dizer /api/integration/orders?"),
+            ("/api/integration/invoices/upload", "Finais conhecidos: marketplace;"),
+            ("/api/integration/manifests/12/closed", "dizer /api/integration/manifests/{manifestId}/close?"),
+            ("/api/integration/quote", "Você quis dizer /api/integration/shipping/quote?"),
+        ],
+    )
+    def test_names_the_path_that_may_be_meant_or_the_ends_that_there_are(self, client, path, hint):
+        answer = client.post(path, {}, content_type="application/json")
+
+        assert answer.status_code == 404
+        assert hint in (answer.json().get("detail") or answer.json()["message"])
+
+    @pytest.mark.parametrize(
+        "path",
+        ["/api/nothing", f"/api/{UNKNOWN}", "/api/" + "a/" * 50, "/api/" + "quotation" * 400, "/api/integration/x"],
+    )
+    def test_that_resembles_no_path_gets_no_hint(self, client, path):
+        answer = client.get(path).json()
+
+        assert not {"Did you mean", "Known ends", "Você quis", "Finais"} & {
+            hint for hint in ("Did you mean", "Known ends", "Você quis", "Finais") if hint in str(answer)
+        }
 
     def test_is_not_a_page(self, client):
         for method, path, answer in answers(client, ["/nowhere", "/x/apinowhere"], HTTP_ACCEPT="application/json"):

@@ -1,6 +1,6 @@
 """Makes every call of both APIs once with the client that openapi-generator makes of the OpenAPI description.
 
-`run.sh` generates the package `rota_client`. Its models refuse an answer that differs from the description.
+`run.sh` generates the package `rota`. Its models refuse an answer that differs from the description.
 Usage: client.py DESCRIPTION INVOICE_XML URL TEST_TOKEN API_KEY CARRIER_KEY
 """
 
@@ -13,9 +13,11 @@ from datetime import UTC, datetime, timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 from uuid import uuid4
 
-import rota_client as rota
+import rota
+from urllib3 import HTTPHeaderDict
 
 COMPANY = "48.372.915/0001-54"  # of the demo's seller
 _PLACE = {"latitude": -23.552, "longitude": -46.65}
@@ -48,7 +50,11 @@ def delivery(prefix: str = "", **of_dropoff: Any) -> rota.DeliveryRequest:
 def deliver(deliveries: Any, reading: Any) -> None:
     request = delivery(proof={"photo": True})
     quoted = deliveries.quotation_delivery_with_http_info(request)
-    headers = {"idempotency_key": str(uuid4()), "quote_id": quoted.headers["quote-id"], "sandbox_speed": 120}
+    headers = {
+        "idempotency_key": str(uuid4()),
+        "quote_id": HTTPHeaderDict(quoted.headers)["Quote-Id"],
+        "sandbox_speed": 120,
+    }
     created, again = (deliveries.request_delivery(request, **headers) for _repeat in range(2))
     assert (created.delivery_id, created.shipping_value) == (again.delivery_id, quoted.data.shipping_value)
     assert [order.point for order in created.orders] == ["B", "C"]
@@ -61,7 +67,7 @@ def deliver(deliveries: Any, reading: Any) -> None:
     assert len(deliveries.info_delivery(created.delivery_id).orders) == len(created.orders)
     assert deliveries.location_delivery(created.delivery_id).tracking.reason == "FINISHED"
 
-    found = reading.list_deliveries(external_id=request.dropoffs[0].external_id, status="DELIVERED", limit=10)
+    found = reading.list_deliveries(external_id=request.dropoffs[0].external_id, status=["DELIVERED"], limit=10)
     assert [summary.delivery_id for summary in found.data] == [created.delivery_id]
     events = statuses_of_events(reading, created.delivery_id)
     assert events == ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"], events
@@ -125,7 +131,7 @@ def move(deliveries: Any, sandbox: Any) -> None:
     assert [order.status for order in failed.orders] == ["DELIVERED", "FAILED"]
     assert sandbox.sandbox_return(delivery_id).status == "DELIVERED"
 
-    assert sandbox.sandbox_webhook(rota.WebhookRequest(url="")).url == ""
+    assert sandbox.sandbox_webhook(webhook_request=rota.WebhookRequest(url="")).url == ""
 
     waiting = deliveries.request_delivery(delivery("sim-manual-"))
     assert sandbox.sandbox_expire(waiting.delivery_id).status == "FAILED"
@@ -189,8 +195,12 @@ def ship(orders: Any, sandbox: Any) -> None:
 
 
 def hand_over(orders: Any, sandbox: Any, order_id: str) -> None:
-    assert bytes(orders.get_label(order_id, size="a6")).startswith(b"%PDF")
-    assert bytes(orders.print_labels(rota.SellerLabelsRequest(orderIds=[order_id]))).startswith(b"%PDF")
+    path = f"orders/{order_id}/label"
+    assert orders.get_label_pdf(order_id, size="a6") == read(orders, f"{path}.pdf?size=a6")
+    assert orders.get_label_zpl(order_id) == read(orders, f"{path}.zpl")
+    printed = orders.print_labels_pdf(rota.SellerPdfLabelsRequest(orderIds=[order_id]))
+    assert printed == read(orders, f"{path}.pdf")
+    assert orders.print_labels_zpl(rota.SellerZplLabelsRequest(orderIds=[order_id])) == read(orders, f"{path}.zpl")
 
     chosen = rota.SellerManifestRequest(orderIds=[order_id])
     emptied = orders.create_manifest(chosen).data.manifest_id
@@ -199,6 +209,7 @@ def hand_over(orders: Any, sandbox: Any, order_id: str) -> None:
     assert orders.delete_manifest(emptied).success
     opened = orders.create_manifest(chosen).data.manifest_id
     assert orders.get_manifest(opened).data.status == "open"
+    assert orders.get_manifest_pdf(opened) == read(orders, f"manifests/{opened}.pdf")
     assert orders.close_manifest(opened).data.status == "closed"
     assert opened in [each.manifest_id for each in orders.list_manifests().data]
     failed = rota.SellerReportRequest(code="ABSENT")
@@ -208,7 +219,18 @@ def hand_over(orders: Any, sandbox: Any, order_id: str) -> None:
     )
 
     assert statuses_of_order_events(orders, order_id) == ["pending", "collected", "delivery_failed"]
-    assert sandbox.sandbox_order_webhook(rota.SellerWebhookRequest(url="")).data.url == ""
+    assert sandbox.sandbox_order_webhook(seller_webhook_request=rota.SellerWebhookRequest(url="")).data.url == ""
+
+
+def read(orders: Any, path: str) -> bytes:
+    """What a path of order integration answers, read without the client: a file, which is the same each time."""
+    configuration = orders.api_client.configuration
+    credential = {"Authorization": configuration.get_basic_auth_token()}
+    request = Request(f"{configuration.host}/api/integration/{path}", headers=credential)  # noqa: S310  # of this service
+    with urlopen(request, timeout=10) as answer:  # noqa: S310  # as above
+        content: bytes = answer.read()
+    assert content.startswith((b"%PDF-", b"^XA")), content
+    return content
 
 
 def order(order_id: str) -> rota.SellerOrderRequest:
@@ -216,7 +238,7 @@ def order(order_id: str) -> rota.SellerOrderRequest:
         {
             "company_document": COMPANY,
             "orderId": order_id,
-            "orderCost": 150,
+            "orderCost": 150.5,
             "service": "base",
             "items": [{"description": "Cafeteira", "dimensions": "30x20x40,2.5", "quantity": 1, "price": 150}],
             "receiver": {
@@ -311,7 +333,7 @@ def main(described: str, invoice: str, url: str, token: str, key: str, carrier_k
     schedule(deliveries, reading, sandbox)
     ship(orders, sandbox)
     send_invoice(orders, Path(invoice).read_bytes())
-    carriers = connect(rota.CarriersApi, url, username=carrier_key, password="")
+    carriers = connect(rota.TrackingByCarriersApi, url, username=carrier_key, password="")
     report(carriers)
     order_id = str(uuid4())
     orders.create_order(order(order_id))

@@ -82,7 +82,7 @@ async function deliver() {
   assert.equal((await deliveries.locationDelivery({ deliveryId })).tracking.reason, "FINISHED");
 
   const { externalId } = deliveryRequest.dropoffs[0]!;
-  const page = await reading.listDeliveries({ externalId: externalId!, status: "DELIVERED", limit: 10 });
+  const page = await reading.listDeliveries({ externalId: externalId!, status: ["DELIVERED"], limit: 10 });
   assert.deepEqual(page.data.map((summary) => summary.deliveryId), [deliveryId]);
   assert.deepEqual(await statusesOfEvents(deliveryId), ["PENDING", "ACCEPT", "COLLECTED", "COLLECTED", "DELIVERED"]);
 }

@@ -49,7 +49,7 @@ typescript() {
 
 # Every call with the client for Python, in CI.
 python() {
-    client python python --package-name rota_client
+    client python python --package-name rota
     PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py \
         "$described" "$invoice" "$url" "$token" "$key" "$carrier"
 }

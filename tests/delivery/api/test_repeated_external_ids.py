@@ -111,7 +111,7 @@ class TestARepeatedExternalId:
     def test_is_none_without_an_externalid(self, api):
         made(api, "", "")
 
-        assert "Rota-Warnings" not in request(api, "")
+        assert request(api, "")["Rota-Warnings"] == '"#/dropoffs/0/externalId";code=missing_external_id'
 
     def test_is_compared_with_its_case_and_white_space(self, api):
         made(api, "a")

@@ -113,6 +113,44 @@ class TestADoubtfulValue:
         assert problem["errors"][0]["pointer"] in warning
 
     @pytest.mark.parametrize(
+        ("pointer", "value", "warning"),
+        [
+            ("#/dropoffs/1/externalId", "", '"#/dropoffs/1/externalId";code=missing_external_id'),
+            ("#/dropoffs/1/externalId", " ", '"#/dropoffs/1/externalId";code=missing_external_id'),
+            ("#/dropoffs/0/externalId", MISSING, '"#/dropoffs/0/externalId";code=missing_external_id'),
+            ("#/dropoffs/0/contacts", None, '"#/dropoffs/0/contacts";code=missing_contact'),
+            ("#/dropoffs/2/contacts", {"email": "a@example.com"}, '"#/dropoffs/2/contacts";code=missing_contact'),
+        ],
+    )
+    def test_is_what_a_request_lacks_and_a_quote_need_not_have(self, api, pointer, value, warning):
+        body = changed(pointer, value)
+
+        assert "Rota-Warnings" not in api.post(QUOTE, body, **STRICT)
+        problem = assert_problem(api.post(REQUEST, body, **STRICT), 422, "invalid_payload")
+        assert problem["errors"][0]["pointer"] in warning
+        assert_nothing_written()
+        response = api.post(REQUEST, body)
+        assert (response.status_code, response["Rota-Warnings"]) == (201, warning)
+
+    @pytest.mark.parametrize("contacts", [{"name": "Maria"}, {"phoneNumber": "11977770001"}])
+    def test_is_no_contact_with_a_name_or_a_number(self, api, contacts):
+        response = api.post(REQUEST, changed("#/dropoffs/0/contacts", contacts), **STRICT)
+
+        assert response.status_code == 201
+
+    def test_is_a_quoted_pickup_that_a_request_is_refused_for(self, api):
+        body = changed("#/pickup/address/latitude", -23.6)
+
+        response = api.post(QUOTE, body)
+
+        assert (response.status_code, response["Pickup-Linked"]) == (200, "false")
+        assert response["Rota-Warnings"] == '"#/pickup/address";code=pickup_not_linked'
+        problem = assert_problem(api.post(QUOTE, body, **STRICT), 422, "invalid_payload")
+        assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [
+            ("#/pickup/address", "pickup_not_linked")
+        ]
+
+    @pytest.mark.parametrize(
         ("changes", "warned"),
         [
             # Rio's postcode and state, with coordinates in São Paulo.

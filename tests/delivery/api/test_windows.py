@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from delivery.actions import schedule
 from delivery.models import Delivery
@@ -50,6 +51,39 @@ def with_windows(values, **changes):
 def ahead(clock):
     """The text of the moment so many minutes from now."""
     return lambda minutes: (clock.now + timedelta(minutes=minutes)).isoformat()
+
+
+class TestAMomentThatHasPassed:
+    @pytest.mark.parametrize(
+        ("key", "pointer"), [("#/pickupReadyAt", "#/pickupReadyAt"), ("#/dropoffs/0/readyAt", "#/dropoffs/0/readyAt")]
+    )
+    @pytest.mark.parametrize("path", [QUOTE, REQUEST])
+    def test_counts_as_now_and_is_named_or_refused_strictly(self, api, clock, ahead, path, key, pointer):
+        body = with_windows({key: ahead(-6)})
+
+        problem = assert_problem(api.post(path, body, headers=STRICT), 422, "invalid_payload")
+
+        assert [(error["pointer"], error["code"]) for error in problem["errors"]] == [(pointer, "window_in_the_past")]
+        assert_nothing_written()
+        response = api.post(path, body)
+        assert response.status_code in {200, 201}
+        now = timezone.localtime(clock.now).isoformat(timespec="seconds")
+        assert response["Rota-Warnings"] == f'"{pointer}";code=window_in_the_past;now="{now}"'
+        assert now in problem["errors"][0]["detail"]
+
+    def test_by_less_than_clocks_differ_is_none(self, api, ahead):
+        body = with_windows({"#/pickupReadyAt": ahead(-5), "#/dropoffs/0/readyAt": ahead(-1)})
+
+        assert api.post(REQUEST, body, headers=STRICT).status_code == 201
+
+    def test_of_a_call_that_is_repeated_replays_its_answer(self, api, clock, ahead):
+        body, key = with_windows({"#/pickupReadyAt": ahead(0)}), {"idempotency-key": "1", **STRICT}
+        first = api.post(REQUEST, body, headers=key)
+
+        clock.now += timedelta(minutes=10)
+        again = api.post(REQUEST, body, headers=key)
+
+        assert (first.status_code, again.status_code, again.content) == (201, 201, first.content)
 
 
 @pytest.fixture

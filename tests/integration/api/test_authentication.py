@@ -94,7 +94,7 @@ class TestUnknownPath:
         assert response.status_code == 405
         assert response.json() == {
             "success": False,
-            "message": "Método não permitido",
+            "message": "Método não permitido; permitidos: GET, POST, HEAD, OPTIONS",
             "code": "method_not_allowed",
         }
 

@@ -115,7 +115,8 @@ class TestOrderDetail:
             response = get(api, code)
 
             assert response.status_code == 404
-            assert response.json() == {"success": False, "message": "Objeto não encontrado", "code": "order_not_found"}
+            message = "Objeto não encontrado neste vendedor e neste ambiente"
+            assert response.json() == {"success": False, "message": message, "code": "order_not_found"}
             assert response["Link"] == HELP_LINK
 
     def test_is_that_of_the_only_order_whose_id_is_alike(self, api, seller, other_seller):

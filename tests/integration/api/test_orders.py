@@ -104,8 +104,6 @@ class TestRefusal:
         ("document", "status", "message", "code"),
         [
             ("00000000000191", 404, "Empresa não encontrada", "company_not_found"),
-            ("00.000.000/0001-92", 404, "Empresa não encontrada", "invalid_document"),
-            ("1" * 255, 404, "Empresa não encontrada", "invalid_document"),
             (OTHER_COMPANY, 401, "Request não altorizado", "foreign_company"),
         ],
     )
@@ -114,6 +112,23 @@ class TestRefusal:
 
         assert response.status_code == status
         assert response.json() == {"success": False, "message": message, "code": code}
+        assert not Order.objects.exists()
+
+    @pytest.mark.parametrize("document", ["00.000.000/0001-92", "1" * 255])
+    def test_of_a_document_that_is_none_says_that_its_digits_are_wrong(self, api, document):
+        response = api.post(URL, order_body(company_document=document))
+
+        assert response.status_code == 404
+        assert response.json() == {
+            "success": False,
+            "message": "Empresa não encontrada",
+            "code": "invalid_document",
+            "errors": {
+                "company_document": [
+                    "Não é um CNPJ nem um CPF: o número de dígitos ou os dígitos verificadores não conferem"
+                ]
+            },
+        }
         assert not Order.objects.exists()
 
     @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from integration.models import Order
 from tests.integration.factories import order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
-OF_ORDERS = "limit cursor orderId trackingCode status createdFrom createdTo"
+OF_ORDERS = "limit cursor orderId trackingCode company status createdFrom createdTo"
 STRICT = {"HTTP_PREFER": "handling=strict"}
 
 
@@ -34,6 +34,8 @@ class TestAnOrder:
             ("invoice.key", "123", '"#/invoice/key";code=invalid_access_key;about="123"'),
             ("receiver.document", "111.111.111-11", '"#/receiver/document";code=invalid_document'),
             ("receiver.document", "11.222.333/0001-82", '"#/receiver/document";code=invalid_document'),
+            ("receiver.phone", "3", '"#/receiver/phone";code=doubtful_phone'),
+            ("receiver.cellphone", "abc", '"#/receiver/cellphone";code=doubtful_phone'),
             ("receiver.email", "maria(at)x", '"#/receiver/email";code=invalid_email'),
             ("receiver.email", "m@" + "x" * 253, '"#/receiver/email";code=invalid_email'),
         ],
@@ -52,23 +54,72 @@ class TestAnOrder:
         assert response.status_code == 201
 
     def test_answers_warnings_about_values_in_its_body_too(self, api):
-        body = order_with("receiver.email", "maria(at)x") | {"unknown": 1}
+        body = order_with("receiver.email", "maria(at)x") | {"nfe": 1}
 
         response = api.post(ORDERS, body, HTTP_IDEMPOTENCY_KEY="1")
 
         assert response.json() == {
             "success": True,
             "tracking_code": "TRACK-1",
-            "warnings": [{"code": "invalid_email", "message": "receiver.email: Não é um endereço de e-mail."}],
+            "warnings": [
+                {"code": "unknown_key", "message": "nfe: Chave desconhecida, sem efeito. Você quis dizer 'invoice'?"},
+                {"code": "invalid_email", "message": "receiver.email: Não é um endereço de e-mail."},
+            ],
         }
-        assert "unknown_key" in response["Rota-Warnings"]
+        assert response["Rota-Warnings"].startswith('"#/nfe";code=unknown_key;nearest="invoice", ')
         replayed = api.post(ORDERS, body, HTTP_IDEMPOTENCY_KEY="1")
         assert (replayed.content, replayed["Rota-Warnings"]) == (response.content, response["Rota-Warnings"])
 
-    def test_answers_the_keys_of_the_specification_alone_where_only_a_key_is_unknown(self, api):
-        response = api.post(ORDERS, order_body(unknown=1))
+    def test_that_is_refused_or_cancelled_names_unknown_keys_in_its_body_too(self, api):
+        body = order_body()
+        body["orderid"] = body.pop("orderId")
+        unknown = {
+            "code": "unknown_key",
+            "message": "orderid: Chave desconhecida, sem efeito. Você quis dizer 'orderId'?",
+        }
 
-        assert response.json() == {"success": True, "tracking_code": "TRACK-1"}
+        refused = api.post(ORDERS, body)
+        strictly = api.post(ORDERS, body, **STRICT)
+        api.post(ORDERS, order_body())
+        cancelled = api.post(f"{ORDERS}/cancel", {"orderId": "A-1", "orderid": 1})
+
+        assert (refused.status_code, refused.json()["warnings"]) == (422, [unknown])
+        assert [*strictly.json()["errors"]] == ["orderId", "orderid"]
+        assert "warnings" not in strictly.json()
+        assert cancelled.json() == {
+            "success": True, "message": "Objeto cancelado com sucesso", "warnings": [unknown]
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("changes", "about"),
+        [
+            ({"orderCost": 15050}, "Difere muito da soma dos itens, 150.50"),
+            ({"orderCost": 1, "invoice": None}, "Difere muito da soma dos itens, 150.50"),
+            ({"orderCost": 150.51}, "Difere de invoice.value, 150.50"),
+            ({"orderCost": 0}, "Difere de invoice.value, 150.50"),
+        ],
+    )
+    def test_with_a_cost_in_another_unit_or_than_the_invoices_is_named(self, api, changes, about):
+        strictly = api.post(ORDERS, order_body(**changes), **STRICT)
+        response = api.post(ORDERS, order_body(**changes))
+
+        assert (strictly.status_code, [*strictly.json()["errors"]]) == (422, ["orderCost"])
+        assert response["Rota-Warnings"] == f'"#/orderCost";code=order_cost_differs;about="{about}"'
+        text = f"orderCost: {about}. Os valores do pedido são em reais (150.5), declared_amount em centavos (15050)."
+        assert response.json()["warnings"] == [{"code": "order_cost_differs", "message": text}]
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"orderCost": 120, "invoice": None},  # a discount
+            {"orderCost": 0, "invoice": None},  # a gift
+            {"orderCost": 150.504},
+            {"orderCost": 3.02, "invoice": None},
+            {"orderCost": 7524.9, "invoice": {"value": None}},
+        ],
+    )
+    def test_with_another_cost_than_its_items_has_no_warning(self, api, changes):
+        assert api.post(ORDERS, order_body(**changes), **STRICT).status_code == 201
 
     def test_names_at_most_twenty_warnings(self, api):
         items = [{**order_body()["items"][0], "dimensions": "0x20x30,1.5"}] * 30
@@ -125,6 +176,16 @@ class TestAQuote:
             {"code": "incomplete_sides", "message": "width: Sem as três medidas o peso cúbico não é calculado."}
         ]
 
+    @pytest.mark.parametrize(("declared", "is_warned"), [("150.00", True), ("150.0", True), ("15000", False)])
+    def test_with_a_declared_amount_in_reais_is_warned(self, api, declared, is_warned):
+        body = f'{{"origin": "01310100", "destination": "40020000", "declared_amount": {declared}}}'
+
+        response = api.post(QUOTE, body, content_type="application/json")
+
+        codes = [warning["code"] for warning in response.json().get("warnings", [])]
+        assert (response.status_code, codes) == (200, ["order_cost_differs"] * is_warned)
+        assert ('"#/declared_amount";code=order_cost_differs' in response.get("Rota-Warnings", "")) == is_warned
+
     def test_with_an_unknown_key_is_refused_strictly(self, api):
         response = api.post(QUOTE, {"origin": "01310100", "destination": "40020000", "wight": 1}, **STRICT)
 
@@ -153,6 +214,19 @@ class TestAnUnknownParameter:
 
         assert (response.status_code, len(response.json()["data"])) == (200, 1)
         assert response["Rota-Warnings"] == warning
+        assert [each["code"] for each in response.json()["warnings"]] == ["unknown_key"]
+
+    def test_of_the_feed_is_named_in_its_body_too(self, api):
+        body = api.get("/api/integration/events?afer=1").json()
+
+        assert [*body] == ["success", "warnings", "data", "nextCursor"]
+        assert body["warnings"] == [
+            {
+                "code": "unknown_key",
+                "message": "?afer: Parâmetro desconhecido, sem efeito. Você quis dizer 'after'? "
+                "Conhecidos: limit, after, orderId, from.",
+            }
+        ]
 
     @pytest.mark.parametrize("query", ["?documnet=1", "/tracking?type=order_number&value=A-1&documnet=1"])
     def test_is_refused_strictly(self, api, query):

@@ -13,7 +13,7 @@ from tests.tables import renew
 
 URL = "/api/integration/orders/tracking"
 CPF = "52998224725"
-NOT_FOUND = {"success": False, "message": "Objeto não encontrado"}
+NOT_FOUND = {"success": False, "message": "Objeto não encontrado neste vendedor e neste ambiente"}
 
 
 def look_up(api, value, kind="order_number", **more):
