@@ -172,6 +172,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/webhooks/endpoints.py:send_test": (_OF_AN_ENDPOINT,),
     "common/webhooks/endpoints.py:set_enabled": (_OF_AN_ENDPOINT,),
     "common/webhooks/endpoints.py:set_filter": (_REMOVED,),
+    "common/webhooks/endpoints.py:set_up": (
+        f"{_DELIVERY}TestEndpoint::test_has_its_secret_replaced_by_a_set_up_after_another_has_just_done_so",
+    ),
     "common/webhooks/endpoints.py:store_url": (_OF_AN_ENDPOINT,),
     "common/webhooks/replays.py:_locked_items": (f"{_DELIVERY}TestReplay::test_leaves_what_a_worker_has_just_claimed",),
     "common/webhooks/replays.py:_release_probes": (

@@ -194,13 +194,14 @@ class NewOrder:
         sent: Any = order.invoice_data
         value = sent and sent.get("value")
         invoice: Any = sent if value is None else {**sent, "value": Decimal(str(value))}
+        items: Any = [{**item, "price": Decimal(str(item["price"]))} for item in order.items]
         return cls(
             company_document=order.company.document,
             code=order.code,
             tracking_code=order.tracking_code,
             service=order.service,
             cost=order.cost,
-            items=order.items,
+            items=items,
             receiver=order.receiver,
             invoice=invoice,
             volumes=order.freight_volumes,

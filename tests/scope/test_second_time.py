@@ -136,6 +136,8 @@ ELSEWHERE = {
     "delivery.reports.service": "reads",
     "delivery.reports.work": "reads",
     "integration.carriers.actions.open_": _ANOTHER,
+    "integration.invoices.actions.give_up": _INNER,
+    "integration.invoices.actions.match_corrected": _INNER,
     "integration.invoices.actions.unlink_alike": _INNER,
 }
 # What is added to with every change, and so is not as it was when something is changed there and back.

@@ -74,7 +74,7 @@ NOT_FILLED = {
     "delivery.LocatedAddress", "delivery.ReportedTrouble", "delivery.StopChange",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "delivery.ServiceHours", "delivery.ServiceHoursChange", "pghistory.Context",
-    "integration.Simulation", "integration.Manifest",
+    "integration.Simulation", "integration.Manifest", "integration.Correction",
     "integration.ManifestEntry", "integration.ReceiverMailStop", "common.KeptUpload", "common.LatestMoment",
     "access.AccessLink",
     "access.EnrolmentCode", "access.InitialPassword", "account.EmailConfirmation", "auth.User_groups",

@@ -460,6 +460,15 @@ class TestEndpoint:
             "SecretRotatedLately",
         ]
 
+    def test_has_its_secret_replaced_by_a_set_up_after_another_has_just_done_so(self):
+        again = partial(endpoints.set_up, endpoint=live_endpoint(), url=None, new_secret=True, by=BY, at=NOW)
+
+        (_one, first), (stored, second) = overlap(again, again)
+
+        stored.refresh_from_db()
+        assert first != second
+        assert stored.secrets(at=NOW) == [second, first]
+
     def test_gets_a_number_of_its_own_beside_one_that_is_being_added(self):
         first = live_endpoint()
         add = partial(endpoints.add, beside=first, statuses=[], by=BY, at=NOW)
