@@ -81,7 +81,7 @@ def _words_in(route: Route, parts: Iterable[str]) -> int:
     return len({word.lower() for word in route} & {*parts})
 
 
-def _distance(parts: list[str], route: list[str], cost: Callable[[str, str], float]) -> float:
+def _distance(parts: list[str], route: list[str], difference: Callable[[str, str], float]) -> float:
     """The least cost of making one the other, by parts: changed, added and left out."""
     # A word at the end says what is done, which nobody can guess.
     added = [_PARAMETER_ADDED if known.startswith("{") else _WORD_ADDED for known in route[:-1]]
@@ -91,7 +91,7 @@ def _distance(parts: list[str], route: list[str], cost: Callable[[str, str], flo
         taken_out = _VALUE_TAKEN_OUT if _is_value(part) else _NEVER
         above, row = row, [row[0] + taken_out]
         for index, known in enumerate(route):
-            row.append(min(above[index] + cost(part, known), above[index + 1] + taken_out, row[index] + added[index]))
+            row.append(min(above[index] + difference(part, known), above[index + 1] + taken_out, row[index] + added[index]))
     return row[-1]
 
 

@@ -42,7 +42,6 @@ class TestColumns:
             "common/webhooks/endpoints.py",  # WebhookEndpoint.secret_ciphertext
             "delivery/accounts/tokens.py",  # Token.ciphertext
             "common/files/kept_uploads.py",  # KeptUpload.ciphertext
-            "panel/sellers/views/sellers.py",  # the session
             "panel/hand_over.py",  # the session
             "integration/models/webhook.py",  # WebhookEndpoint.authentication_ciphertext
             "delivery/alerts/actions.py",  # EndpointAlerts.url_ciphertext

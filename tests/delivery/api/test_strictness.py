@@ -16,7 +16,7 @@ from tests.delivery.api.calls import (
 from tests.factories import DeliveryFactory, payload
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
-OF_DELIVERIES = "limit cursor externalId status createdFrom createdTo"
+OF_DELIVERIES = "limit cursor externalId deliveryId status createdFrom createdTo"
 
 
 @pytest.mark.django_db
@@ -271,7 +271,7 @@ class TestAnUnknownParameter:
     @pytest.mark.parametrize(
         ("path", "warning"),
         [
-            (f"{EVENTS}?cursor=x", '"?cursor";code=unknown_key;known="limit after"'),
+            (f"{EVENTS}?cursor=x", '"?cursor";code=unknown_key;known="limit after deliveryId from"'),
             (f"{LIST}?Status=FAILED", f'"?Status";code=unknown_key;nearest="status";known="{OF_DELIVERIES}"'),
             (f"{LIST}?external_id=1", f'"?external_id";code=unknown_key;nearest="externalId";known="{OF_DELIVERIES}"'),
             (f"{LIST}?%22a%0D%0Aé=1", f'"?%22a%0D%0A%C3%A9";code=unknown_key;known="{OF_DELIVERIES}"'),
@@ -295,7 +295,7 @@ class TestAnUnknownParameter:
                 "parameter": "Status",
                 "code": "unknown_key",
                 "detail": "This parameter is unknown and has no effect. Did you mean 'status'? Known ones: "
-                "limit, cursor, externalId, status, createdFrom, createdTo.",
+                "limit, cursor, externalId, deliveryId, status, createdFrom, createdTo.",
             }
         ]
         assert response["Preference-Applied"] == "handling=strict"
@@ -312,7 +312,7 @@ class TestAnUnknownParameter:
         response = api.get(f"{EVENTS}?cursor=x&limit=0")
 
         assert_problem(response, 422, "invalid_query")
-        assert response["Rota-Warnings"] == '"?cursor";code=unknown_key;known="limit after"'
+        assert response["Rota-Warnings"] == '"?cursor";code=unknown_key;known="limit after deliveryId from"'
 
     def test_is_one_of_the_first_twenty_that_are_named(self, api):
         response = api.get(f"{LIST}?{'&'.join(f'key{number}=1' for number in range(500))}")
