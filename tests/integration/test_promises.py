@@ -6,11 +6,13 @@ import pytest
 from django.db import IntegrityError, ProgrammingError, transaction
 from django.utils import timezone
 
+from integration.actions import orders
 from integration.freight.calculation import Parameters
 from integration.freight.models import _RANGES, FreightParameters
 from integration.invoices.models import InvoiceChange
+from integration.lifecycle import Status
 from integration.models import Company, Order, StatusLog
-from tests.integration.factories import create_order, nfe_xml, send_invoice
+from tests.integration.factories import BY, create_order, nfe_xml, send_invoice
 
 REFUSED = (ProgrammingError, IntegrityError)  # a trigger's refusal and a constraint's
 
@@ -34,8 +36,12 @@ class TestStatusLog:
 
 
 class TestOrder:
-    def test_cannot_be_rewritten(self, order):
-        changes: dict[str, Any] = {"code": "B", "cost": 1, "receiver": {}, "tracking_code": "T"}
+    @pytest.mark.parametrize("is_pending", [True, False])
+    def test_cannot_be_rewritten_but_for_corrections_while_it_waits(self, order, is_pending):
+        changes: dict[str, Any] = {"code": "B", "tracking_code": "T"}
+        if not is_pending:
+            orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
+            changes |= {"cost": 1, "receiver": {}, "items": [], "service": "x", "stated_volumes": 2, "invoice_data": {}}
 
         for name, value in changes.items():
             with pytest.raises(REFUSED), transaction.atomic():

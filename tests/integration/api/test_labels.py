@@ -111,7 +111,7 @@ class TestLabels:
         assert_refused(several, 422, "orders_refused")
         assert several.json()["errors"] == {
             "orderIds.0": ["O pedido 'A-2' está cancelado"],
-            "orderIds.2": ["Objeto não encontrado: 'B-1'"],
+            "orderIds.2": ["Objeto não encontrado neste vendedor e neste ambiente: 'B-1'"],
             "orderIds.5": ["São mais de 200 volumes, o máximo de etiquetas em um arquivo"],
         }
         assert_refused(too_many, 409, "too_many_labels")

@@ -161,8 +161,9 @@ class TestFreightOfAnOrder:
         assert shown[0] == {"amount": order.freight.amount, "deadline": order.freight.deadline, "promisedDate": None}
         assert last == shown[1] == {**shown[0], "promisedDate": order_date(order)}
 
-    def test_cannot_be_changed(self, seller, origin):
+    def test_cannot_be_changed_once_it_does_not_wait_for_collection(self, seller, origin):
         order = create_order(seller)
+        orders.move(order=order, to=Status.COLLECTED, by=BY, at=timezone.now())
 
         for change in ({"freight_centavos": 1}, {"freight_days": 1}, {"freight_days": None}):
             with pytest.raises((ProgrammingError, IntegrityError)), transaction.atomic():

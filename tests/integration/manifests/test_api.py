@@ -138,9 +138,9 @@ class TestCreateManifest:
         assert several.json()["message"].startswith("4 pedidos")
         assert several.json()["errors"] == {
             "orderIds.1": ["O pedido 'A-2' está cancelado"],
-            "orderIds.2": ["Objeto não encontrado: 'B-1'"],
+            "orderIds.2": ["Objeto não encontrado neste vendedor e neste ambiente: 'B-1'"],
             "orderIds.3": [f"O pedido 'A-3' já está no romaneio aberto {number}"],
-            "orderIds.4": ["Objeto não encontrado: 'A-9'"],
+            "orderIds.4": ["Objeto não encontrado neste vendedor e neste ambiente: 'A-9'"],
         }
         assert_refused(of_one_kind, 404, "order_not_found")
         assert [*of_one_kind.json()["errors"]] == ["orderIds.0", "orderIds.2", "orderIds.3"]
