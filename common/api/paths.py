@@ -91,7 +91,9 @@ def _distance(parts: list[str], route: list[str], difference: Callable[[str, str
         taken_out = _VALUE_TAKEN_OUT if _is_value(part) else _NEVER
         above, row = row, [row[0] + taken_out]
         for index, known in enumerate(route):
-            row.append(min(above[index] + difference(part, known), above[index + 1] + taken_out, row[index] + added[index]))
+            row.append(
+                min(above[index] + difference(part, known), above[index + 1] + taken_out, row[index] + added[index])
+            )
     return row[-1]
 
 
