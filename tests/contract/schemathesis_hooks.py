@@ -78,7 +78,11 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "nothing_to_decide|stop_has_ended|route_is_immutable|too_many_changes",
         (CHANGE, INSTRUCT),
     ),
-    "One of two keys is there": (422, "required #(/url)?", (CHANGE, INSTRUCT, *SET_WEBHOOKS)),
+    "One of two keys is there": (
+        422,
+        "required #(/url)?|invalid_payload url: Envie.*",
+        (CHANGE, INSTRUCT, *SET_WEBHOOKS),
+    ),
     "Addresses of e-mail that are changed have no short pattern": (422, "invalid_email #/contacts/email", (CHANGE,)),
     "A pickup of mode REVERSE has no policy": (422, "not_in_reverse #/dropoffs/./(onFailure|proof)", (QUOTE, REQUEST)),
     "Windows have rules, and there is no 30 February": (
@@ -131,8 +135,17 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "invalid_payload after: Use o nextCursor.*",
         (ORDER_FEED,),
     ),
+    "A value between commas is not blank, in no alphabet": (
+        422,
+        "invalid_payload (orderId|key): Omita.*",
+        (FIND_ORDERS, ORDER_FEED, FIND_INVOICES),
+    ),
     "There is no 30 February": (422, "invalid_moment (created(From|To)|from)", (FIND, FEED)),
-    "There is no 30 February for orders": (422, "invalid_payload created(From|To): Deve ser.*", (FIND_ORDERS,)),
+    "There is no 30 February for orders": (
+        422,
+        "invalid_payload (created(From|To)|from): Deve ser.*",
+        (FIND_ORDERS, ORDER_FEED),
+    ),
     "There is no 30 February for invoices": (422, "invalid_payload invoice.issueDate: Deve ter.*", (CREATE, CORRECT)),
 }
 
