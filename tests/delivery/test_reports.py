@@ -81,6 +81,8 @@ class TestAmount:
         assert counts == [0] * (len(counts) - 1) + [1]
         assert line.counts == {**dict.fromkeys(Ending, 0), ending: 1}
         assert (line.prices, line.fees, line.amount) == (prices, fees, prices + fees)
+        codes = {"accept, cancel": ["cancel_accepted"], "accept, collect, cancel, return": ["cancel_collected"]}
+        assert [*Delivery.objects.get().fees] == codes.get(route, [])
 
     def test_is_the_fee_of_one_that_was_cancelled_after_pickup_when_the_goods_are_back(self, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1, collected=True, at=NOON)
