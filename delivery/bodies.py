@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from common.api.json_body import Brl, Json, Kilometres, Moment, Uuid, one_of
+from common.api.rate_limit import CallLimits
 from delivery import lifecycle, models, stop_details, words
 from delivery.arrival_times import ArrivalTime
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status, Trigger
@@ -719,13 +720,6 @@ class AccountPickupPoint(TypedDict):
     active: bool
 
 
-class CallLimits(TypedDict):
-    """The most calls of each token. Null: no limit."""
-
-    perSecond: int | None
-    perHour: int | None
-
-
 class NamedAccount(TypedDict):
     accountId: Uuid
     name: str
@@ -745,7 +739,6 @@ class AccountShown(TypedDict):
 
 
 def account_shown(account: Integrator, environment: str, points: Iterable[PickupPoint]) -> AccountShown:
-    limits = account.rate_limits
     return {
         "account": {"accountId": str(account.pk), "name": account.name},
         "environment": environment,
@@ -761,5 +754,5 @@ def account_shown(account: Integrator, environment: str, points: Iterable[Pickup
             }
             for point in points
         ],
-        "limits": {"perSecond": limits.per_second or None, "perHour": limits.per_hour or None},
+        "limits": account.rate_limits.shown(),
     }

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypedDict
 
 from common.api.json_body import Json, one_of
+from common.api.rate_limit import CallLimits
 from common.webhooks.models import EventState
 from integration import words
 from integration.models import Company, Order, Seller, StatusLog
@@ -351,13 +352,6 @@ class SellersCompany(TypedDict):
     postcode: str | None
 
 
-class CallLimits(TypedDict):
-    """The most calls of each key. Null: no limit."""
-
-    perSecond: int | None
-    perHour: int | None
-
-
 class Account(TypedDict):
     """`environment`: `live` or `sandbox`. `companies`: at most 1,000. `services`: what an order can name."""
 
@@ -374,7 +368,6 @@ class AccountShown(TypedDict):
 
 
 def account_shown(seller: Seller, environment: str, companies: Iterable[Company]) -> AccountShown:
-    limits = seller.rate_limits
     account: Account = {
         "seller": {"reference": seller.reference, "name": seller.name},
         "environment": environment,
@@ -382,6 +375,6 @@ def account_shown(seller: Seller, environment: str, companies: Iterable[Company]
             {"document": each.document, "name": each.name, "postcode": each.postcode or None} for each in companies
         ],
         "services": [*words.ORDER_SERVICES],
-        "limits": {"perSecond": limits.per_second or None, "perHour": limits.per_hour or None},
+        "limits": seller.rate_limits.shown(),
     }
     return {"success": True, "data": account}

@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from django.conf import settings
 from redis import RedisError
@@ -73,6 +73,13 @@ return answer
 """
 
 
+class CallLimits(TypedDict):
+    """The most calls of each token or key. Null: no limit."""
+
+    perSecond: int | None
+    perHour: int | None
+
+
 class Limits(NamedTuple):
     """The most calls of one credential. 0: no limit."""
 
@@ -82,6 +89,9 @@ class Limits(NamedTuple):
     def windows(self) -> list[tuple[str, int, int]]:
         windows = [("second", 1, self.per_second), ("hour", 3600, self.per_hour)]
         return [window for window in windows if window[2]]
+
+    def shown(self) -> CallLimits:
+        return {"perSecond": self.per_second or None, "perHour": self.per_hour or None}
 
 
 @dataclass(frozen=True)

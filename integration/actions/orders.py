@@ -73,8 +73,6 @@ BY_RULE = "rule of assignment"
 _MOST_CENTAVOS = 10**11
 # Invoices with one cut reference that are looked at for a new order.
 _MOST_BEGINNING = 20
-# What rules of assignment look at.
-_CONDITIONS = ("state", "region", "service")
 _SERVICES = {name: service for service, name in ORDER_SERVICES.items()}
 
 
@@ -557,9 +555,13 @@ def _checked(seller: Seller, environment: str, payload: NewOrder, number: int | 
 
 
 def _conditions(payload: NewOrder) -> dict[str, str]:
+    """What rules of assignment look at."""
     region = region_of(payload.postcode)
-    values = (region.state, region.kind.value, payload.service) if region else ("", "", payload.service)
-    return dict(zip(_CONDITIONS, values, strict=True))
+    return {
+        "state": region.state if region else "",
+        "region": region.kind.value if region else "",
+        "service": payload.service,
+    }
 
 
 def _freight(payload: NewOrder, origin: str) -> Price:
@@ -625,6 +627,7 @@ _LOCK = """
 def _facts() -> QuerySet[Seller]:
     seller, environment, key = Parameter("seller"), Parameter("environment"), Parameter("invoice_key")
     orders = Order.objects.of(seller, environment).order_by()
+    conditions = {name: Parameter(name) for name in ("state", "region", "service")}
     return (
         Seller.objects.filter(pk=seller)
         .only("pk")
@@ -639,7 +642,7 @@ def _facts() -> QuerySet[Seller]:
             beginning=ArraySubquery(_beginning(seller)),
             is_void=Exists(Invoice.objects.of(seller, environment).filter(access_key=key, is_void=True)),
             told=ArraySubquery(WebhookEndpoint.objects.of(seller, environment).values_list(row_of(ENDPOINT_COLUMNS))),
-            carrier=Subquery(_rules(**{name: Parameter(name) for name in _CONDITIONS}).values("carrier")[:1]),
+            carrier=Subquery(_rules(**conditions).values("carrier")[:1]),
         )
         .order_by()
     )
