@@ -25,7 +25,9 @@ ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
 # Programs that readers fetch, run and copy.
-PROGRAMS = {name: FOLDER / "examples" / name for name in ("receive.py", "receive.js", "receive.php")}
+PROGRAMS = {
+    name: FOLDER / "examples" / name for name in ("receive.py", "receive.js", "receive.php", "shop.py", "erp_day.py")
+}
 TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
 TABLE_OF_CALLS = "<!-- the table of the description -->"
 
