@@ -121,7 +121,7 @@ class TestReceiver:
 
     @pytest.mark.parametrize("language", ["python", "javascript"])
     def test_says_what_to_do_if_its_port_is_taken(self, program, language):
-        command = [{"python": sys.executable, "javascript": "node"}[language], PROGRAMS[language]]
+        command = [{"python": sys.executable, "javascript": "node"}[language], str(PROGRAMS[language])]
         program(str(command[0]))
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:
             port = taken.getsockname()[1]
