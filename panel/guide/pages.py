@@ -45,7 +45,7 @@ CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
     (gettext_lazy("Order integration"), ("order-quickstart", "orders", "order-webhooks")),
     (
         gettext_lazy("Both APIs"),
-        ("names", "retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
+        ("clients", "names", "retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
     ),
 ]
 _APIS = {A: gettext_lazy("deliveries"), B: gettext_lazy("orders")}

@@ -19,15 +19,17 @@ from dev import embedded, schema
 from panel.guide import pages
 from tests import servers
 from tests.faults.waiting import until
+from tests.panel.guide import snippets
 from tests.ports import free_port
 from tests.programs import CLIENTS
 
 pytestmark = pytest.mark.timeout(600)
 
 _START_SECONDS = 300
+_CLIENTS = ["typescript", "hey_api", "openapi_python_client", "go", "php", "java"]  # but that of CI
 _COMPILERS = {"go": ["go"], "php": ["php"], "java": ["javac"]}
 # Where Debian's packages put what the generated client of a language imports.
-_LIBRARIES = {"go": "/usr/share/gocode/", "java": "/usr/share/java/"}
+_LIBRARIES = {"go": "/usr/share/gocode/", "php": "/usr/share/php/", "java": "/usr/share/java/"}
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +94,16 @@ def test_the_service_does_what_its_description_says(check, service, program):
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]
 
 
+def test_each_client_of_the_guide_is_made_and_used():
+    tried = {name.replace("_", "-") for name in ("python", *_CLIENTS)}
+
+    assert {block.name for block in snippets.of_page("clients")} == {"create-order-for-client"} | {
+        f"{step}-{name}" for step in ("generate", "use") for name in tried
+    }
+
+
 @pytest.mark.clients
-@pytest.mark.parametrize("language", ["typescript", "go", "php", "java"])
+@pytest.mark.parametrize("language", _CLIENTS)
 def test_the_description_makes_a_client(language, service, program):
     libraries = [path for path in CLIENTS if path.startswith(_LIBRARIES.get(language, "-"))]
     for name in ("npm", "java", *_COMPILERS.get(language, ()), *libraries):

@@ -60,7 +60,9 @@ class TestGuide:
     def test_blocks_of_code_name_their_language(self):
         infos = {info for path in FILES for info, _code in FENCE.findall(path.read_text())}
 
-        assert [info for info in infos if not re.fullmatch(r"text|json|(bash|python) [a-z-]+", info)] == []
+        assert [
+            info for info in infos if not re.fullmatch(r"text|json|(bash|python|typescript|php|go|java) [a-z-]+", info)
+        ] == []
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_lists_every_error_code(self, language):
