@@ -80,8 +80,8 @@ class Servers(Group):
 
     DATABASE_URL: values.DatabaseUrl = _variable(
         "",
-        "PostgreSQL, as `postgres://USER@HOST:5432/DATABASE` (or `postgresql://`), `:PASSWORD` behind the user. Several
-        " "hosts have commas between them. With both URLs the service runs in production mode",
+        "PostgreSQL, as `postgres://USER@HOST:5432/DATABASE` (or `postgresql://`), `:PASSWORD` behind the user, and "
+        "commas between several hosts. With both URLs the service runs in production mode",
         without="embedded server",
         required=_PAIR,
         is_secret=True,
