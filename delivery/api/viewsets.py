@@ -350,7 +350,8 @@ class DeliveryViewSet(IntegratorView, ViewSet):
     def list(self, request: Request) -> Response:
         """Find deliveries.
 
-        The deliveries of the token's account and environment, the newest first, in pages.
+        The deliveries of the token's account and environment, the newest first, in pages. With `updatedFrom` those that
+        have changed since, in the order of their changes.
         """
         token = token_of(request)
         query = self.filterset_class(request.query_params, queryset=Delivery.objects.of(token))
@@ -361,6 +362,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
                 either=query.either,
+                order=query.order,
                 scope=["deliveries", str(token.integrator_id), token.environment, *query.sent],
             )
         except pagination.InvalidCursor as error:
