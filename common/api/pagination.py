@@ -142,8 +142,8 @@ CREATED_FROM = (
 CREATED_TO = "Created before this moment, or on this date or earlier."
 UPDATED_FROM = (
     "Changed at this moment or later, as `createdFrom`. The pages are in the order of the changes, the oldest first: "
-    "what changes meanwhile comes once more. A change appears a moment after its own, so ask from two minutes before "
-    "the latest one that you have."
+    "what changes meanwhile comes once more. A change can be read seconds after its moment, so begin two minutes "
+    "before the latest one that you have."
 )
 FEED_FROM = (
     "Begin with the events of this moment or later: ISO 8601, a date or a moment; without an offset in the service's "

@@ -148,8 +148,10 @@ _IS_OPENED_AGAIN = (
     " AND NEW.last_sequence = OLD.last_sequence + 1 AND NEW.cancelled_at = OLD.cancelled_at"
     " AND NEW.cancel_fee = OLD.cancel_fee AND NEW.driver_amount IS NOT DISTINCT FROM OLD.driver_amount"
 )
-# Not one that is touched because of a row that is shown with it, such as a photo that arrives later.
-_DIFFERS = "OLD IS DISTINCT FROM NEW"
+# But for one that is touched because of a row that is shown with it, such as a photo that arrives later.
+_CHANGES_CLOSED = (
+    f"OLD.route_status IN ({quoted(lifecycle.CLOSED)}) AND NOT ({_IS_OPENED_AGAIN}) AND OLD IS DISTINCT FROM NEW"
+)
 # Of an outward route whose driver has not been at A.
 _BEFORE_A = (*lifecycle.UNTAKEN, RouteStatus.ACCEPTED)
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -577,7 +579,7 @@ class Delivery(Identified, Located):
                 name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
                 condition=unless_forgotten(
-                    state=f"OLD.route_status IN ({quoted(lifecycle.CLOSED)}) AND NOT ({_IS_OPENED_AGAIN}) AND {_DIFFERS}",
+                    state=_CHANGES_CLOSED,
                     kept=f"{_KEPT} AND NEW.cancel_reason IN (OLD.cancel_reason, '')",
                 ),
             ),
