@@ -36,6 +36,7 @@ from delivery.api.views import (
     FEE,
     IntegratorView,
     detail,
+    detail_after_change,
     find_delivery,
     info_answer,
     read_delivery,
@@ -407,7 +408,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         changed = stops.change(
             delivery=delivery, point=point, values=serializer.columns, by=f"token {token.hint}", at=clock.now()
         )
-        return detail(changed)
+        return detail_after_change(changed)
 
     @extend_schema(
         operation_id="instruct-dropoff",
@@ -435,7 +436,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
             by=f"token {token.hint}",
             at=clock.now(),
         )
-        return detail(instructed)
+        return detail_after_change(instructed)
 
 
 _LONGEST_NAMES = 200

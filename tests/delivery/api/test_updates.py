@@ -117,6 +117,14 @@ class TestUpdatedAt:
         updated_at = Delivery.objects.get(pk=made.pk).updated_at
         assert (updated_at > NOON) == (name in SHOWN)
 
+    def test_is_that_of_the_change_in_its_answer(self, api, token):
+        made = DeliveryFactory.create(token=token, stops=1, at=NOON)
+
+        changed = api.patch(f"{LIST}/{made.pk}/dropoffs/B", {"instructions": "Knock"}).json()
+
+        assert changed["updatedAt"] > "2026-07-16"
+        assert changed["updatedAt"] == api.get(f"{LIST}/{made.pk}").json()["updatedAt"]
+
     def test_is_written_by_triggers_only(self):
         made = DeliveryFactory.create(at=NOON)
 
