@@ -41,6 +41,7 @@ _TOUCH_LINKED = updates.touch("integration_order", "SELECT order_id FROM changed
 _TOUCH_ORDERS = updates.touch(
     "integration_order", "SELECT order_id FROM integration_invoicelink WHERE invoice_id = NEW.id"
 )
+_CHANGED: Any = pgtrigger.Referencing  # which has no types
 # What an order shows of its invoices.
 _OF_ORDERS = ("access_key", "number", "series", "value", "issued_at")
 _OLD, _NEW = (", ".join(f"{row}.{name}" for name in _OF_ORDERS) for row in ("OLD", "NEW"))
@@ -275,8 +276,8 @@ class InvoiceLink(models.Model):
                     func=_TOUCH_LINKED,
                 )
                 for name, operation, rows in (
-                    ("invoice_link_updates_orders", pgtrigger.Insert, pgtrigger.Referencing(new="changed")),
-                    ("invoice_unlink_updates_orders", pgtrigger.Delete, pgtrigger.Referencing(old="changed")),
+                    ("invoice_link_updates_orders", pgtrigger.Insert, _CHANGED(new="changed")),
+                    ("invoice_unlink_updates_orders", pgtrigger.Delete, _CHANGED(old="changed")),
                 )
             ),
         ]

@@ -1,7 +1,9 @@
 """Which changes of a delivery its `updatedAt` tells of, and the list of those that have changed since a moment."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -64,8 +66,9 @@ def tell_wrong_pin(delivery):
         proofs.deliver(delivery=delivery, point="B", proof=proof, by=BY, at=LATER)
 
 
+Case = tuple[Callable[[], Any], Callable[[Any], object]]  # what is made, and what then is done with it
 NEW = partial(DeliveryFactory.create, stops=1, at=NOON)
-SHOWN = {
+SHOWN: dict[str, Case] = {
     "moved": (NEW, lambda made: deliveries.accept(delivery=made, driver=DriverFactory.create(), by=BY, at=LATER)),
     "cancelled": (NEW, lambda made: deliveries.cancel(delivery=made, reason="", by=BY, at=LATER)),
     "a stop moved": (
@@ -82,7 +85,7 @@ SHOWN = {
     "stop forgotten": (ended, lambda made: forgetting._forget_those([first_stop(made)], at=LATER)),
     "pickup forgotten": (ended, lambda made: forgetting._forget_pickups([made.pk])),
 }
-NOT_SHOWN = {
+NOT_SHOWN: dict[str, Case] = {
     "position": (
         partial(collected, Options()),
         lambda made: drivers.set_position(driver=made.driver, point=PICKUP, by=BY, at=LATER),

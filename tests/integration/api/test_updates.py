@@ -1,6 +1,8 @@
 """Which changes of an order its `updated_at` tells of, and the list of those that have changed since a moment."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -50,8 +52,8 @@ def create_again(order):
     create_order(order.seller, orderId=order.code)
 
 
-# What is made, and what then is done with it.
-SHOWN = {
+Case = tuple[Callable[[Any], Any], Callable[[Any], object]]  # what is made, and what then is done with it
+SHOWN: dict[str, Case] = {
     "moved": (new, lambda order: move(order, Status.COLLECTED)),
     "reported again": (failed, lambda order: move(order, Status.DELIVERY_FAILED)),
     "cancelled": (new, lambda order: orders.cancel(order=order, by=BY, at=timezone.now())),
@@ -71,7 +73,7 @@ SHOWN = {
         lambda order: forgetting._forget(Order.objects.filter(pk=order.pk), at=timezone.now(), failed=None),
     ),
 }
-NOT_SHOWN = {
+NOT_SHOWN: dict[str, Case] = {
     "events written": (new, lambda order: Order.objects.filter(pk=order.pk).update(unrecorded_at=None)),
     "invoice confirmed": (with_invoice, lambda order: send_invoice(order.seller, nfe_xml().encode())),
     "created again": (new, create_again),
