@@ -4,6 +4,7 @@ import logging
 import resource
 import time
 from functools import cache
+from typing import Any
 
 import psycopg
 from django.conf import settings
@@ -54,23 +55,29 @@ def redis() -> Redis:
 def new_redis(url: str, *, seconds: float) -> Redis:
     """A client that waits `seconds` to connect and for each answer, and repeats nothing."""
     deadlines = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
-    options = {**deadlines, "retry": Retry(NoBackoff(), 0), "retry_on_error": _NO_MASTER}
+    retry = {"retry": Retry(NoBackoff(), 0), "retry_on_error": _NO_MASTER}
+    options: dict[str, Any] = {**deadlines, **retry}
     if (found := Sentinels.of(url)) is None:
         return Redis.from_url(url, **options)
-    sentinel = Sentinel(
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # redis-py types neither this nor the methods
         found.addresses, sentinel_kwargs={**deadlines, **found.sentinel_options}, **options, **found.server_options
     )
-    client: Redis = sentinel.master_for(found.master)
+    client: Redis = sentinel.master_for(found.master)  # type: ignore[no-untyped-call]  # as above
     return client
 
 
 def new_async_redis(url: str, *, seconds: float) -> AsyncRedis:
     """As `new_redis`, for an event loop. Answers are texts."""
     deadlines = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
-    options = {**deadlines, "decode_responses": True, "retry": AsyncRetry(NoBackoff(), 0), "retry_on_error": _NO_MASTER}
+    options: dict[str, Any] = {
+        **deadlines,
+        "decode_responses": True,
+        "retry": AsyncRetry(NoBackoff(), 0),
+        "retry_on_error": _NO_MASTER,
+    }
     if (found := Sentinels.of(url)) is None:
         return AsyncRedis.from_url(url, **options)
-    sentinel = AsyncSentinel(
+    sentinel = AsyncSentinel(  # type: ignore[no-untyped-call]  # as above
         found.addresses, sentinel_kwargs={**deadlines, **found.sentinel_options}, **options, **found.server_options
     )
     client: AsyncRedis = sentinel.master_for(found.master)

@@ -419,7 +419,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # Tasks are only wake-ups, so publishing does not wait: beat sends the next within two seconds.
 CELERY_TASK_PUBLISH_RETRY = False
-CELERY_BROKER_TRANSPORT_OPTIONS = {
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 1,
     "socket_timeout": 1,
     "max_retries": 0,

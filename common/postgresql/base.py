@@ -44,11 +44,15 @@ class _ErrorWrapper(DatabaseErrorWrapper):
     psycopg has an InternalError for it, which nothing here takes for an outage.
     """
 
+    def __init__(self, of: "DatabaseWrapper") -> None:
+        super().__init__(of)
+        self._of = of
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if isinstance(error, ReadOnlySqlTransaction):
-            self.wrapper.errors_occurred = self.wrapper.is_read_only = True
+            self._of.errors_occurred = self._of.is_read_only = True
             raise OperationalError(*error.args).with_traceback(traceback) from error
         super().__exit__(kind, error, traceback)
 

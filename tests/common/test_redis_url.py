@@ -3,9 +3,15 @@
 from common.redis_url import Sentinels
 
 
+def sentinels(url):
+    found = Sentinels.of(url)
+    assert found is not None
+    return found
+
+
 class TestSentinels:
     def test_are_read_with_everything(self):
-        found = Sentinels.of("rediss+sentinel://rota:p%40w@h1,h2:26380,[::1]:5/2?master=main&sentinel_password=x%26y")
+        found = sentinels("rediss+sentinel://rota:p%40w@h1,h2:26380,[::1]:5/2?master=main&sentinel_password=x%26y")
 
         assert found.addresses == (("h1", 26379), ("h2", 26380), ("::1", 5))
         assert found.master == "main"
@@ -18,7 +24,7 @@ class TestSentinels:
         )
 
     def test_need_a_host_and_the_master_only(self):
-        found = Sentinels.of("redis+sentinel://h1?master=main")
+        found = sentinels("redis+sentinel://h1?master=main")
 
         assert (found.server_options, found.sentinel_options) == ({"db": 0}, {})
         assert found.broker_url == "sentinel://h1:26379/0"

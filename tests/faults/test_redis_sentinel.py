@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from redis import Redis
@@ -55,7 +56,8 @@ class _Cluster:
     @property
     def master(self) -> int:
         """The port of the server that Sentinel calls the master."""
-        return int(self._sentinel.sentinel_get_master_addr_by_name(_MASTER)[1])
+        found: Any = self._sentinel.sentinel_get_master_addr_by_name(_MASTER)
+        return int(found[1])
 
     @property
     def replica(self) -> int:
@@ -67,7 +69,8 @@ class _Cluster:
         return f"redis://:{self._password}@127.0.0.1:{self.master}/0"
 
     def is_complete(self) -> bool:
-        return int(self._sentinel.sentinel_master(_MASTER)["num-slaves"]) == 1
+        found: Any = self._sentinel.sentinel_master(_MASTER)
+        return int(found["num-slaves"]) == 1
 
     def fail_over(self) -> None:
         """Make the replica the master, and the master a replica."""
