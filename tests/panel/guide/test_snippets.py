@@ -29,6 +29,7 @@ PARTIAL = {"cancel-delivery"}
 # tests/contract makes and runs.
 OTHERS = {
     "set-webhook", "start-receiver", "set-order-webhook", "start-order-receiver", "receive-once", "verify-with-library",
+    "run-shop", "run-erp-day",
     *(each.name for each in snippets.of_page("clients") if each.name.startswith(("generate-", "use-"))),
 }  # fmt: skip  # a list of names
 _SECONDS = 60
