@@ -8,7 +8,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('delivery', '0008_one_endpoint_no_more'),
+        ('delivery', '0010_updates_indexed'),
     ]
 
     operations = [
