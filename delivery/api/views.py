@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -51,6 +52,12 @@ _FAULTS = {
     Fault.LONG_NUMBER: "The body holds a number with too many digits.",
     Fault.SYNTAX: "The body is not JSON: {detail}.",
 }
+_NO_ID = (
+    "No delivery of this account and environment has this deliveryId. It is the UUID that request-delivery answered "
+    "with; GET /api/deliveries?externalId= finds a delivery by your own number."
+)
+_NOT_AN_OBJECT = "The body must be a JSON object."
+_ENCODED_TWICE = f"{_NOT_AN_OBJECT} It is a text that holds one: encode it once."
 
 
 class BoundedJSONParser(BaseParser):
@@ -71,9 +78,9 @@ class BoundedJSONParser(BaseParser):
         except json_body.BodyTooDeep as error:
             raise MalformedBody(f"The body is nested deeper than {_MAX_LEVELS} levels.") from error
         except json_body.NotAnObject as error:
-            raise MalformedBody("The body must be a JSON object.") from error
+            raise MalformedBody(_ENCODED_TWICE if error.is_encoded_twice else _NOT_AN_OBJECT) from error
         except json_body.InvalidJSON as error:
-            raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
+            raise MalformedBody(_FAULTS[error.fault].format_map(vars(error))) from error
 
 
 class IntegratorView(ApiView):
@@ -104,14 +111,12 @@ def token_of(request: Request) -> Token:
 
 def read_delivery(token: Token, delivery_id: str) -> Delivery:
     """A delivery of the token's account and environment, with driver and stops. Raises DeliveryNotFound."""
-    key = parse_id(delivery_id)
-    return _found(Delivery.find(key, token=token) if key else None)
+    return _found(Delivery.find(_key(delivery_id), token=token))
 
 
 def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) -> Delivery:
     """The delivery of `queryset` with this id in the token's account and environment. Raises DeliveryNotFound."""
-    key = parse_id(delivery_id)
-    return _found(queryset.of(token).filter(pk=key).first() if key else None)
+    return _found(queryset.of(token).filter(pk=_key(delivery_id)).first())
 
 
 def detail(delivery: Delivery) -> Response:
@@ -130,6 +135,14 @@ def _fee(delivery: Delivery) -> dict[str, str]:
     """The header with the fee of a cancellation, while one is possible."""
     fee = delivery.fee_of_cancelling
     return {} if fee is None else {FEE_HEADER: str(fee)}
+
+
+def _key(delivery_id: str) -> UUID:
+    """Raises DeliveryNotFound for what is no deliveryId, such as the integrator's own number."""
+    key = parse_id(delivery_id)
+    if key is None:
+        raise DeliveryNotFound(_NO_ID)
+    return key
 
 
 def _found(delivery: Delivery | None) -> Delivery:
