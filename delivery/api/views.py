@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any
-from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -52,10 +51,6 @@ _FAULTS = {
     Fault.LONG_NUMBER: "The body holds a number with too many digits.",
     Fault.SYNTAX: "The body is not JSON: {detail}.",
 }
-_NO_ID = (
-    "No delivery of this account and environment has this deliveryId. It is the UUID that request-delivery answered "
-    "with; GET /api/deliveries?externalId= finds a delivery by your own number."
-)
 _NOT_AN_OBJECT = "The body must be a JSON object."
 _ENCODED_TWICE = f"{_NOT_AN_OBJECT} It is a text that holds one: encode it once."
 
@@ -111,12 +106,14 @@ def token_of(request: Request) -> Token:
 
 def read_delivery(token: Token, delivery_id: str) -> Delivery:
     """A delivery of the token's account and environment, with driver and stops. Raises DeliveryNotFound."""
-    return _found(Delivery.find(_key(delivery_id), token=token))
+    key = parse_id(delivery_id)
+    return _found(Delivery.find(key, token=token) if key else None)
 
 
 def find_delivery(token: Token, delivery_id: str, queryset: DeliveryQuerySet) -> Delivery:
     """The delivery of `queryset` with this id in the token's account and environment. Raises DeliveryNotFound."""
-    return _found(queryset.of(token).filter(pk=_key(delivery_id)).first())
+    key = parse_id(delivery_id)
+    return _found(queryset.of(token).filter(pk=key).first() if key else None)
 
 
 def detail(delivery: Delivery) -> Response:
@@ -137,18 +134,10 @@ def _fee(delivery: Delivery) -> dict[str, str]:
     return {} if fee is None else {FEE_HEADER: str(fee)}
 
 
-def _key(delivery_id: str) -> UUID:
-    """Raises DeliveryNotFound for what is no deliveryId, such as the integrator's own number."""
-    key = parse_id(delivery_id)
-    if key is None:
-        raise DeliveryNotFound(_NO_ID)
-    return key
-
-
 def _found(delivery: Delivery | None) -> Delivery:
     """Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed."""
     if delivery is None:
-        raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
+        raise DeliveryNotFound
     return delivery
 
 
