@@ -13,6 +13,7 @@ from csp.middleware import CSPMiddleware, PolicyParts
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -21,6 +22,7 @@ from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
 from common.api import rate_limit
+from common.connections import is_unavailable
 from common.http_requests import client_address
 from common.observability import log_context
 from common.pages import map_file
@@ -195,6 +197,16 @@ class _OfPages:
 
 class PageSessionMiddleware(_OfPages, SessionMiddleware):
     """Sets `request.session`."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        try:
+            return super().process_response(request, response)
+        except SessionInterrupted as error:
+            # Django reads every error of the database while it saves the session as a session that was deleted: 400.
+            cause = error.__context__.__context__ if error.__context__ else None
+            if cause and is_unavailable(cause):
+                raise cause  # noqa: B904  # it has its own cause
+            raise
 
 
 class PageUserMiddleware(_OfPages, AuthenticationMiddleware):

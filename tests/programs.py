@@ -28,6 +28,7 @@ CLIENTS = {
     "javac": "default-jdk-headless",
     "go": "golang-go",
     # What generated clients import.
+    "/usr/share/php/GuzzleHttp/autoload.php": "php-guzzlehttp-guzzle php-mbstring",
     "/usr/share/java/jackson-databind.jar": "libjackson2-databind-java",
     "/usr/share/java/httpmime.jar": "libhttpmime-java",
     "/usr/share/java/jsr305.jar": "libjsr305-java",

@@ -123,6 +123,12 @@ def detail(delivery: Delivery) -> Response:
     return Response(bodies.detail(delivery, tracking=tracking, at=now), headers=_fee(delivery))
 
 
+def detail_after_change(delivery: Delivery) -> Response:
+    """The same of a delivery that the call has changed: when that was is known to the database alone."""
+    delivery.refresh_from_db(fields=["updated_at"])
+    return detail(delivery)
+
+
 def info_answer(delivery: Delivery) -> Response:
     """The specification's answer about a delivery."""
     return Response(bodies.info(delivery), headers=_fee(delivery))

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import psycopg
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
 from psycopg.errors import (
     AdminShutdown,
@@ -137,6 +138,17 @@ class TestPage:
 
         assert (answer.status_code, answer["Retry-After"]) == (503, "5")
         assert "não alcança seu banco de dados" in answer.content.decode()
+
+    def test_says_so_when_the_session_cannot_be_saved(self, client, django_user_model, monkeypatch):
+        """Django answers 400 otherwise, as if the person had logged out meanwhile."""
+        client.force_login(django_user_model.objects.create_user("maria"))
+        monkeypatch.setattr("access.sessions._SEEN_RESOLUTION_SECONDS", 0)  # each request changes the session
+        monkeypatch.setattr(Session, "save", end_connection)
+        client.raise_request_exception = False
+
+        answer = client.get("/panel/")
+
+        assert (answer.status_code, answer["Retry-After"]) == (503, "5")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.delivery.api.calls import (
 from tests.factories import DeliveryFactory, payload
 
 STRICT = {"HTTP_PREFER": "handling=strict"}
-OF_DELIVERIES = "limit cursor externalId deliveryId status createdFrom createdTo"
+OF_DELIVERIES = "limit cursor externalId deliveryId status createdFrom createdTo updatedFrom"
 
 
 @pytest.mark.django_db
@@ -317,7 +317,7 @@ class TestAnUnknownParameter:
                 "parameter": "Status",
                 "code": "unknown_key",
                 "detail": "This parameter is unknown and has no effect. Did you mean 'status'? Known ones: "
-                "limit, cursor, externalId, deliveryId, status, createdFrom, createdTo.",
+                "limit, cursor, externalId, deliveryId, status, createdFrom, createdTo, updatedFrom.",
             }
         ]
         assert response["Preference-Applied"] == "handling=strict"

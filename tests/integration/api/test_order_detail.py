@@ -3,6 +3,7 @@ from urllib.parse import quote
 from django.utils import timezone
 
 from integration.actions import orders
+from integration.bodies import utc
 from integration.lifecycle import Status
 from integration.models import Order
 from tests.integration.factories import (
@@ -27,10 +28,14 @@ class TestOrderDetail:
     def test_answers_everything_that_was_sent_and_has_happened(self, api, seller):
         sent = order_body(volumes=3)
         api.post(URL, sent)
-        order = Order.objects.get()
         orders.move(
-            order=order, to=Status.COLLECTED, by=BY, at=timezone.now(), details=orders.Details(place="CD Cajamar")
+            order=Order.objects.get(),
+            to=Status.COLLECTED,
+            by=BY,
+            at=timezone.now(),
+            details=orders.Details(place="CD Cajamar"),
         )
+        order = Order.objects.get()
 
         response = get(api, "A-1")
 
@@ -48,6 +53,7 @@ class TestOrderDetail:
                 "service": "base",
                 "orderCost": 150.5,
                 "created_at": log[0]["created_at"],
+                "updated_at": utc(order.updated_at),
                 "items": sent["items"],
                 "volumes": 3,
                 "receiver": sent["receiver"],
