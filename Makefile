@@ -22,7 +22,7 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 # Without compiled modules, each process takes seconds longer to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-affected test-clients test-faults mutants mutants-changed bench bench-check bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock clean
+.PHONY: run test test-affected test-clients test-faults mutants mutants-changed bench bench-check bench-day bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock clean
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
@@ -54,6 +54,11 @@ bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 # more than 1.05 times as much. Its last line is for the note of the change. Other load makes a false failure possible.
 bench-check: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks check $(BASE)
+
+# About ten minutes: CPU time of a whole delivery, from the quote to the last drop-off with all positions, by what is done and by
+# component: this state and the last release, or BASE=COMMIT.
+bench-day: .venv/.ready node_modules/.ready
+	@$(BIN)/python -W ignore -m benchmarks day $(BASE)
 
 # About twelve minutes. ARGS=drain runs one of drain, latency, hang, claim. Other load on the machine distorts the results.
 bench-webhooks: .venv/.ready node_modules/.ready

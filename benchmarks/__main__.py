@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api` or `growth` come names of its calls, after `check` a commit.
+After `api` or `growth` come names of its calls, after `check` or `day` a commit.
 """
 
 import sys
@@ -30,9 +30,9 @@ _RUNS = {
 
 
 def main(names: list[str]) -> int:
-    if names[:1] == ["check"]:
+    if names[:1] in (["check"], ["day"]):
         processes.set_up()
-        status: int = resolve_name("benchmarks.check:run")(names[1:])
+        status: int = resolve_name(f"benchmarks.{names[0]}:run")(names[1:])
         return status
     names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_RUNS):

@@ -8,14 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import psutil
 import uvloop
 
-from benchmarks import api_calls
+from benchmarks import api_calls, processes
 from benchmarks.api_calls import FRESH, Call
 from config.env import BASE_DIR
 
@@ -124,15 +122,7 @@ def _spent(before: dict[str, float], after: dict[str, float], calls: int) -> CPU
 
 def _cpu(side: Side) -> dict[str, float]:
     """Seconds since the start of its processes."""
-    return {kind: _cpu_seconds(pid) for kind, pid in side.pids.items()}
-
-
-def _cpu_seconds(pid: int) -> float:
-    """CPU time of a process and its descendants, those included that have ended and been waited for."""
-    while True:
-        with suppress(psutil.NoSuchProcess):
-            parent = psutil.Process(pid)
-            return sum(sum(process.cpu_times()[:4]) for process in (*parent.children(recursive=True), parent))
+    return {kind: processes.cpu_seconds(pid) for kind, pid in side.pids.items()}
 
 
 def at_a_rate(side: Side, name: str, *, per_second: float, seconds: int) -> list[float]:

@@ -115,9 +115,11 @@ def server(
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process and its descendants, those that have ended included."""
-    process = psutil.Process(pid)
-    return sum(sum(each.cpu_times()[:4]) for each in [process, *process.children(recursive=True)])
+    """User and system time of a process and its descendants, those included that have ended and been waited for."""
+    while True:
+        with suppress(psutil.NoSuchProcess):  # one that has ended since the list was made
+            process = psutil.Process(pid)
+            return sum(sum(each.cpu_times()[:4]) for each in [*process.children(recursive=True), process])
 
 
 def postgres_cpu_seconds() -> float:
