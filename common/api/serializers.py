@@ -20,6 +20,8 @@ class BodySerializer(serializers.Serializer[Any]):
 
     # Keys that resemble none of the fields and mean one, in lower case without signs.
     synonyms: ClassVar[Mapping[str, str]] = {}
+    # What `validate` checks of keys together, as keywords of JSON Schema for the description.
+    conditions: ClassVar[Mapping[str, Any]] = {}
 
     @cached_property
     def fields(self) -> BindingDict:

@@ -22,7 +22,7 @@ lint() {
 # it allows is accepted, and what it forbids is refused, but for what schemathesis_hooks.py lists.
 # The third argument: the phases, by default all of them.
 fuzz() {
-    PYTHONPATH=tests/contract timeout 500 .venv/bin/uv tool run "schemathesis@$SCHEMATHESIS_VERSION" \
+    ROTA_URL=$url ROTA_AUTHORIZATION=${2#*: } PYTHONPATH=tests/contract timeout 500 .venv/bin/uv tool run "schemathesis@$SCHEMATHESIS_VERSION" \
         --config-file tests/contract/schemathesis.toml run "$described" --url "$url" \
         --include-path-regex "$1" --header "$2" --phases "${3:-examples,coverage,fuzzing,stateful}" --max-examples 10 \
         --exclude-checks ignored_auth,missing_required_header \

@@ -159,7 +159,8 @@ class TestFilters:
             ({"createdTo": "2026-07-14"}, 0),
             ({"createdFrom": "2026-07-15T20:00:00+09:00", "createdTo": "2026-07-16T00:00:01+09:00"}, 1),
             ({"createdTo": "2026-07-16T00:00:00+09:00"}, 0),
-            ({"createdFrom": "0001-01-01", "createdTo": "9999-12-30"}, 1),
+            ({"createdFrom": "0001-01-01", "createdTo": "9999-12-31"}, 1),
+            ({"createdFrom": "0001-01-01T00:00+14:00", "createdTo": "9999-12-31T23:59-14:00"}, 1),
             ({"createdFrom": "2026-07-15T00:00:00+23:59"}, 1),
         ]
 
@@ -301,11 +302,9 @@ class TestBadParameters:
             "11/20/26 14:30",
             "0000-01-01",
             "10000-01-01",
-            "0001-01-01T00:00:00+14:00",
             "NaN",
             "-",
             " ",
-            "9999-12-31T23:59:59-14:00",
             "2026-07-15" + " " * 3000,
             "1" * 3500,
             "2026-07-15T12:00:00+24:00",
@@ -319,9 +318,6 @@ class TestBadParameters:
         body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
 
         assert {error["parameter"] for error in body["errors"]} == {name}
-
-    def test_of_the_day_after_which_there_is_none(self, api):
-        assert_refused(api, "createdTo", "invalid_moment", ["9999-12-31"])
 
     def test_of_a_status(self, api):
         assert_refused(
