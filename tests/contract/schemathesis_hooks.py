@@ -108,7 +108,7 @@ def before_call(_context: HookContext, case: Case, _kwargs: dict[str, Any]) -> N
 def after_call(_context: HookContext, case: Case, response: Response) -> None:
     """Make other rows for the next request, where this one has changed its own."""
     if response.status_code < 300:
-        _rows.used(case.operation.label, response)
+        _rows.used(case.operation.label, case.path_parameters or {}, response)
 
 
 @hook

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import requests
 
 _SECONDS = 10
 _INVOICE = Path(__file__).with_name("invoice.xml").read_text()
+_POINTS = "BCD"
 _MANUAL = "sim-manual-"  # the simulated driver and carrier leave it alone
 _PLACE = {"latitude": -23.561414, "longitude": -46.655881}
 _MOST = {"latitude": 90, "longitude": 180}
@@ -26,7 +28,7 @@ _DROPOFF = {"address": {"latitude": -23.5655, "longitude": -46.65}, "externalId"
 _DELIVERY: dict[str, Any] = {
     "vehicleType": "MOTORCYCLE",
     "pickup": {"contacts": {"name": "Loja", "phoneNumber": "+55 11 97777-0001"}, "address": _PLACE},
-    "dropoffs": [_DROPOFF] * 3,  # B, C and D
+    "dropoffs": [_DROPOFF for _point in _POINTS],
 }
 _ORDER: dict[str, Any] = {
     "orderCost": 150.5,
@@ -43,13 +45,21 @@ _ORDER: dict[str, Any] = {
 Parameters = dict[str, Any]
 
 
+@dataclass
+class _Row:
+    """The parameters that name it, and the drop-offs at which nothing was done yet."""
+
+    named: Parameters
+    points: list[str] = field(default_factory=lambda: [*_POINTS])
+
+
 class Rows:
     """Makes rows with calls of the API and keeps those that serve further requests."""
 
     def __init__(self, url: str, authorization: str) -> None:
         self._url, self._session = url, requests.Session()
         self._session.headers["Authorization"] = authorization
-        self._kept: dict[str, Any] = {}  # by operation
+        self._kept: dict[tuple[str, str | None], _Row] = {}  # by operation and the status that it moves to
         self._orders: dict[str, str] = {}  # of bodies that name one, by operation
         self._waiting: list[str] = []  # orders for bodies that name several
         self._company = ""
@@ -59,12 +69,11 @@ class Rows:
         make = _MAKERS.get(operation)
         if make is None:
             return sent
-        # A row of an earlier point or status is of no use for another one.
-        of = [sent[name] for name in ("point", "status") if name in sent]
-        kept = self._kept.get(operation)
-        if kept is None or kept[0] != of:
-            kept = self._kept[operation] = (of, make(self, sent))
-        return {**sent, **kept[1]}
+        key = (operation, sent.get("status"))
+        if key not in self._kept:
+            self._kept[key] = _Row(make(self, sent))
+        row = self._kept[key]
+        return {**sent, **row.named, **({"point": row.points[0]} if operation in _AT_POINTS else {})}
 
     def body(self, operation: str, sent: Any) -> Any:
         """A valid body with the ids of orders that wait for collection; those of a new order, if it makes one."""
@@ -87,12 +96,15 @@ class Rows:
             return {**sent, "orderIds": self._waiting[: len(sent["orderIds"])]}
         return sent
 
-    def used(self, operation: str, answer: Any) -> None:
+    def used(self, operation: str, sent: Parameters, answer: Any) -> None:
         """A request has changed the rows of its operation."""
         if operation in _OF_MANIFESTS:  # with it go its orders
             self._call("DELETE", f"/api/integration/manifests/{answer.json()['data']['manifestId']}")
-        if operation in _CHANGED:
-            self._kept.pop(operation, None)
+        key = (operation, sent.get("status"))
+        if operation in _AT_POINTS and key in self._kept and self._kept[key].points[1:]:
+            self._kept[key].points.pop(0)
+        elif operation in _CHANGED:
+            self._kept.pop(key, None)
             self._orders.pop(operation, None)
 
     @property
@@ -169,7 +181,7 @@ def from_environment() -> Rows:
 
 
 def _with_policy(policy: str) -> dict[str, Any]:
-    return {"dropoffs": [{**_DROPOFF, "onFailure": policy}] * 3}
+    return {"dropoffs": [{**_DROPOFF, "onFailure": policy} for _point in _POINTS]}
 
 
 def _scheduled(rows: Rows, _sent: Parameters) -> Parameters:
@@ -186,7 +198,7 @@ _ORDERS, _MANIFESTS = "/api/integration/orders/{orderId}", "/api/integration/man
 _INVOICES = "POST /api/integration/invoices/{accessKey}"
 _INSTRUCT = f"POST {_DELIVERIES}/dropoffs/{{point}}/instruct"
 _MOVE_ORDER = "POST /api/integration/sandbox/orders/{orderId}/{status}"
-_ON_THE_WAY = ("accept", "collect")
+_ON_THE_WAY, _FAILED = ("accept", "collect"), [f"fail/{point}" for point in _POINTS]
 Maker = Callable[[Rows, Parameters], Parameters]
 # What makes the row of an operation, and returns the parameters of its path that name it.
 _MAKERS: dict[str, Maker] = {
@@ -200,14 +212,14 @@ _MAKERS: dict[str, Maker] = {
         ],
         lambda rows, _sent: rows.delivery(),
     ),
-    _INSTRUCT: lambda rows, sent: rows.delivery(*_ON_THE_WAY, f"fail/{sent['point']}", **_with_policy("RETRY")),
+    _INSTRUCT: lambda rows, _sent: rows.delivery(*_ON_THE_WAY, *_FAILED, **_with_policy("RETRY")),
     f"{_SANDBOX}/offer": _scheduled,
     f"{_SANDBOX}/position": lambda rows, _sent: rows.delivery("accept"),
     f"{_SANDBOX}/collect": lambda rows, _sent: rows.delivery("accept"),
     f"{_SANDBOX}/collect/{{point}}": lambda rows, _sent: rows.delivery("accept", deliveryMode="REVERSE"),
     f"{_SANDBOX}/deliver/{{point}}": lambda rows, _sent: rows.delivery(*_ON_THE_WAY, **_with_policy("LEAVE")),
     f"{_SANDBOX}/fail/{{point}}": lambda rows, _sent: rows.delivery(*_ON_THE_WAY),
-    f"{_SANDBOX}/return": lambda rows, _sent: rows.delivery(*_ON_THE_WAY, *(f"fail/{point}" for point in "BCD")),
+    f"{_SANDBOX}/return": lambda rows, _sent: rows.delivery(*_ON_THE_WAY, *_FAILED),
     **dict.fromkeys(
         [
             *(f"{method} {_ORDERS}" for method in ("GET", "PATCH")),
@@ -228,8 +240,8 @@ _MAKERS: dict[str, Maker] = {
     **dict.fromkeys([f"{_INVOICES}/{name}" for name in ("link", "unlink")], lambda rows, _sent: rows.invoice()),
 }
 _OF_MANIFESTS = {"POST /api/integration/manifests", f"POST {_MANIFESTS}/orders"}
+_AT_POINTS = {_INSTRUCT, f"{_SANDBOX}/deliver/{{point}}", f"{_SANDBOX}/fail/{{point}}"}
 # After them the same request would be refused. Moves without a body are no more than their first request.
 _CHANGED = {
-    *_OF_MANIFESTS, f"DELETE {_MANIFESTS}", _INSTRUCT, f"{_SANDBOX}/deliver/{{point}}", f"{_SANDBOX}/fail/{{point}}",
-    _MOVE_ORDER, "POST /api/integration/orders/cancel",
+    *_AT_POINTS, *_OF_MANIFESTS, f"DELETE {_MANIFESTS}", _MOVE_ORDER, "POST /api/integration/orders/cancel",
 }  # fmt: skip  # a list of names
