@@ -41,7 +41,7 @@ test-affected: .venv/.ready node_modules/.ready
 	if [ -z "$$files" ]; then echo "No test is near what changed."; \
 	else $(BIN)/python -m pytest -n logical --maxprocesses 8 --dist worksteal $(ARGS) $$files; fi
 
-# About two minutes, before a release: clients generated from the description for TypeScript, Go, PHP and Java. `make test` has Python's.
+# About three minutes, before a release: the guide's commands and programs of generated clients. `make test` has the first one, for Python.
 test-clients: .venv/.ready
 	@$(BIN)/python -m pytest -n 0 -m clients tests/contract
 
@@ -164,7 +164,7 @@ node_modules/.ready: package.json package-lock.json | .venv/.uv
 	@$(FOREGROUND) $(NPM) ci --no-progress --loglevel=error
 	@touch $@
 
-# Apart from the former: 190 packages of tools for one test, which neither `make run` nor the image needs.
+# Apart from the former: 220 packages of tools for one test, which neither `make run` nor the image needs.
 tests/contract/node_modules/.ready: tests/contract/package-lock.json
 	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@

@@ -294,7 +294,7 @@ class EventPage(TypedDict):
 
 
 class DeliverySummary(TypedDict):
-    """An item of the list."""
+    """An item of the list. `updatedAt`: when it, or what its detail tells, has changed for the last time."""
 
     deliveryId: Uuid
     status: DeliveryStatus
@@ -302,6 +302,7 @@ class DeliverySummary(TypedDict):
     route: Route
     orders: list[OrderSummary]
     createdAt: Moment
+    updatedAt: Moment
     closedAt: Moment | None
 
 
@@ -318,6 +319,9 @@ class DeliveryDetail(TypedDict):
     `scheduledFor` is `pickupReadyAt`, in mode REVERSE the later of it and the first drop-off's `readyAt`; null where
     the goods were ready at the request. While the route is `SCHEDULED` `offerExpiresAt` is an estimate.
 
+    `updatedAt`: the latest change of what is told here, but for `driver`, `arrival`, `events`, and photos that are
+    deleted after their time.
+
     `fees` is what it costs so far beside `shippingValue`, which is not owed for a delivery that was cancelled or
     expired; empty if that is nothing.
     """
@@ -333,6 +337,7 @@ class DeliveryDetail(TypedDict):
     orders: list[OrderDetail]
     orderPackages: list[dict[str, Any]]
     createdAt: Moment
+    updatedAt: Moment
     offerExpiresAt: Moment
     acceptedAt: Moment | None
     collectedAt: Moment | None
@@ -538,6 +543,7 @@ def summary(delivery: Delivery) -> DeliverySummary:
             for stop in delivery.ordered_stops
         ],
         "createdAt": moment(delivery.created_at),
+        "updatedAt": moment(delivery.updated_at),
         "closedAt": moment_or_none(delivery.closed_at),
     }
 
@@ -566,6 +572,7 @@ def detail(delivery: Delivery, *, tracking: Mapping[int, str], at: datetime) -> 
         "orders": [_order(stop, transitions, details[stop.pk]) for stop in delivery.ordered_stops],
         "orderPackages": delivery.packages,
         "createdAt": moment(delivery.created_at),
+        "updatedAt": moment(delivery.updated_at),
         "offerExpiresAt": moment(delivery.offer_expires_at),
         "acceptedAt": moment_or_none(moments.get(Trigger.ACCEPT)),
         "collectedAt": moment_or_none(collected),

@@ -172,6 +172,8 @@ class Freight(TypedDict):
 class OrderSummary(TypedDict):
     """`shippingId` is the `order_id` of status logs, `orderCost` in BRL.
 
+    `updated_at`: when it, or what its detail tells, has changed for the last time.
+
     `freight` is null if the company has no postcode, or the tariff had no rate.
     """
 
@@ -183,6 +185,7 @@ class OrderSummary(TypedDict):
     service: str
     orderCost: float
     created_at: str
+    updated_at: str
     freight: Freight | None
 
 
@@ -305,6 +308,7 @@ def _summary(order: Order) -> OrderSummary:
         "service": order.service,
         "orderCost": float(order.cost),
         "created_at": utc(order.created_at),
+        "updated_at": utc(order.updated_at),
         "freight": _freight(order),
     }
 

@@ -75,6 +75,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
         f"{_SELLER}TestImport::test_compares_with_what_was_changed_meanwhile",
     ),
     "common/api/idempotency.py:_RESERVE": (_GOT_ONCE,),
+    "common/postgresql/updates.py:touch": (_ORDER_ONLY,),
     "common/postgresql/batches.py:claim": (
         "tests/common/mail/test_sending.py::TestSendDue::test_is_claimed_by_one_worker_and_not_waited_for_by_others",
     ),
@@ -183,9 +184,6 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "common/webhooks/replays.py:_replay_batch": (f"{_DELIVERY}TestReplay::test_sends_an_event_again_once",),
     "delivery/actions/forgetting.py:_forget_whole": (_ORDER_ONLY,),
     "delivery/actions/forgetting.py:_forget_pickups": (_ORDER_ONLY,),
-    "delivery/actions/forgetting.py:_delete_photos": (
-        f"{_DELIVERY}TestForgetting::test_deletes_a_photo_that_is_being_added",
-    ),
     "delivery/actions/forgetting.py:_forget_those": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:_lock": (_OF_A_PERSON,),
     "delivery/actions/forgetting.py:_forget_rows": (
@@ -197,6 +195,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/stops.py:change": (_OF_A_DELIVERY,),
     "delivery/actions/stops.py:instruct": (_OF_A_DELIVERY,),
     "delivery/drivers/devices.py:receive_positions": (_POSITIONS, _POSITIONS),
+    "delivery/drivers/positions.py:_STORE": (
+        "tests/delivery/drivers/test_positions.py::TestAtOnce::test_the_same_ones_are_recorded_once",
+    ),
     "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),

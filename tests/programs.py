@@ -28,11 +28,11 @@ CLIENTS = {
     "javac": "default-jdk-headless",
     "go": "golang-go",
     # What generated clients import.
+    "/usr/share/php/GuzzleHttp/autoload.php": "php-guzzlehttp-guzzle php-mbstring",
     "/usr/share/java/jackson-databind.jar": "libjackson2-databind-java",
     "/usr/share/java/httpmime.jar": "libhttpmime-java",
     "/usr/share/java/jsr305.jar": "libjsr305-java",
     "/usr/share/java/geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
-    "/usr/share/gocode/src/gopkg.in/validator.v2": "golang-gopkg-validator.v2-dev",
 }
 
 

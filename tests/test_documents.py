@@ -23,7 +23,7 @@ SUFFIXES = ("py", "html", "js", "css", "toml", "md", "csv", "json", "yaml", "yml
 # Of PostgreSQL, systemd, an operator's machine and a reader's own folder.
 FROM_OUTSIDE = {
     "pg_trgm", "pg_stat_replication", "max_standby_streaming_delay", "pg_wal", "LoadCredential",
-    "postgresql.auto.conf", "secrets.json", "DATA_DIR/secrets.json", "pg_hba.conf", "proofs/", "receive.py",
+    "postgresql.auto.conf", "secrets.json", "DATA_DIR/secrets.json", "pg_hba.conf", "proofs/",
     "v0.1.0",
 }  # fmt: skip  # a list of names
 _BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

@@ -74,6 +74,7 @@ _UNSEEN_ROWS = {
     "integration.Simulation": "shown as what happens next",
     "integration.WebhookQueueItem": _OF_WORKERS,
 }
+_OF_COPIES = "systems that keep a copy read it by the API; the histories have the changes"
 _OF_REQUEST = "the page of an event shows the request that was sent"
 _UNSEEN = {
     "delivery.AlertPost.due_at": _OF_WORKERS,
@@ -89,6 +90,7 @@ _UNSEEN = {
     "delivery.Delivery.packages": "the admin's page lists them as contents",
     "delivery.Delivery.retry_percent": "the page of a stop shows the amount",
     "delivery.Delivery.return_percent": "the page of a stop shows the amount",
+    "delivery.Delivery.updated_at": _OF_COPIES,
     "delivery.DriverDevice.expires_at": "phones whose session has ended are not shown",
     "delivery.DriverDevice.hint": "the page writes the row as a text",
     "delivery.DriverDevice.language": "of the phone's messages",
@@ -129,6 +131,7 @@ _UNSEEN = {
     "integration.Order.code_reused": "the page leads to the order that has it now",
     "integration.Order.tracking_code_reused": "the page of the order that has it now shows it",
     "integration.Order.unrecorded_at": _OF_WORKERS,
+    "integration.Order.updated_at": _OF_COPIES,
     "integration.StatusLog.company": "the order's",
     "integration.StatusLog.order": "shown on the order's page",
     "integration.StatusLog.updated_at": "the API's",

@@ -57,7 +57,8 @@ def page_in_order(
     The column is never NULL and never changes; a minus in front of it means descending, of the key too. The rows are
     read without `queryset`'s related objects and without the columns `without`, with `annotations`. No row that existed
     when the first page was read is left out or repeated. `either`: the rows of any of these conditions, of each of
-    which an index finds the first. Raises InvalidCursor.
+    which an index finds the first. Ascending, the column may grow: a row that changes is on a later page, again if it
+    was on one already. Raises InvalidCursor.
     """
     queryset = _after(queryset, cursor, scope, order)
     # Read alone, the keys come from an index that ends with them. PostgreSQL then prefers it to the index of all
@@ -139,6 +140,11 @@ CREATED_FROM = (
     "Created at this moment or later: ISO 8601, a date or a moment; without an offset in the service's time zone."
 )
 CREATED_TO = "Created before this moment, or on this date or earlier."
+UPDATED_FROM = (
+    "Changed at this moment or later, as `createdFrom`. The pages are in the order of the changes, the oldest first: "
+    "what changes meanwhile comes once more. A change can be read seconds after its moment, so begin two minutes "
+    "before the latest one that you have."
+)
 FEED_FROM = (
     "Begin with the events of this moment or later: ISO 8601, a date or a moment; without an offset in the service's "
     "time zone. `nextCursor` keeps it; with `after` it has no effect."
@@ -345,12 +351,21 @@ class ListFilter(QueryFilter):
     """Filters of a list whose pages follow each other by `cursor`."""
 
     cursor = CursorFilter(help_text="`nextCursor` of the answer before.")
+    newest: ClassVar[str] = "-created_at"
+
+    @property
+    def order(self) -> str:
+        """That of the rows, see `page_in_order`."""
+        return "updated_at" if self._are_updates else self.newest
 
     @property
     def either(self) -> list[Q]:
         """One of these conditions holds for the rows, beside those of the query set."""
-        each = [filter_ for filter_ in self.filters.values() if getattr(filter_, "is_each", False)]
-        found = [
-            Q((filter_.field_name, value)) for filter_ in each for value in self.form.cleaned_data[filter_.field_name]
-        ]
-        return found or [Q()]
+        each = [filter_.field_name for filter_ in self.filters.values() if getattr(filter_, "is_each", False)]
+        if self._are_updates:  # whose index has the rows of all values in its order
+            return [Q(**{f"{name}__in": values for name in each if (values := self.form.cleaned_data[name])})]
+        return [Q((name, value)) for name in each for value in self.form.cleaned_data[name]] or [Q()]
+
+    @property
+    def _are_updates(self) -> bool:
+        return bool(self.form.cleaned_data.get("updatedFrom"))

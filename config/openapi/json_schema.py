@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 
 _BASIC: dict[Any, Schema] = {
     str: {"type": "string"},
-    int: {"type": "integer"},
+    int: {"type": "integer", "format": "int64"},  # as parameters have it; generated clients take 32 bits otherwise
     float: {"type": "number"},
     bool: {"type": "boolean"},
     type(None): {"type": "null"},

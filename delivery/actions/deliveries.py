@@ -497,6 +497,7 @@ def build(token: Requester, payload: DeliveryRequest, quote: Quote, at: datetime
         retry_percent=quote.retry_percent,
         return_percent=quote.return_percent,
         created_at=at,
+        updated_at=at,
         scheduled_for=scheduled_for,
         pickup_deadline_at=payload.pickup.window.deadline_at,
         ready_at=max(filter(None, stops_ready), default=None),

@@ -179,8 +179,7 @@ def _delete_photos(stops: Collection[int]) -> None:
 
     Files are deleted outside of the transaction, because the storage may be reached by HTTP.
     """
-    # A photo is added under this lock, so none is added between the list and the moment at which the stop refuses it.
-    list(Stop.objects.select_for_update(no_key=True).filter(pk__in=stops).order_by("pk").values_list("pk"))
+    # A photo is added under the lock of its delivery, which the caller holds: none is added after this list.
     photos = list(ProofPhoto.objects.filter(stop__in=stops))
     ProofPhoto.objects.filter(pk__in=[photo.pk for photo in photos]).delete()
     # Those that were added since. After an interruption `proofs.prune` finds them, because they are new.

@@ -247,7 +247,8 @@ def _stop(driver: Driver, delivery_id: UUID, point: str, *, at: datetime) -> Sto
 @transaction.atomic
 def _insert(row: ProofPhoto, *, at: datetime) -> ProofPhoto:
     """The row, or the one of the same upload that was written meanwhile."""
-    Stop.objects.select_for_update(no_key=True).get(pk=row.stop_id)  # serialises photos of a stop, to count them
+    # Serialises photos of a stop, to count them. The photo changes the delivery, so its lock comes first, as in moves.
+    Stop.objects.select_for_update(of=("delivery",), no_key=True).select_related("delivery").get(pk=row.stop_id)
     before = ProofPhoto.objects.filter(driver_id=row.driver_id, upload=row.upload).first()
     if before is not None:
         return before

@@ -7,6 +7,7 @@ from common.api.pagination import (
     CREATED_TO,
     MOST_ROWS,
     MOST_VALUES,
+    UPDATED_FROM,
     FeedFilter,
     ListFilter,
     ManyFilter,
@@ -47,6 +48,7 @@ class DeliveryFilter(ListFilter):
     )
     createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
     createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
+    updatedFrom = MomentFilter("updated_at", "gte", help_text=UPDATED_FROM)
 
     class Meta:
         model = Delivery

@@ -36,6 +36,7 @@ from delivery.api.views import (
     FEE,
     IntegratorView,
     detail,
+    detail_after_change,
     find_delivery,
     info_answer,
     read_delivery,
@@ -350,7 +351,8 @@ class DeliveryViewSet(IntegratorView, ViewSet):
     def list(self, request: Request) -> Response:
         """Find deliveries.
 
-        The deliveries of the token's account and environment, the newest first, in pages.
+        The deliveries of the token's account and environment, the newest first, in pages. With `updatedFrom` those that
+        have changed since, in the order of their changes.
         """
         token = token_of(request)
         query = self.filterset_class(request.query_params, queryset=Delivery.objects.of(token))
@@ -361,6 +363,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
                 either=query.either,
+                order=query.order,
                 scope=["deliveries", str(token.integrator_id), token.environment, *query.sent],
             )
         except pagination.InvalidCursor as error:
@@ -405,7 +408,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         changed = stops.change(
             delivery=delivery, point=point, values=serializer.columns, by=f"token {token.hint}", at=clock.now()
         )
-        return detail(changed)
+        return detail_after_change(changed)
 
     @extend_schema(
         operation_id="instruct-dropoff",
@@ -433,7 +436,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
             by=f"token {token.hint}",
             at=clock.now(),
         )
-        return detail(instructed)
+        return detail_after_change(instructed)
 
 
 _LONGEST_NAMES = 200

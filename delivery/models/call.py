@@ -13,8 +13,8 @@ _KEYS = Keys(
     codes=frozenset(
         {
             "vehicleType", "deliveryMode", "externalId", "state", "country", "quantity", "weight", "height", "width",
-            "length", "status", "createdFrom", "createdTo", "limit", "cursor", "after", "point", "move", "deliveryId",
-            "from",
+            "length", "status", "createdFrom", "createdTo", "updatedFrom", "limit", "cursor", "after", "point", "move",
+            "deliveryId", "from",
         }
     ),
     postcodes=frozenset({"zipcode"}),

@@ -39,6 +39,7 @@ from common.brazil.formats import short_id
 from common.brazil.phones import phone_key, unusual_phones
 from common.fields import new_id, not_personal, one_of, personal
 from common.observability import log_context
+from common.postgresql import updates
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, loaded, row_of
 from common.postgresql.forgetting import EMPTY, equal_to, read_only_but_forgotten, unless_forgotten
 from delivery import lifecycle, words
@@ -146,6 +147,10 @@ _IS_OPENED_AGAIN = (
     "OLD.route_status = 'CANCELLED' AND NEW.route_status = 'RETURNING' AND OLD.forgotten_at IS NULL"
     " AND NEW.last_sequence = OLD.last_sequence + 1 AND NEW.cancelled_at = OLD.cancelled_at"
     " AND NEW.cancel_fee = OLD.cancel_fee AND NEW.driver_amount IS NOT DISTINCT FROM OLD.driver_amount"
+)
+# But for one that is touched because of a row that is shown with it, such as a photo that arrives later.
+_CHANGES_CLOSED = (
+    f"OLD.route_status IN ({quoted(lifecycle.CLOSED)}) AND NOT ({_IS_OPENED_AGAIN}) AND OLD IS DISTINCT FROM NEW"
 )
 # Of an outward route whose driver has not been at A.
 _BEFORE_A = (*lifecycle.UNTAKEN, RouteStatus.ACCEPTED)
@@ -414,6 +419,7 @@ class Delivery(Identified, Located):
     # cancellation the part of it that the fee is of the price. None before, and of routes older than the column.
     driver_amount = models.DecimalField(_("earned by the driver"), null=True, editable=False, **_MONEY)
     last_sequence = models.PositiveIntegerField(_("webhook events"), default=0)
+    updated_at = updates.updated_at()
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
 
     objects = DeliveryQuerySet.as_manager()
@@ -428,6 +434,12 @@ class Delivery(Identified, Located):
             models.Index(fields=["integrator", "environment", "-created_at", "-id"], name="delivery_of_account"),
             models.Index(
                 fields=["integrator", "environment", "status", "-created_at", "-id"], name="delivery_of_account_status"
+            ),
+            # What else the list selects by is read from the index too, where few of many changed rows fit.
+            models.Index(
+                fields=["integrator", "environment", "updated_at", "id"],
+                include=["status", "created_at"],
+                name="delivery_of_account_updated",
             ),
             models.Index(
                 fields=["integrator", "environment", "shipping_value", "id"], name="delivery_of_account_price"
@@ -515,7 +527,8 @@ class Delivery(Identified, Located):
             ),
         ]
         triggers = [
-            pgtrigger.ReadOnly(name="delivery_immutable", exclude=[*TRANSITION_FIELDS, *FORGOTTEN]),
+            pgtrigger.ReadOnly(name="delivery_immutable", exclude=["updated_at", *TRANSITION_FIELDS, *FORGOTTEN]),
+            updates.set_by_updates("delivery_updated"),
             read_only_but_forgotten("delivery_forgotten", FORGOTTEN),
             pgtrigger.Protect(
                 name="delivery_driver_locked",
@@ -566,7 +579,7 @@ class Delivery(Identified, Located):
                 name="delivery_closed_stays_so",
                 operation=pgtrigger.Update,
                 condition=unless_forgotten(
-                    state=f"OLD.route_status IN ({quoted(lifecycle.CLOSED)}) AND NOT ({_IS_OPENED_AGAIN})",
+                    state=_CHANGES_CLOSED,
                     kept=f"{_KEPT} AND NEW.cancel_reason IN (OLD.cancel_reason, '')",
                 ),
             ),

@@ -3,6 +3,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
+from typing import Any
 from uuid import NAMESPACE_OID, UUID, uuid5
 
 import pgtrigger
@@ -27,7 +28,7 @@ from common.fields import (
     one_of,
     personal,
 )
-from common.postgresql import prepared
+from common.postgresql import prepared, updates
 from common.postgresql.forgetting import EMPTY, FEWER_KEYS, ROUNDED, SET_ONCE, read_only_but_forgotten
 from delivery import lifecycle, words
 from delivery.lifecycle import FailureCode, Mode, OnFailure, Status
@@ -48,6 +49,9 @@ FORGOTTEN = {
 }
 # A closed stop stays as it was.
 _IS_OPEN = f"OLD.status IN ({quoted(lifecycle.OPEN)})"
+# The delivery whose stop a row is, or is of.
+_TOUCH = updates.touch("delivery_delivery", "SELECT NEW.delivery_id")
+_TOUCH_BY_STOP = updates.touch("delivery_delivery", "SELECT delivery_id FROM delivery_stop WHERE id = NEW.stop_id")
 MOST_WRONG_PINS = 5
 LONGEST_INSTRUCTIONS = 500
 LONGEST_RECEIVES, LONGEST_HINT = 80, 160
@@ -71,6 +75,10 @@ CROSS JOIN LATERAL (
 """
 # Until the end of the transaction, in the order of the keys, which is the same in all transactions.
 _LOCK = "SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) key"
+
+
+def _updates_delivery(name: str, operation: Any, func: str) -> pgtrigger.Trigger:
+    return pgtrigger.Trigger(name=name, when=pgtrigger.After, operation=operation, func=func)
 
 
 class Stop(Located):
@@ -159,6 +167,8 @@ class Stop(Located):
                 condition=~pgtrigger.Q(old__status__in=[s.value for s in lifecycle.OPEN])
                 & ~pgtrigger.Q(old__status=pgtrigger.F("new__status")),
             ),
+            # What a move changes it writes into the delivery too.
+            _updates_delivery("stop_updates_delivery", pgtrigger.UpdateOf(*FORGOTTEN), _TOUCH),  # type: ignore[no-untyped-call]
             # No stop can be added to an accepted route or removed from it. FOR SHARE waits for the end of an
             # acceptance that holds the delivery's row lock.
             pgtrigger.Trigger(
@@ -310,6 +320,11 @@ class DropoffOptions(models.Model):
                     RETURN NEW;
                 """,  # noqa: S608  # nosec B608  # constants
             ),
+            _updates_delivery(
+                "dropoff_options_update_delivery",
+                pgtrigger.UpdateOf("instructions", "contact_email", "on_failure"),  # type: ignore[no-untyped-call]
+                _TOUCH_BY_STOP,
+            ),
         ]
 
     def __str__(self) -> str:
@@ -360,6 +375,8 @@ class StopChange(models.Model):
         triggers = [
             pgtrigger.Protect(name="stop_change_append_only", operation=pgtrigger.Delete),
             pgtrigger.ReadOnly(name="stop_change_immutable"),
+            # Also of options that there were none of before.
+            _updates_delivery("stop_change_updates_delivery", pgtrigger.Insert, _TOUCH_BY_STOP),
         ]
 
     def __str__(self) -> str:
@@ -422,6 +439,7 @@ class ProofPhoto(Identified):
         verbose_name_plural = _("photos of deliveries")
         ordering = ["taken_at", "id"]
         constraints = [models.UniqueConstraint(fields=["driver", "upload"], name="proof_photo_once")]
+        triggers = [_updates_delivery("photo_updates_delivery", pgtrigger.Insert, _TOUCH_BY_STOP)]
 
     def __str__(self) -> str:
         return self.name

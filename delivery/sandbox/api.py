@@ -19,7 +19,7 @@ from delivery.actions import served
 from delivery.actions.proofs import LONGEST_NAME
 from delivery.api.fields import LatitudeField, LongitudeField, NamedChoiceField, StrictTextField
 from delivery.api.serializers import check_not_swapped
-from delivery.api.views import FEE, IntegratorView, detail, find_delivery, token_of
+from delivery.api.views import FEE, IntegratorView, detail_after_change, find_delivery, token_of
 from delivery.bodies import DeliveryDetail
 from delivery.errors import (
     DeliveryNotFound,
@@ -232,4 +232,4 @@ class SandboxViewSet(IntegratorView, ViewSet):
             by=f"token {token.hint}",
             at=clock.now(),
         )
-        return detail(moved)
+        return detail_after_change(moved)

@@ -293,6 +293,7 @@ def create(
             freight_days=price.deadline if price else None,
             created_at=at,
             created_by=by,
+            updated_at=at,
             carrier_id=facts.carrier,
         )
         assigned = []

@@ -8,6 +8,7 @@ from common.api.pagination import (
     CREATED_TO,
     MOST_ROWS,
     MOST_VALUES,
+    UPDATED_FROM,
     FeedFilter,
     ListFilter,
     ManyFilter,
@@ -56,6 +57,7 @@ class OrderFilter(ListFilter):
     )
     createdFrom = MomentFilter("created_at", "gte", help_text=CREATED_FROM)
     createdTo = MomentFilter("created_at", "lt", is_end=True, help_text=CREATED_TO)
+    updatedFrom = MomentFilter("updated_at", "gte", help_text=UPDATED_FROM)
 
     class Meta:
         model = Order

@@ -53,6 +53,7 @@ class InvoiceFilter(ListFilter):
         coerce=lambda text: text == "true",
         error_messages={"invalid_choice": "Deve ser true ou false."},
     )
+    newest = "-received_at"
 
     class Meta:
         model = Invoice
@@ -153,9 +154,7 @@ class InvoiceViewSet(SellerViewSet):
 
         The invoices that the key's seller has sent, the newest first, in pages.
         """
-        page = self.page(
-            self._invoices, scope="invoices", order="-received_at", without=["raw"], annotations=_ORDER_CODES
-        )
+        page = self.page(self._invoices, scope="invoices", without=["raw"], annotations=_ORDER_CODES)
         return Response(invoices_listed(page.rows, page.next_cursor))
 
     @extend_schema(

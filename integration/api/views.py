@@ -111,6 +111,7 @@ class SellerViewSet(IntegrationViewSet):
                 limit=query.limit_of_page,
                 cursor=query.form.cleaned_data["cursor"],
                 either=query.either,
+                order=query.order,
                 scope=[scope, str(self.key.seller_id), self.key.environment, *query.sent],
                 **options,
             )

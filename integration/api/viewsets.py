@@ -98,7 +98,8 @@ class OrderViewSet(SellerViewSet):
     def list(self, request: Request) -> Response:
         """Find orders.
 
-        The orders of the key's seller and environment, the newest first, in pages.
+        The orders of the key's seller and environment, the newest first, in pages. With `updatedFrom` those that have
+        changed since, in the order of their changes.
         """
         page = self.page(self.orders, scope="orders")
         prefetch_related_objects(page.rows, "company")

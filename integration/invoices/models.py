@@ -11,6 +11,7 @@ from common.accounts import Environment
 from common.brazil.formats import short_id
 from common.fields import not_personal, one_of, personal
 from common.measures import to_the_centavo
+from common.postgresql import updates
 from common.postgresql.forgetting import EMPTY, NO_BYTES, SET_ONCE, read_only_but_forgotten
 from integration.invoices import nfe
 from integration.models.order import LONGEST_CODE, Order, OrderQuerySet, compact_code
@@ -36,6 +37,14 @@ ELSE
 END IF;
 RETURN NULL;
 """
+_TOUCH_LINKED = updates.touch("integration_order", "SELECT order_id FROM changed")
+_TOUCH_ORDERS = updates.touch(
+    "integration_order", "SELECT order_id FROM integration_invoicelink WHERE invoice_id = NEW.id"
+)
+_CHANGED: Any = pgtrigger.Referencing  # which has no types
+# What an order shows of its invoices.
+_OF_ORDERS = ("access_key", "number", "series", "value", "issued_at")
+_OLD, _NEW = (", ".join(f"{row}.{name}" for name in _OF_ORDERS) for row in ("OLD", "NEW"))
 
 
 # A file with a protocol replaces one without. The recipient of files of before is read later, by a migration.
@@ -134,6 +143,13 @@ class Invoice(models.Model):
                 operation=pgtrigger.Insert | pgtrigger.UpdateOf("raw") | pgtrigger.Delete,  # type: ignore[no-untyped-call]
                 declare=[("more", "bigint"), ("owner", "bigint")],
                 func=_COUNT_BYTES,
+            ),
+            pgtrigger.Trigger(
+                name="invoice_updates_orders",
+                when=pgtrigger.After,
+                operation=pgtrigger.UpdateOf(*_OF_ORDERS),  # type: ignore[no-untyped-call]
+                condition=pgtrigger.Condition(f"(({_OLD}) IS DISTINCT FROM ({_NEW}))"),
+                func=_TOUCH_ORDERS,
             ),
         ]
 
@@ -249,6 +265,20 @@ class InvoiceLink(models.Model):
                 when=pgtrigger.After,
                 operation=pgtrigger.Insert | pgtrigger.Delete,
                 func=_IS_LINKED,
+            ),
+            *(
+                pgtrigger.Trigger(
+                    name=name,
+                    when=pgtrigger.After,
+                    operation=operation,
+                    level=pgtrigger.Statement,
+                    referencing=rows,
+                    func=_TOUCH_LINKED,
+                )
+                for name, operation, rows in (
+                    ("invoice_link_updates_orders", pgtrigger.Insert, _CHANGED(new="changed")),
+                    ("invoice_unlink_updates_orders", pgtrigger.Delete, _CHANGED(old="changed")),
+                )
             ),
         ]
 

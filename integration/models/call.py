@@ -15,7 +15,7 @@ _KEYS = Keys(
         {
             "orderId", "trackingCode", "service", "orderCost", "price", "quantity", "dimensions", "state", "type",
             "weight", "height", "width", "length", "declared_amount", "status", "createdFrom", "createdTo",
-            "limit", "cursor", "after", "from", "eventId", "occurredAt", "code",
+            "updatedFrom", "limit", "cursor", "after", "from", "eventId", "occurredAt", "code",
         }
     ),
     postcodes=frozenset({"origin", "destination", "zipCode"}),

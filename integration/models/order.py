@@ -21,6 +21,7 @@ from common.brazil import zones
 from common.brazil.phones import phone_key, unusual_phones
 from common.fields import composed, composed_column, not_personal, one_of, personal, spellings
 from common.pages import link_tokens
+from common.postgresql import updates
 from common.postgresql.forgetting import EMPTY, FEWER_KEYS, SET_ONCE, read_only_but_forgotten
 from integration import lifecycle, words
 from integration.errors import OrderNotFound
@@ -45,6 +46,7 @@ _SALT = "integration.Order.tracking_url"
 # Earlier tokens, the id and its signature, which are on labels and in e-mails.
 _signer = signing.Signer(sep=".", salt=_SALT)
 _LONGEST_TOKEN = 80
+_LONGEST_NAMED = 100  # characters of an `orderId` that no order has
 # Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
 _FORGOTTEN = {
     "receiver_name": EMPTY,
@@ -66,7 +68,10 @@ CORRECTED = [
 ]  # fmt: skip  # a list of names
 _MAY_BE_CORRECTED = "OLD.status = 'pending' AND NEW.status = 'pending' AND OLD.forgotten_at IS NULL"
 _RECEIVER = ("receiver_name", "receiver_document", "receiver")
-# Those of them that no other trigger looks at, of the row before and after a change.
+# What is written without a change of what sellers are shown.
+_NOT_SHOWN = {"unrecorded_at"}
+_SHOWN = [name for name in dict.fromkeys([*MOVED, "carrier_id", *_FORGOTTEN, *CORRECTED]) if name not in _NOT_SHOWN]
+# Those that can be corrected and that no other trigger looks at, of the row before and after a change.
 _OLD, _NEW = (", ".join(f"{row}.{name}" for name in CORRECTED if name not in _RECEIVER) for row in ("OLD", "NEW"))
 
 
@@ -152,7 +157,8 @@ class OrderQuerySet(models.QuerySet["Order"]):
         """
         (found,) = self.by_codes(seller, environment, [code])
         if isinstance(found, str):
-            raise OrderNotFound
+            # With a slash it may be a path that no endpoint has, which is read as an `orderId`.
+            raise OrderNotFound.named(code[:_LONGEST_NAMED]) if "/" in code else OrderNotFound
         return found
 
     def by_codes(self, seller: Seller, environment: str, sent: Sequence[str]) -> "list[Order | str]":
@@ -218,6 +224,7 @@ class Order(models.Model):
     unrecorded_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(_("created at"))
     created_by = personal(models.CharField(_("created by"), max_length=200))
+    updated_at = updates.updated_at()
     forgotten_at = models.DateTimeField(_("anonymised at"), null=True, editable=False)
     carrier = models.ForeignKey(
         Carrier,
@@ -271,6 +278,12 @@ class Order(models.Model):
             # They end with the primary key, so that a page's keys are read from the index alone.
             models.Index(fields=["seller", "environment", "-created_at", "-id"], name="order_newest"),
             models.Index(fields=["seller", "environment", "status", "-created_at", "-id"], name="order_with_status"),
+            # What else the list selects by is read from the index too, where few of many changed rows fit.
+            models.Index(
+                fields=["seller", "environment", "updated_at", "id"],
+                include=["status", "created_at"],
+                name="order_updated",
+            ),
             models.Index(fields=["seller", "environment", "cost", "id"], name="order_cost"),
             models.Index(fields=["seller", "environment", "receiver_document", "-id"], name="order_receiver"),
             models.Index(fields=["seller", "environment", "invoice_key"], name="order_invoice_key"),
@@ -301,7 +314,7 @@ class Order(models.Model):
         ]
         triggers = [
             pgtrigger.ReadOnly(
-                name="order_immutable", exclude=[*MOVED, *_ASSIGNED, *_FORGOTTEN, *CORRECTED, *USED_AGAIN]
+                name="order_immutable", exclude=["updated_at", *MOVED, *_ASSIGNED, *_FORGOTTEN, *CORRECTED, *USED_AGAIN]
             ),
             pgtrigger.Protect(
                 name="order_corrected_while_pending",
@@ -309,6 +322,7 @@ class Order(models.Model):
                 condition=pgtrigger.Condition(f"(({_OLD}) IS DISTINCT FROM ({_NEW}) AND NOT ({_MAY_BE_CORRECTED}))"),
             ),
             read_only_but_forgotten("order_forgotten", _FORGOTTEN, unless=dict.fromkeys(_RECEIVER, _MAY_BE_CORRECTED)),
+            updates.set_by_updates("order_updated", *_SHOWN),
             pgtrigger.Protect(name="order_kept", operation=pgtrigger.Delete),
         ]
 

@@ -24,8 +24,10 @@ FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
 ENGLISH = "en"
 # The first page has no name in its URL. Code hosts show README.md where they list a folder.
 FIRST_FILE = "README.md"
-# Programs that receive webhooks, which the quickstarts fetch, by their extension.
-RECEIVERS = {name: settings.BASE_DIR / "panel" / "guide" / f"receive.{name}.txt" for name in ("py", "js", "php")}
+# Programs that readers fetch, run and copy.
+PROGRAMS = {
+    name: FOLDER / "examples" / name for name in ("receive.py", "receive.js", "receive.php", "shop.py", "erp_day.py")
+}
 TABLE_OF_REPEATS = "<!-- the table of the catalogue -->"
 TABLE_OF_CALLS = "<!-- the table of the description -->"
 
@@ -43,7 +45,7 @@ CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
     (gettext_lazy("Order integration"), ("order-quickstart", "orders", "order-webhooks")),
     (
         gettext_lazy("Both APIs"),
-        ("names", "retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
+        ("clients", "names", "retries", "warnings", "limits", "errors", "error-codes", "refused-calls", "versioning"),
     ),
 ]
 _APIS = {A: gettext_lazy("deliveries"), B: gettext_lazy("orders")}

@@ -61,13 +61,11 @@ class MarkdownView(View):
         return HttpResponse(pages.text(name, pages.ENGLISH), content_type="text/markdown; charset=utf-8")
 
 
-class ReceiverView(View):
-    """A program that receives webhooks, in one of three languages."""
+class ProgramView(View):
+    """A program of the guide, one of `pages.PROGRAMS`."""
 
-    def get(self, _request: HttpRequest, extension: str) -> HttpResponse:
-        if extension not in pages.RECEIVERS:
-            raise Http404
-        return HttpResponse(pages.RECEIVERS[extension].read_bytes(), content_type="text/plain; charset=utf-8")
+    def get(self, _request: HttpRequest, program: str) -> HttpResponse:
+        return HttpResponse(pages.PROGRAMS[program].read_bytes(), content_type="text/plain; charset=utf-8")
 
 
 # What Swagger UI writes itself. It has no translations; `reference.js` puts these in place of its words.

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import psycopg
 import pytest
+from django.contrib.sessions.models import Session
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection, transaction
 from psycopg.errors import (
     AdminShutdown,
@@ -33,6 +34,13 @@ def end_connection(*_arguments, **_options):
 
 def wait_for_lock(*_arguments, **_options):
     raise OperationalError from LockNotAvailable()
+
+
+def become_a_standby(*_arguments, **_options):
+    """What a statement is answered by a server that is a standby."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+        cursor.execute("DELETE FROM delivery_delivery")
 
 
 def use_closed_cursor(*_arguments, **_options):
@@ -94,6 +102,31 @@ class TestImmediateDelivery:
         assert api.post(QUOTE, payload()).status_code == 200
         assert not Delivery.objects.exists()
 
+    def test_leaves_a_server_that_is_a_standby(self, api, monkeypatch):
+        """The next request has another connection, whatever the check of this one's health would find."""
+        with monkeypatch.context() as patch:
+            patch.setattr(quotes, "quote", become_a_standby)
+            answer = api.post(QUOTE, payload())
+        refused_at = connection.connection
+
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        connection.close_if_unusable_or_obsolete()  # as at the end of a request
+        assert api.post(QUOTE, payload()).status_code == 200
+        assert connection.connection is not refused_at
+
+    @pytest.mark.usefixtures("_close_afterwards")
+    def test_does_not_connect_to_a_standby(self, settings, monkeypatch):
+        connection.close()
+
+        with monkeypatch.context() as patch:  # the test's end connects again
+            patch.setitem(connection.settings_dict, "OPTIONS", {
+                **settings.DATABASES["default"]["OPTIONS"], "options": "-c default_transaction_read_only=on",
+            })  # fmt: skip  # one change
+            with pytest.raises(OperationalError, match="read-only") as raised:
+                connection.ensure_connection()
+
+        assert is_unavailable(raised.value)
+
     @pytest.mark.parametrize("fail", [wait_for_lock, use_closed_cursor])
     def test_answers_500_to_other_errors_of_the_database(self, api, monkeypatch, fail):
         monkeypatch.setattr(quotes, "quote", fail)
@@ -137,6 +170,17 @@ class TestPage:
 
         assert (answer.status_code, answer["Retry-After"]) == (503, "5")
         assert "não alcança seu banco de dados" in answer.content.decode()
+
+    def test_says_so_when_the_session_cannot_be_saved(self, client, django_user_model, monkeypatch):
+        """Django answers 400 otherwise, as if the person had logged out meanwhile."""
+        client.force_login(django_user_model.objects.create_user("maria"))
+        monkeypatch.setattr("access.sessions._SEEN_RESOLUTION_SECONDS", 0)  # each request changes the session
+        monkeypatch.setattr(Session, "save", end_connection)
+        client.raise_request_exception = False
+
+        answer = client.get("/panel/")
+
+        assert (answer.status_code, answer["Retry-After"]) == (503, "5")
 
 
 @pytest.fixture

@@ -454,9 +454,11 @@ CURSORS = {
 }
 VALUES = {
     "externalId": "X", "orderId": "A-1", "trackingCode": "X", "linked": "true", "createdFrom": "2020-01-01",
-    "createdTo": "2120-01-01",
+    "createdTo": "2120-01-01", "updatedFrom": "2020-01-01",
 }  # fmt: skip  # a table
-OTHER_VALUES = {"createdFrom": "2020-01-02", "createdTo": "2120-01-02", "linked": "false"}
+OTHER_VALUES = {
+    "createdFrom": "2020-01-02", "createdTo": "2120-01-02", "updatedFrom": "2020-01-02", "linked": "false",
+}  # fmt: skip  # a table
 
 
 class TestCursorOfAnApi:

@@ -13,7 +13,7 @@ import {
   SandboxApi,
   type DeliveryRequest,
   type SellerOrderRequest,
-} from "../../var/contract/typescript/index.ts";
+} from "../../var/contract/typescript/rota-client/index.ts";
 
 const [invoice, basePath, token, apiKey] = process.argv.slice(2); // the carrier's key is for the client of Python
 assert(invoice && basePath && token && apiKey, "usage: tsx client.ts INVOICE_XML URL TEST_TOKEN API_KEY");

@@ -5,7 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 check=$1 url=$2 token=$3 key=$4 carrier=$5
 SCHEMATHESIS_VERSION=4.32.5
-OPENAPI_GENERATOR_VERSION=7.26.0
 described=panel/guide/openapi.json
 generated=var/contract
 invoice=tests/contract/invoice.xml
@@ -29,52 +28,112 @@ fuzz() {
         --request-timeout 10 --seed 1 --no-color
 }
 
-# The client that openapi-generator makes for a language, in "$generated/LANGUAGE". It makes files of webhooks too, unless told
-# what to make, and those for TypeScript do not compile.
+# The content of a block of code of the guide's page of clients.
+block() { awk -v name="$1" '/^```/ { inside = !inside && $2 == name; next } inside' docs/guide/clients.md; }
+
+# The client that the guide's command makes, in "$generated/NAME", with the tools that are pinned here.
 client() {
     rm -rf "${generated:?}/$1"
     mkdir -p "$generated/$1"
-    timeout 180 .venv/bin/uv tool run --from "openapi-generator-cli==$OPENAPI_GENERATOR_VERSION" openapi-generator-cli \
-        generate --input-spec "$described" --generator-name "$2" --output "$generated/$1" \
-        --global-property apis,models,supportingFiles "${@:3}" >"$generated/$1.log" || { tail -50 "$generated/$1.log"; return 1; }
+    BASE_URL=$url command=$(block "generate-$1")
+    (cd "$generated/$1" && eval "$command") >"$generated/$1.log" 2>&1 || { tail -50 "$generated/$1.log"; return 1; }
+}
+uvx() { timeout 180 "$PWD/../../../.venv/bin/uv" tool run "$@"; }
+npx() {
+    local contract=$PWD/../../../tests/contract
+    while [[ $1 == -p ]]; do
+        grep -F "\"${2%@*}\": \"${2##*@}\"" "$contract/package.json" || return 1
+        shift 2
+    done
+    timeout 180 "$contract/node_modules/.bin/$1" "${@:2}"
 }
 
-# Every call with the client for TypeScript, whose compiler accepts the program.
+# Runs the guide's program NAME as FILE by COMMAND, in the folder of its client: what it prints and saves of a new order is
+# what curl gets.
+program() {
+    local name=$1 file=$2 folder=$generated/$1 printed
+    export BASE_URL=$url API_KEY=$key ORDER_ID
+    eval "$(block create-order-for-client)" >"$generated/order.json"
+    block "use-$name" >"$folder/$file"
+    printed=$(cd "$folder" && timeout 180 "${@:3}")
+    echo "$printed"
+
+    freight=$(get shipping/quote --json '{"origin": "01310100", "destination": "40020000", "weight": 2.5}' | number amount)
+    [[ $printed =~ ^$freight\ centavos\ [0-9a-f-]{36}$'\n'order_not_found$ ]]
+    get "orders/$ORDER_ID/label.pdf?size=a6" | cmp - "$folder/label.pdf"
+    get "manifests/$(get 'manifests?limit=1' | number manifestId).pdf" | cmp - "$folder/manifest.pdf"
+}
+get() { curl --silent --show-error --fail --max-time 10 --user "$key:" "$url/api/integration/$1" "${@:2}"; }
+number() { .venv/bin/python -c 'import re, sys; print(re.search(rf"\"{sys.argv[1]}\": *([0-9]+)", sys.stdin.read())[1])' "$1"; }
+
+# Every call with the client for Python, and the guide's program, in CI.
+python() {
+    client python
+    export PYTHONPATH=$PWD/$generated/python/rota-client
+    timeout 180 .venv/bin/python tests/contract/client.py "$described" "$invoice" "$url" "$token" "$key" "$carrier"
+    program python use.py "$PWD/.venv/bin/python" use.py
+}
+
+openapi_python_client() {
+    client openapi-python-client
+    program openapi-python-client use.py "$PWD/.venv/bin/uv" run --quiet --no-project --python "$PWD/.venv/bin/python" \
+        --with ./rota-client python use.py
+}
+
+# Every call with the client for TypeScript, and the guide's program.
 typescript() {
-    client typescript typescript-fetch
-    echo '{"type": "module"}' >"$generated/package.json"
+    typed_client typescript
     tool 180 tsc --project tests/contract
     tool 180 tsx tests/contract/client.ts "$invoice" "$url" "$token" "$key" "$carrier"
+    typed_program typescript
 }
 
-# Every call with the client for Python, in CI.
-python() {
-    client python python --package-name rota
-    PYTHONPATH="$generated/python" timeout 180 .venv/bin/python tests/contract/client.py \
-        "$described" "$invoice" "$url" "$token" "$key" "$carrier"
+hey_api() {
+    typed_client hey-api
+    typed_program hey-api
 }
 
-# The compilers of the other languages accept their clients, with Debian's packages of what these import.
-go() {
-    client go/src/rota go --additional-properties enumClassPrefix=true
-    rm -r "$generated/go/src/rota/test" # imports packages that Debian has not
-    GO111MODULE=off GOPATH="$PWD/$generated/go:/usr/share/gocode" timeout 180 go vet rota
+typed_client() {
+    client "$1"
+    echo '{"type": "module"}' >"$generated/$1/package.json"
 }
 
+# The compiler accepts the program too.
+typed_program() {
+    program "$1" use.ts "$PWD/tests/contract/node_modules/.bin/tsx" use.ts
+    echo '{"extends": "../../../tests/contract/tsconfig.json", "include": ["use.ts"]}' >"$generated/$1/tsconfig.json"
+    tool 180 tsc --project "$generated/$1"
+}
+
+# With Guzzle of Debian's package.
 php() {
-    client php php
-    find "$generated/php/lib" -name '*.php' -print0 | timeout 180 xargs -0 -n 1 php -l >/dev/null
+    client php
+    find "$generated/php/rota-client/lib" -name '*.php' -print0 | timeout 180 xargs -0 -n 1 php -l >/dev/null
+    mkdir "$generated/php/rota-client/vendor"
+    cp tests/contract/autoload.php "$generated/php/rota-client/vendor"
+    program php use.php php use.php
 }
 
-# Without the reader of dates, for whose library Debian has no package.
+# Its client imports the standard library alone.
+go() {
+    client go
+    export GO111MODULE=off GOPATH=$PWD/$generated/gopath GOFLAGS=-buildvcs=false
+    mkdir -p "$generated/gopath/src/example.com"
+    ln -sfn "$PWD/$generated/go" "$generated/gopath/src/example.com/shop"
+    timeout 180 go vet example.com/shop/rota
+    program go use.go go run use.go
+}
+
+# With Debian's packages, but for the library that reads moments, for which tests/contract/java stands.
 java() {
-    client java java --library native --additional-properties openApiNullable=false
-    local client=org/openapitools/client jars
+    client java
+    local folder=$generated/java jars
     jars=$(printf '%s:' /usr/share/java/{jackson-core,jackson-databind,jackson-annotations,httpcore,httpmime,httpclient}.jar \
         /usr/share/java/{jsr305,geronimo-annotation-1.3-spec}.jar)
-    rm "$generated/java/src/main/java/$client"/RFC3339{InstantDeserializer,JavaTimeModule}.java
-    timeout 180 javac -encoding UTF-8 -nowarn -proc:none -d "$generated/java/classes" -cp "$jars" tests/contract/java/*.java \
-        $(find "$generated/java/src/main" -name '*.java')
+    rm "$folder"/rota-client/src/main/java/rota/RFC3339{InstantDeserializer,JavaTimeModule}.java
+    timeout 180 javac -encoding UTF-8 -nowarn -proc:none -d "$folder/classes" -cp "$jars" tests/contract/java/*.java \
+        $(find "$folder/rota-client/src/main" -name '*.java')
+    program java Use.java java -cp "classes:$jars" Use.java
 }
 
 # Each request of the collection succeeds.

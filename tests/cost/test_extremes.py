@@ -158,7 +158,7 @@ OF_ROWS = {
 # Fields of which no schema states all the rules: a refusal names them.
 WITH_RULES = {
     "after", "code", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate", "occurredAt",
-    "pickupDeadlineAt", "pickupReadyAt", "readyAt", "url",
+    "pickupDeadlineAt", "pickupReadyAt", "readyAt", "updatedFrom", "url",
 }  # fmt: skip  # a list
 AMOUNTS = {"orderCost", "items.0.price", "invoice.value"}
 # Of fields of a name, values with an answer of their own.

@@ -100,11 +100,11 @@ class TestAQuery:
         ("path", "names"),
         [
             (TRACKING, ["type", "value", "document"]),
-            ("/api/deliveries", ["externalId", "status", "createdFrom", "createdTo", "limit", "cursor"]),
+            ("/api/deliveries", ["externalId", "status", "createdFrom", "createdTo", "updatedFrom", "limit", "cursor"]),
             ("/api/events", ["after", "limit"]),
             (
                 "/api/integration/orders",
-                ["orderId", "trackingCode", "status", "createdFrom", "createdTo", "limit", "cursor"],
+                ["orderId", "trackingCode", "status", "createdFrom", "createdTo", "updatedFrom", "limit", "cursor"],
             ),
         ],
     )
@@ -120,7 +120,7 @@ class TestAQuery:
 
         assert_cheap(calls, seconds=SECONDS)
 
-    @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo", "updatedFrom"])
     @pytest.mark.parametrize("path", ["/api/deliveries", "/api/integration/orders"])
     def test_of_the_first_and_the_last_moment_of_all_is_no_error_of_ours(self, path, name, headers_for):
         for text in [*EXTREMES, *(moment[:10] for moment in EXTREMES)]:

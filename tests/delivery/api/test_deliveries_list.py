@@ -79,6 +79,7 @@ class TestDeliveriesList:
                         {"point": "C", "externalId": "order-2", "status": "PENDING"},
                     ],
                     "createdAt": "2026-07-15T12:00:00-03:00",
+                    "updatedAt": "2026-07-15T12:00:00-03:00",
                     "closedAt": None,
                 }
             ],
@@ -162,6 +163,9 @@ class TestFilters:
             ({"createdFrom": "0001-01-01", "createdTo": "9999-12-31"}, 1),
             ({"createdFrom": "0001-01-01T00:00+14:00", "createdTo": "9999-12-31T23:59-14:00"}, 1),
             ({"createdFrom": "2026-07-15T00:00:00+23:59"}, 1),
+            ({"updatedFrom": "2026-07-15T15:00:00Z"}, 1),
+            ({"updatedFrom": "2026-07-15T12:00:00.000001"}, 0),
+            ({"updatedFrom": "2026-07-16"}, 0),
         ]
 
         found = [ids(api.get(LIST, query)) for query, _count in cases]
@@ -218,6 +222,8 @@ def test_every_query_uses_an_index(api):
         ({"deliveryId": ",".join(str(uuid4()) for _number in range(100))}, "delivery_delivery_pkey"),
         ({"externalId": "id-77"}, "stop_external_id"),
         (day, "delivery_of_account"),
+        ({"updatedFrom": "2026-07-15"}, "delivery_of_account_updated"),
+        ({"updatedFrom": "2026-07-15", "status": "PENDING,FAILED"}, "delivery_of_account_updated"),
     ]:
         with CaptureQueriesContext(connection) as captured:
             api.get(LIST, query)
@@ -289,7 +295,7 @@ class TestBadParameters:
 
         assert_refused(api, "limit", "invalid_limit", [*numbers, "x", "NaN", "Infinity", "٥"])
 
-    @pytest.mark.parametrize("name", ["createdFrom", "createdTo"])
+    @pytest.mark.parametrize("name", ["createdFrom", "createdTo", "updatedFrom"])
     def test_of_a_moment(self, api, name):
         values = [
             "yesterday",
@@ -313,7 +319,7 @@ class TestBadParameters:
 
         assert_refused(api, name, "invalid_moment", values)
 
-    @pytest.mark.parametrize("name", ["limit", "createdFrom", "createdTo", "externalId"])
+    @pytest.mark.parametrize("name", ["limit", "createdFrom", "createdTo", "updatedFrom", "externalId"])
     def test_with_nul(self, api, name):
         body = assert_problem(api.get(f"{LIST}?{name}=2026%00"), 422, "invalid_query")
 
@@ -333,7 +339,7 @@ class TestBadParameters:
         assert_refused(api, "externalId", "max_length", ["x" * 256])
 
     @pytest.mark.parametrize(
-        "name", ["limit", "cursor", "status", "deliveryId", "externalId", "createdFrom", "createdTo"]
+        "name", ["limit", "cursor", "status", "deliveryId", "externalId", "createdFrom", "createdTo", "updatedFrom"]
     )
     def test_empty(self, api, name):
         assert_refused(api, name, "blank", [""])

@@ -77,6 +77,7 @@ class TestDeliveryDetail:
             "orderPackages": sent["orderPackages"],
             **dict.fromkeys(MOMENTS),
             "createdAt": "2026-07-15T12:00:00-03:00",
+            "updatedAt": "2026-07-15T12:00:00-03:00",
             "offerExpiresAt": local(60),
             "cancellation": None,
             "fees": [],

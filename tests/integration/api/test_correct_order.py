@@ -86,9 +86,10 @@ class TestCorrection:
         data = body["data"]
         assert body == {"success": True, "data": data}
         assert {**data, "invoice": {key: data["invoice"][key] for key in changes["invoice"]}} == {
-            **before, **changes, "freight": data["freight"]
+            **before, **changes, "freight": data["freight"], "updated_at": data["updated_at"]
         }  # fmt: skip  # a body
         assert data["freight"]["amount"] != before["freight"]["amount"]
+        assert data["updated_at"] > before["updated_at"]
         assert shown(api) == data
 
     def test_computes_the_freight_as_a_new_order_would_have_it(self, api, seller):

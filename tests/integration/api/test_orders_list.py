@@ -63,7 +63,8 @@ class TestOrdersList:
                     "status": "pending",
                     "service": "base",
                     "orderCost": 150.0,
-                    "created_at": order.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+                    "created_at": (created := order.created_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")),
+                    "updated_at": created,
                     "freight": None,
                 }
             ],
@@ -167,6 +168,8 @@ class TestFilters:
             ({"createdTo": "2026-07-15T12:00:00"}, 0),
             ({"createdFrom": "2026-07-15", "createdTo": "2026-07-15"}, 1),
             ({"createdTo": "2026-07-14"}, 0),
+            ({"updatedFrom": "2026-07-15T12:00:00"}, 1),
+            ({"updatedFrom": "2026-07-15T12:00:00.000001"}, 0),
         ]
 
         assert [codes(api.get(URL, query)) for query, _count in cases] == [expected[:count] for _query, count in cases]
@@ -177,6 +180,7 @@ class TestBadParameters:
         cases = [
             *(("limit", value) for value in ["0", "101", "1000000000", "9" * 3000, "x", "NaN", "-1", "5_0"]),
             *(("createdFrom", value) for value in ["2026-02-30", "x", "20/11/2026", "1" * 3000]),
+            *(("updatedFrom", value) for value in ["2026-02-30", "x", "1" * 3000]),
             *(("createdTo", value) for value in ["9999-12-31", "2026-07-15T25:00:00"]),
             *(("status", value) for value in ["PENDING", "x" * 3000]),
             ("orderId", "x" * 256),
@@ -193,7 +197,8 @@ class TestBadParameters:
             assert "Enter" not in response.json()["errors"][name][0]
 
     def test_are_refused_empty_and_twice(self, api):
-        for name in ("limit", "cursor", "status", "orderId", "trackingCode", "createdFrom", "createdTo"):
+        moments = ("createdFrom", "createdTo", "updatedFrom")
+        for name in ("limit", "cursor", "status", "orderId", "trackingCode", *moments):
             assert_refused(api.get(f"{URL}?{name}="), name)
             assert name in api.get(f"{URL}?{name}=1&{name}=1").json()["errors"]
 
@@ -235,6 +240,8 @@ class TestQueryPlan:
             ({}, "order_newest"),
             ({"status": "pending"}, "order_with_status"),
             ({"status": "pending,cancelled"}, "order_with_status"),
+            ({"updatedFrom": "2020-01-01"}, "order_updated"),
+            ({"updatedFrom": "2020-01-01", "status": "delivered,cancelled"}, "order_updated"),
             ({"orderId": "C-70,C-71"}, "search_code_equal"),
             ({"orderId": "C-70"}, "search_code_equal"),
             ({"trackingCode": "T-70"}, "search_code_equal"),

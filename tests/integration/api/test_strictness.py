@@ -7,7 +7,7 @@ from integration.models import Order
 from tests.integration.factories import order_body, order_with
 
 ORDERS, QUOTE = "/api/integration/orders", "/api/integration/shipping/quote"
-OF_ORDERS = "limit cursor orderId trackingCode company status createdFrom createdTo"
+OF_ORDERS = "limit cursor orderId trackingCode company status createdFrom createdTo updatedFrom"
 STRICT = {"HTTP_PREFER": "handling=strict"}
 
 

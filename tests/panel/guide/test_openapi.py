@@ -82,7 +82,7 @@ class TestTheDescription:
         assert "pattern" not in schemas["OptionalContactsRequest"]["properties"]["name"]
         assert schemas["AddressRequest"]["properties"]["zipcode"]["pattern"] == f"^({WRITTEN_POSTCODE.pattern})?$"
         assert {name for name, schema in parameters.items() if schema.get("minLength") == 1} == {
-            "cursor", "externalId", "createdFrom", "createdTo",
+            "cursor", "externalId", "createdFrom", "createdTo", "updatedFrom",
         }  # fmt: skip  # a set
 
     def test_has_each_day_that_there_is_and_no_other(self):

@@ -60,7 +60,9 @@ class TestGuide:
     def test_blocks_of_code_name_their_language(self):
         infos = {info for path in FILES for info, _code in FENCE.findall(path.read_text())}
 
-        assert [info for info in infos if not re.fullmatch(r"text|json|(bash|python) [a-z-]+", info)] == []
+        assert [
+            info for info in infos if not re.fullmatch(r"text|json|(bash|python|typescript|php|go|java) [a-z-]+", info)
+        ] == []
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_lists_every_error_code(self, language):
@@ -127,7 +129,7 @@ class TestLinks:
             *map(pages.url, pages.NAMES),
             *(f"/docs/errors/{code}" for code in CODES),
             "/docs/reference",
-            *(f"/docs/receive.{extension}" for extension in pages.RECEIVERS),
+            *(f"/docs/{program}" for program in pages.PROGRAMS),
         }
 
 
@@ -219,10 +221,11 @@ class TestMarkdown:
         assert browser.get(f"/docs/{file}.md").status_code == 404
 
 
-class TestReceiver:
-    def test_is_the_program_of_the_panel(self, browser):
-        for extension, path in pages.RECEIVERS.items():
-            response = browser.get(f"/docs/receive.{extension}")
+class TestProgram:
+    def test_is_each_file_of_the_folder_of_examples(self, browser):
+        assert {path.name for path in (pages.FOLDER / "examples").glob("*.*")} == set(pages.PROGRAMS)
+        for program, path in pages.PROGRAMS.items():
+            response = browser.get(f"/docs/{program}")
 
             assert (response.status_code, response["Content-Type"]) == (200, "text/plain; charset=utf-8")
             assert response.content == path.read_bytes()

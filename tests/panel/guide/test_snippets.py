@@ -25,9 +25,12 @@ REFUSED = {"strict-handling": "unknown_key"}
 CONSTANT = {"quote-delivery", "quote-freight", "quote-services", "cancel-order", "send-invoice"}
 # The guide shows one key of the answer, and only after the goods were collected.
 PARTIAL = {"cancel-delivery"}
-# Programs that receive, which tests of their own run, and the call that tells them the signing secret.
+# Programs that receive, which tests of their own run, and the call that tells them the signing secret; clients, which
+# tests/contract makes and runs.
 OTHERS = {
     "set-webhook", "start-receiver", "set-order-webhook", "start-order-receiver", "receive-once", "verify-with-library",
+    "run-shop", "run-erp-day",
+    *(each.name for each in snippets.of_page("clients") if each.name.startswith(("generate-", "use-"))),
 }  # fmt: skip  # a list of names
 _SECONDS = 60
 

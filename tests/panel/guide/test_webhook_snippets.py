@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 import requests
-from django.conf import settings
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from common.webhooks import signing
@@ -27,8 +26,10 @@ from tests.ports import free_port, listens
 
 BODY = json.dumps({"deliveryId": "id-of-delivery", "status": "PENDING", "orders": [{"externalId": "açaí"}]}).encode()
 SECRET = signing.new_secret()
-PROGRAMS = settings.BASE_DIR / "panel" / "guide"
-EXTENSIONS = {"python": "py", "javascript": "js", "php": "php"}
+PROGRAMS = {
+    language: pages.PROGRAMS[f"receive.{end}"]
+    for language, end in [("python", "py"), ("javascript", "js"), ("php", "php")]
+}
 
 
 def headers(*, secret=SECRET, at=None, others=(), webhook_id="id-1", body=BODY):
@@ -64,12 +65,10 @@ REFUSED: dict[str, Any] = {
 }
 
 
-@pytest.fixture(params=EXTENSIONS)
+@pytest.fixture(params=PROGRAMS)
 def receiver(request, program, tmp_path):
     """The URL of the panel's program in one language, which runs until the test ends. Python's is the guide's too."""
-    port = free_port()
-    file = tmp_path / "receive.php"
-    file.write_text((PROGRAMS / f"receive.{EXTENSIONS[request.param]}.txt").read_text())
+    port, file = free_port(), PROGRAMS[request.param]
     command = {
         "python": [sys.executable, file],
         "javascript": ["node", file],
@@ -121,10 +120,8 @@ class TestReceiver:
         assert (tmp_path / "output").read_text().count("id-1 id-of-delivery PENDING") == len(ACCEPTED)
 
     @pytest.mark.parametrize("language", ["python", "javascript"])
-    def test_says_what_to_do_if_its_port_is_taken(self, program, tmp_path, language):
-        file = PROGRAMS / f"receive.{EXTENSIONS[language]}.txt"
-        (tmp_path / "receive.js").write_text(file.read_text())
-        command = {"python": [sys.executable, file], "javascript": ["node", tmp_path / "receive.js"]}[language]
+    def test_says_what_to_do_if_its_port_is_taken(self, program, language):
+        command = [{"python": sys.executable, "javascript": "node"}[language], str(PROGRAMS[language])]
         program(str(command[0]))
         with closing(socket.create_server(("127.0.0.1", 0))) as taken:
             port = taken.getsockname()[1]
