@@ -212,6 +212,9 @@ class ManyField(forms.CharField):
     `choices`: the values to choose from, any text if there are none. `are_ids`: UUIDs, which the list has as such.
     """
 
+    # Of a text in the description. It may hold commas itself, which are read as those between values.
+    pattern: ClassVar[str] = f"^[^,]{{1,{LONGEST_VALUE}}}(,[^,]{{1,{LONGEST_VALUE}}})*$"
+
     def __init__(self, *, choices: Iterable[str] = (), are_ids: bool = False, **kwargs: Any) -> None:
         super().__init__(strip=False, max_length=MOST_VALUES * (LONGEST_VALUE + 1), **kwargs)
         self.values, self.are_ids = [*choices], are_ids
@@ -259,6 +262,9 @@ class QueryForm(forms.Form):
             code = "repeated" if len(values) > 1 else "blank" if values == [""] else ""
             if code:
                 self.add_error(name, ValidationError(field.error_messages[code], code=code))
+        begin, end = (self.cleaned_data.get(name) for name in ("createdFrom", "createdTo"))
+        if begin and end and end < begin:
+            self.add_error("createdTo", ValidationError(self.messages["reversed"], code="reversed"))
 
 
 class _OfPage(django_filters.Filter):

@@ -18,7 +18,6 @@ from common.api.openapi import DAY, NOT_BLANK, Answer
 from common.api.pagination import (
     DEFAULT_ROWS,
     LONGEST_MOMENT,
-    LONGEST_VALUE,
     MOST_ROWS,
     MOST_VALUES,
     LimitField,
@@ -48,9 +47,6 @@ _MOMENT = (
     + DAY
     + r"([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?)?$"
 )
-
-# A value of a list with commas. It may hold some itself, which are read as those between values.
-_BETWEEN_COMMAS = f"^[^,]{{1,{LONGEST_VALUE}}}(,[^,]{{1,{LONGEST_VALUE}}})*$"
 
 # How drf-spectacular describes that a text may be empty.
 _BLANK = {"type": "string", "maxLength": 0}
@@ -318,7 +314,7 @@ def _schema_of_field(field: Any) -> Schema:
         elif field.values:
             item["enum"] = field.values
         else:
-            item["pattern"] = _BETWEEN_COMMAS
+            item["pattern"] = field.pattern
         return {"type": "array", "items": item, "minItems": 1, "maxItems": MOST_VALUES}
     if choices := getattr(field, "choices", None):
         values = [value for value, _label in choices if value]

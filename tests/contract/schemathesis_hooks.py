@@ -56,6 +56,11 @@ REFUSALS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("GET /api/integration/orders/{orderId}/label",),
     ),
     "An invoice is an NF-e": ("422 invalid_invoice", ("POST /api/integration/invoices/marketplace",)),
+    "A list ends after it begins": (
+        "422 (reversed createdTo|invalid_payload createdTo: Fica antes.*)",
+        LISTS[:2],
+    ),
+    "Documents of companies have check digits": ("422 invalid_payload company: Deve ser um CNPJ.*", LISTS[1:2]),
 }
 
 _NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"}

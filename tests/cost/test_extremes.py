@@ -157,7 +157,7 @@ OF_ROWS = {
 }  # fmt: skip  # a list
 # Fields of which no schema states all the rules: a refusal names them.
 WITH_RULES = {
-    "after", "code", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate", "occurredAt",
+    "after", "code", "company", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate", "occurredAt",
     "pickupDeadlineAt", "pickupReadyAt", "readyAt", "updatedFrom", "url",
 }  # fmt: skip  # a list
 AMOUNTS = {"orderCost", "items.0.price", "invoice.value"}
