@@ -81,6 +81,11 @@ def content_length(request: HttpRequest) -> int | None:
     return int(text) if len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit() else None
 
 
+def is_empty(request: HttpRequest) -> bool:
+    """Whether the request has no body; one whose length is not said beforehand has one."""
+    return content_length(request) == 0 and "Transfer-Encoding" not in request.headers
+
+
 def is_cut_short(request: HttpRequest, *, field: str, most: int) -> bool:
     """Whether the file `field` is missing from a request of more than `most` bytes.
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from common.api import paths
 from common.api.views import HELP_LINK
 from common.connections import is_unavailable
 from config.areas import Area, area_of
@@ -40,12 +41,22 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:  # 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001  # named by Django
     """404: no view has the path, or a page does not find its object."""
-    response = _answer(
-        request, views.unknown_path, order_views.unknown_path, lambda request: render(request, "404.html", status=404)
-    )
+    response = _answer(request, views.unknown_path, order_views.unknown_path, _no_page)
     if area_of(request.path):
         response["Link"] = HELP_LINK
     return response
+
+
+def _no_page(request: HttpRequest) -> HttpResponse:
+    """A page, unless a program calls an endpoint without the beginning of its path."""
+    meant = "" if "text/html" in request.headers.get("Accept", "") else paths.below_api(request.path)
+    match area_of(meant) if meant else None:
+        case Area.A:
+            return problems.not_found(request, meant=meant)
+        case Area.B:
+            return order_problems.not_found(request, meant=meant)
+        case None:
+            return render(request, "404.html", status=404)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

@@ -206,8 +206,13 @@ class DeliveryNotFound(DeliveryError):
     title = "Delivery not found"
     status = 404
     meaning = "This account and environment have no delivery with this deliveryId."
-    remedy = "Check the id and whether the token is of the same environment, live or sandbox."
-    example = "No delivery of this account and environment has this deliveryId."
+    remedy = (
+        "Check the id and whether the token is of the same environment, live or sandbox. "
+        "GET /api/deliveries?externalId= finds a delivery by your own number."
+    )
+    message = (
+        "No delivery of this account and environment has this deliveryId, the UUID that request-delivery answered with."
+    )
 
 
 class InvalidCursor(DeliveryError):

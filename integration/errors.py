@@ -15,8 +15,12 @@ MOST_NAMED = 10  # sellers, in the message of AmbiguousTrackingCode
 
 
 class IntegrationError(DomainError):
-    """Base of the errors of area B. `faults`: see `refuse`."""
+    """Base of the errors of area B. `faults`: see `refuse`.
 
+    `of_fields`: what is said of each of the `fields`, where the specification's message does not tell it.
+    """
+
+    of_fields: str = ""
     faults: "Mapping[str, IntegrationError]" = MappingProxyType({})
 
 
@@ -25,7 +29,10 @@ class KeyMissing(IntegrationError):
 
     code = "key_missing"
     status = 401
-    message = "Chave ausente. Envie o cabeçalho Authorization: Basic <API_KEY>, com uma chave que começa com rota_key_"
+    message = (
+        "Chave ausente. Envie o cabeçalho Authorization: Basic <API_KEY>, com a chave sem aspas: ela começa com "
+        "rota_key_ ou, no sandbox, com rota_testkey_"
+    )
 
 
 class InvalidKey(IntegrationError):
@@ -33,8 +40,10 @@ class InvalidKey(IntegrationError):
 
     code = "invalid_key"
     status = 401
-    message = "Chave desconhecida. Copie-a inteira, sem aspas, ou peça outra a quem opera este serviço"
-    of_revoked = "Esta chave foi revogada. Use outra, ou peça uma a quem opera este serviço"
+    message = "Chave desconhecida. Copie-a inteira, sem aspas, ou emita outra no painel"
+    of_revoked = "Esta chave foi revogada. Use outra, ou emita uma no painel"
+    of_carrier = "Chave desconhecida. Copie-a inteira, sem aspas, ou peça outra a quem opera este serviço"
+    of_revoked_carrier = "Esta chave foi revogada. Use outra, ou peça uma a quem opera este serviço"
 
 
 class WrongKey(IntegrationError):
@@ -49,7 +58,7 @@ class WrongKey(IntegrationError):
 class CarrierKeySent(WrongKey):
     message = (
         "Esta é uma chave de transportadora, que só serve para POST /api/integration/carrier/events. Envie a chave de "
-        "um vendedor, que começa com rota_key_"
+        "um vendedor, que começa com rota_key_ ou rota_testkey_"
     )
 
 
@@ -85,6 +94,8 @@ class ForeignCompany(IntegrationError):
     code = "foreign_company"
     status = 401
     message = "Request não altorizado"  # spelled so in the specification
+    fields = ("company_document",)
+    of_fields = "Esta empresa é de outro vendedor que a chave. Envie a chave dele, ou o documento de uma empresa sua"
     meaning = "company_document belongs to another seller than the key does."
     remedy = "Use the key of that seller, or a document of your own companies."
 
@@ -108,16 +119,19 @@ class CompanyNotFound(IntegrationError):
     code = "company_not_found"
     status = 404
     message = "Empresa não encontrada"
+    fields = ("company_document",)
+    of_fields = (
+        "Nenhuma empresa tem este documento. Confira-o, ou peça a quem opera este serviço que cadastre a empresa"
+    )
     meaning = "No company has this company_document."
     remedy = "Ask the operator of the service to register the company."
 
 
 class InvalidDocument(CompanyNotFound):
-    """Not a CNPJ or CPF with correct check digits, so that no company has it. `fault` says so in the answer."""
+    """Not a CNPJ or CPF with correct check digits, so that no company has it."""
 
     code = "invalid_document"
-    fields = ("company_document",)
-    fault = "Não é um CNPJ nem um CPF: o número de dígitos ou os dígitos verificadores não conferem"
+    of_fields = "Não é um CNPJ nem um CPF: o número de dígitos ou os dígitos verificadores não conferem"
     meaning = "company_document is neither a CNPJ nor a CPF: its length or its check digits are wrong."
     remedy = "Correct company_document."
 
@@ -414,7 +428,10 @@ class VoidInvoice(IntegrationError):
 
 class InvoiceUnreferenced(InvalidInvoice):
     code = "invoice_unreferenced"
-    message = "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso"
+    message = (
+        "A nota fiscal não traz número de pedido (xPed) e nenhum pedido tem a sua chave de acesso. Ponha o orderId em "
+        "xPed, ou a chave em invoice.key do pedido"
+    )
     meaning = "The NF-e has no xPed, and no order of the seller names its access key."
     remedy = "Put the orderId into xPed, or the access key into the order's invoice.key."
 

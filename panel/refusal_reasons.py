@@ -34,6 +34,7 @@ _OF_FIELDS = {
     "unknown_key": gettext_noop("This key is unknown and has no effect."),
     "unknown_outcome": gettext_noop("This begins like an outcome of the simulated driver and is none."),
     "missing_weight": gettext_noop("A package without a weight counts as 0 kg."),
+    "doubtful_measure": gettext_noop("Sides are in centimetres, and this one is shorter than one."),
     "doubtful_phone": gettext_noop("This does not look like a telephone number."),
     "duplicate_external_id": gettext_noop("Another drop-off of this delivery has this externalId too."),
     "repeated_external_id": gettext_noop("A delivery of the last 24 hours has this externalId."),
@@ -45,6 +46,7 @@ _OF_FIELDS = {
     ),
     "invalid_limit": gettext_noop("This is no number of rows that a page may have."),
     "repeated": gettext_noop("Give the parameter once."),
+    "reversed": gettext_noop("This is before createdFrom."),
 }
 
 

@@ -195,6 +195,9 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/stops.py:change": (_OF_A_DELIVERY,),
     "delivery/actions/stops.py:instruct": (_OF_A_DELIVERY,),
     "delivery/drivers/devices.py:receive_positions": (_POSITIONS, _POSITIONS),
+    "delivery/drivers/positions.py:_STORE": (
+        "tests/delivery/drivers/test_positions.py::TestAtOnce::test_the_same_ones_are_recorded_once",
+    ),
     "delivery/actions/proofs.py:_insert": (
         "tests/delivery/actions/test_proof_photos.py::TestAdd::test_refuses_more_photos_of_a_stop_than_are_kept",
     ),

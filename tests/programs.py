@@ -33,7 +33,6 @@ CLIENTS = {
     "/usr/share/java/httpmime.jar": "libhttpmime-java",
     "/usr/share/java/jsr305.jar": "libjsr305-java",
     "/usr/share/java/geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
-    "/usr/share/gocode/src/gopkg.in/validator.v2": "golang-gopkg-validator.v2-dev",
 }
 
 

@@ -17,7 +17,7 @@ from common.observability import log_context
 # Keys of the WSGI environ, for `common.api.refused_calls`: REST framework's request of a call of a known account, and
 # what the domain said when it refused the call with values.
 CALL, REFUSAL = "rota.call", "rota.refusal"
-_LAST_USE_RESOLUTION = timedelta(minutes=1)
+USE_RESOLUTION = timedelta(minutes=1)
 
 
 class Refusal(NamedTuple):
@@ -61,7 +61,7 @@ class Credential(models.Model):
 
     def record_use(self, *, at: datetime) -> None:
         """Write the time of last use, unless the last one written is less than a minute old."""
-        if self.last_used_at is None or at - self.last_used_at >= _LAST_USE_RESOLUTION:
+        if self.last_used_at is None or at - self.last_used_at >= USE_RESOLUTION:
             type(self)._default_manager.filter(pk=self.pk).update(last_used_at=at)
 
 

@@ -36,16 +36,20 @@ class Fault(Enum):
 class InvalidJSON(Exception):
     """Not JSON in UTF-8.
 
-    `position`: of a SYNTAX error in characters, of NOT_UTF_8 in bytes. `detail`: the message of a SYNTAX error.
+    `position`: of NOT_UTF_8, in bytes. Of a SYNTAX error `line` and `column`, from 1 on, and `detail`, its message.
     """
 
-    def __init__(self, fault: Fault, *, position: int = 0, detail: str = "") -> None:
-        super().__init__(fault, position, detail)
-        self.fault, self.position, self.detail = fault, position, detail
+    def __init__(self, fault: Fault, *, position: int = 0, line: int = 0, column: int = 0, detail: str = "") -> None:
+        super().__init__(fault, position, line, column, detail)
+        self.fault, self.position, self.line, self.column, self.detail = fault, position, line, column, detail
 
 
 class NotAnObject(Exception):
-    """JSON, but a list or a single value."""
+    """JSON, but a list or a single value. `is_encoded_twice`: it is a text, with an object in it."""
+
+    def __init__(self, *, is_encoded_twice: bool) -> None:
+        super().__init__(is_encoded_twice)
+        self.is_encoded_twice = is_encoded_twice
 
 
 def read_object(
@@ -63,11 +67,11 @@ def read_object(
     except RecursionError as error:
         raise BodyTooDeep from error
     except json.JSONDecodeError as error:
-        raise InvalidJSON(Fault.SYNTAX, position=error.pos, detail=str(error)) from error
+        raise InvalidJSON(Fault.SYNTAX, line=error.lineno, column=error.colno, detail=str(error)) from error
     except ValueError as error:  # integers of thousands of digits, and what parse_float refuses
         raise InvalidJSON(Fault.LONG_NUMBER) from error
     if not isinstance(body, dict):
-        raise NotAnObject
+        raise NotAnObject(is_encoded_twice=isinstance(body, str) and body.lstrip().startswith("{"))
     if _is_deeper(body, most_levels):
         raise BodyTooDeep
     return body

@@ -252,6 +252,9 @@ class QueryForm(forms.Form):
             code = "repeated" if len(values) > 1 else "blank" if values == [""] else ""
             if code:
                 self.add_error(name, ValidationError(field.error_messages[code], code=code))
+        begin, end = (self.cleaned_data.get(name) for name in ("createdFrom", "createdTo"))
+        if begin and end and end < begin:
+            self.add_error("createdTo", ValidationError(self.messages["reversed"], code="reversed"))
 
 
 class _OfPage(django_filters.Filter):

@@ -13,6 +13,7 @@ Route = tuple[str, ...]
 
 _LONGEST_COMPARED = 32  # characters of a part; comparing takes quadratic time
 _MOST_PARTS = 10
+_BEGINNINGS = (("api",), ("api", "integration"))
 _PARTS_OF_A_LIST = 3  # of the paths whose ends are listed, at least: `api/sandbox/deliveries`
 # Costs. Of another word it is what it lacks of being the same, at most 0.3.
 _LEAST_RATIO = 0.7
@@ -45,7 +46,19 @@ def nearest(path: str) -> str:
     )
     least, _words, route = first
     is_clear = not least or first[:2] != second[:2]
-    return "/" + "/".join(route) if is_clear and least <= _MOST else ""
+    return _written_out(route) if is_clear and least <= _MOST else _of_action(parts[-1])
+
+
+def below_api(path: str) -> str:
+    """The path of the endpoint that this one would be, if it did not lack its beginning; or an empty text."""
+    parts = _parts(path)
+    found = (
+        route
+        for beginning in _BEGINNINGS
+        for route in _routes()
+        if len(route) == len(beginning) + len(parts) and all(map(_is_of, (*beginning, *parts), route))
+    )
+    return next(map(_written_out, found), "") if parts else ""
 
 
 def known_ends(path: str) -> list[str]:
@@ -64,8 +77,28 @@ def _ends_of(parts: list[str]) -> list[str]:
     ]
 
 
+def _of_action(word: str) -> str:
+    """The path with an action in its name: `cancel` for `/api/cancel-delivery/{deliveryId}`."""
+    found = [route for route in _routes() if any(part.startswith(f"{word}-") for part in route)]
+    return _written_out(found[0]) if len(found) == 1 else ""
+
+
+def _written_out(route: Route) -> str:
+    return "/" + "/".join(route)
+
+
 def _parts(path: str) -> list[str]:
-    return [part.lower()[:_LONGEST_COMPARED] for part in path.split("/") if part]
+    """The parts of a path, without the number of a version behind its beginning, which our paths have not."""
+    parts = [part.lower()[:_LONGEST_COMPARED] for part in path.split("/") if part]
+    for beginning in _BEGINNINGS:
+        place = len(beginning)
+        if tuple(parts[:place]) == beginning and len(parts) > place and _is_version(parts[place]):
+            del parts[place]
+    return parts
+
+
+def _is_version(part: str) -> bool:
+    return part.startswith("v") and part[1:].isdigit()
 
 
 def _is_value(part: str) -> bool:

@@ -18,7 +18,8 @@ from rest_framework.utils.serializer_helpers import BindingDict
 class BodySerializer(serializers.Serializer[Any]):
     # Without a docstring, which subclasses would inherit as the description of their bodies.
 
-    # Keys that resemble none of the fields and mean one, in lower case without signs.
+    # What unknown keys mean, in lower case without signs, where they resemble no field or a wrong one: a field, the
+    # header in which it is sent, or nothing.
     synonyms: ClassVar[Mapping[str, str]] = {}
 
     @cached_property

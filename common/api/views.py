@@ -11,8 +11,10 @@ from itertools import islice, repeat
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import quote
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.utils.http import http_date
+from rest_framework.fields import ListField
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.permissions import SAFE_METHODS
@@ -26,9 +28,10 @@ from rest_framework.views import APIView
 from common.api.authentication import REFUSAL, Refusal
 from common.api.serializers import BodySerializer
 from common.errors import DomainError
+from common.http_requests import is_empty
 
 WARNINGS_HEADER = "Rota-Warnings"
-# On each 404 of the APIs (RFC 8288), relative to the address that was called.
+# On the answer to a path that no endpoint has (RFC 8288), relative to the address that was called.
 HELP_LINK = '</docs/>; rel="help"; type="text/html"'
 UNKNOWN_KEY = "unknown_key"
 MOST_WARNINGS = 20
@@ -39,6 +42,9 @@ _PRINTABLE = " !#$&'()*+,-./:;<=>?@[]^_`{|}~"
 _STRICT = re.compile(r'(^|,)\s*handling\s*=\s*("strict"|strict)\s*($|[,;])', re.IGNORECASE)
 _LONGEST_PREFER = 500
 _LONGEST_HEADER = 4000  # nginx keeps 4 kB for all headers of an answer, unless it is told otherwise
+
+# Fields whose values are objects or lists.
+_WITH_MORE = (BaseSerializer, ListField)
 
 Path = tuple[str | int, ...]
 
@@ -154,8 +160,17 @@ def _unknown_keys(field: Any, value: Any, path: Path) -> Iterator[PayloadWarning
             if key in known:
                 yield from _unknown_keys(known[key], inner, (*path, key))
             else:
-                meant = field.synonyms.get(_letters(key)) or nearest(key, known)
-                yield PayloadWarning((*path, key), UNKNOWN_KEY, meant)
+                yield PayloadWarning((*path, key), UNKNOWN_KEY, _meant_by(field, key, inner))
+
+
+def _meant_by(field: BodySerializer, key: str, value: Any) -> str:
+    """What an unknown key may be instead: for an object or a list only a key that takes one."""
+    if (letters := _letters(key)) in field.synonyms:
+        return field.synonyms[letters]
+    holds_more = isinstance(value, Mapping | list)
+    return nearest(
+        key, (name for name, known in field.fields.items() if not holds_more or isinstance(known, _WITH_MORE))
+    )
 
 
 def _parameter(name: str, *values: str) -> str:
@@ -193,12 +208,20 @@ class ApiRouter(SimpleRouter):
 class InvalidBody(Exception):
     """A body that the serializer refuses, or with warnings from a caller that prefers strict handling.
 
-    `detail`: the serializer's errors, as DRF nests them. `warnings`: those that are errors here.
+    `detail`: the serializer's errors, as DRF nests them. `warnings`: those that are errors here. `ignored`: the others.
+    `is_empty`: nothing was sent at all.
     """
 
-    def __init__(self, detail: Any, warnings: list[PayloadWarning]) -> None:
+    def __init__(
+        self,
+        detail: Any,
+        warnings: list[PayloadWarning],
+        *,
+        ignored: Sequence[PayloadWarning] = (),
+        is_empty: bool = False,
+    ) -> None:
         super().__init__(detail, warnings)
-        self.detail, self.warnings = detail, warnings
+        self.detail, self.warnings, self.ignored, self.is_empty = detail, warnings, ignored, is_empty
 
 
 class InvalidQuery(Exception):
@@ -265,8 +288,8 @@ class ApiView(APIView):
 
     It answers with the warnings about a body or query in the header `Rota-Warnings`, and with the headers of
     `deprecation`, also when it refuses a call; for one of several endpoints of a view set, hand that to its `action`:
-    `@action(…, deprecation=…)`. A 404 links the documentation. It answers OPTIONS with 204 and the endpoint's methods
-    in `Allow`, without credentials (RFC 9110, section 9.3.7).
+    `@action(…, deprecation=…)`. A refusal links the page of its code. It answers OPTIONS with 204 and the endpoint's
+    methods in `Allow`, without credentials (RFC 9110, section 9.3.7).
 
     `changes_nothing`: its POST only reads, so whoever got no answer can repeat it; `@action(…, changes_nothing=True)`.
 
@@ -313,7 +336,8 @@ class ApiView(APIView):
         self._warn(warnings)
         refused = warnings if self._is_strict else []
         if errors or refused:
-            raise InvalidBody(errors, refused)
+            ignored = [] if self._is_strict else warnings
+            raise InvalidBody(errors, refused, ignored=ignored, is_empty=is_empty(self.request))
 
     def check_found(self, warnings: list[PayloadWarning]) -> None:
         """Add warnings that only the action could find. Raises InvalidBody if the caller prefers strict handling."""
@@ -341,8 +365,9 @@ class ApiView(APIView):
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         finalized = super().finalize_response(request, response, *args, **kwargs)
-        if finalized.status_code == HTTPStatus.NOT_FOUND:
-            finalized["Link"] = ", ".join(filter(None, (finalized.get("Link"), HELP_LINK)))
+        if finalized.status_code >= HTTPStatus.BAD_REQUEST and (code := finalized.data.get("code")):
+            help_link = f'<{settings.PROBLEM_TYPES}{code}>; rel="help"; type="text/html"'
+            finalized["Link"] = ", ".join(filter(None, (finalized.get("Link"), help_link)))
         if self._warnings:
             finalized[WARNINGS_HEADER] = header_value(self._warnings)
         if self._is_strict:

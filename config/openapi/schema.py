@@ -6,6 +6,7 @@ answers, and the query parameters of a list. Importing a view set imports this m
 
 import inspect
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
@@ -82,7 +83,7 @@ _DESCRIBED: dict[str, tuple[str, dict[str, Any]]] = {
     "Retry-After": ("Seconds after which the call may be repeated.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("The scheme to authenticate with.", _TEXT),
     "Allow": ("The methods of the path.", _TEXT),
-    "Link": ("The documentation.", _TEXT),
+    "Link": ("The page of the code.", _TEXT),
 }
 _HEADERS = {name: {"description": text, "schema": schema} for name, (text, schema) in _DESCRIBED.items()}
 _OF_EVERY_CALL = ("X-Request-Id",)
@@ -93,7 +94,6 @@ _OF_IDEMPOTENT_CALLS = ("Idempotency-Replayed",)
 _ANSWERED_BY_VIEWS = {200, 201, 400, 401, 404, 409, 422, 429}
 _BY_STATUS = {
     401: ("WWW-Authenticate",),
-    404: ("Link",),
     405: ("Allow",),
     409: ("Retry-After",),
     429: ("Retry-After",),
@@ -215,6 +215,8 @@ class ApiSchema(AutoSchema):
             names += _OF_IDEMPOTENT_CALLS
         if (self._has_body or self._has_query) and status in _ANSWERED_BY_VIEWS | self._statuses_raised:
             names += _OF_BODIES_AND_QUERIES
+        if status >= HTTPStatus.BAD_REQUEST:
+            names.append("Link")
         return [*names, *_BY_STATUS.get(status, ())]
 
     @property

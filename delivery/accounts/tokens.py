@@ -119,7 +119,10 @@ def _unknown(clear_text: str) -> str:
         )
     if clear_text.startswith(tuple(_PREFIX.values())):
         return "No token is this one. Copy it whole, without quotes, or issue another in the panel."
-    return "This is no token. Send 'Authorization: Bearer <token>'; a token begins with rota_live_ or rota_test_."
+    return (
+        "This is no token. Send 'Authorization: Bearer <token>', with the token as it was shown: it begins with "
+        "rota_live_ or rota_test_, and is neither quoted nor encoded."
+    )
 
 
 @transaction.atomic

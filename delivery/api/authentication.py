@@ -17,6 +17,7 @@ from delivery.models import Token
 
 _PARTS = 2
 _MISSING = "Send the header 'Authorization: Bearer <token>'."
+_SEVERAL_WORDS = "Send one token after one 'Bearer', in one header: 'Authorization: Bearer <token>'."
 _OF_BASIC = (
     "This is Basic authentication, with which order integration takes its API keys. Immediate delivery takes "
     "'Authorization: Bearer <token>'; a token begins with rota_live_ or rota_test_."
@@ -36,8 +37,7 @@ class BearerAuthentication(LimitedAuthentication):
         parts = get_authorization_header(request).split()
         scheme = parts[0].lower() if parts else b""
         if len(parts) != _PARTS or scheme != b"bearer":
-            detail = _OF_BASIC if scheme == b"basic" else _MISSING
-            raise InvalidToken(detail)
+            raise InvalidToken(_what_to_send(scheme, len(parts)))
         try:
             clear_text = parts[1].decode("ascii")
         except UnicodeDecodeError as error:
@@ -51,6 +51,12 @@ class BearerAuthentication(LimitedAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="rota"'
+
+
+def _what_to_send(scheme: bytes, parts: int) -> str:
+    if scheme == b"basic":
+        return _OF_BASIC
+    return _SEVERAL_WORDS if scheme == b"bearer" and parts > _PARTS else _MISSING
 
 
 class BearerScheme(OpenApiAuthenticationExtension):

@@ -67,7 +67,10 @@ class LongitudeField(NumberField):
 class MeasureField(NumberField):
     """A length in centimetres or a weight in kilograms, greater than 0 and at most 1,000,000,000."""
 
-    default_error_messages = {"not_positive": "Ensure this value is greater than 0."}
+    default_error_messages = {
+        "invalid": "A number is required, with a point, no comma and no unit: 2.5.",
+        "not_positive": "Ensure this value is greater than 0.",
+    }
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_value=1_000_000_000, **kwargs)

@@ -4,7 +4,7 @@ Besides the RFC's members each body has `code` (stable, listed at /docs/error-co
 invalid fields adds `errors` (`FieldError`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -16,7 +16,14 @@ from rest_framework.response import Response
 
 from common.api import paths
 from common.api.json_body import Json, Moment, Uuid
-from common.api.views import InvalidBody, InvalidQuery, PayloadWarning, UnknownParameter, changes_nothing
+from common.api.views import (
+    UNKNOWN_KEY,
+    InvalidBody,
+    InvalidQuery,
+    PayloadWarning,
+    UnknownParameter,
+    changes_nothing,
+)
 from common.errors import DomainError
 from delivery.errors import AddressNotLocated, Closed, ExternalIdInUse
 
@@ -27,6 +34,9 @@ _SEVERAL_PLACES = (
     "This address is not one place on the map. Correct it, or send latitude and longitude: those of the candidate that "
     "is meant, if one is."
 )
+_EMPTY = " The body is empty: send a JSON object."
+_HOW_TO_CANCEL = " To cancel a delivery, send POST /api/cancel-delivery/{deliveryId}."
+_MOST_NAMED = 3  # unknown keys, in the detail of a problem
 _UNKNOWN_ERROR = "The request failed unexpectedly. Name the X-Request-Id header of this answer when you report it."
 _UNKNOWN_EFFECT = "It may have taken effect: query the delivery, or look in the panel, before you repeat the request."
 # Codes of entries that a problem has as its own code if all its entries have it.
@@ -34,18 +44,20 @@ CODES_OF_PROBLEMS = frozenset({"unknown_key", "swapped_coordinates"})
 # What warnings say, by code.
 _WARNINGS = {
     "unknown_key": "This key is unknown and has no effect.",
-    "missing_weight": "A package without a weight counts as 0 kg.",
-    "doubtful_phone": "This does not look like a telephone number.",
+    "missing_weight": "A package without a weight counts as 0 kg. Send it in kilograms.",
+    "doubtful_measure": "Sides are in centimetres, and this one is shorter than one.",
+    "doubtful_phone": "This does not look like a telephone number. Send it with its area code: +55 11 97777-0001.",
     "unknown_outcome": "This begins like an outcome of the simulated driver and is none, so everything is delivered.",
-    "duplicate_external_id": "Another drop-off of this delivery has this externalId too.",
+    "duplicate_external_id": "Another drop-off of this delivery has this externalId too. Give each its own.",
     "repeated_external_id": "Delivery %(delivery)s of the last 24 hours has this externalId in an order that has not "
-    "failed.",
-    "missing_street": "Without a street the driver has the coordinates only.",
+    "failed. This request makes another one.",
+    "missing_street": "Without a street the driver has the coordinates only. Send address.street.",
     "missing_number": "Without a number the driver has the street only. Send 'S/N' if the building has none.",
-    "postcode_of_another_state": "This is of another state than the rest of the address.",
+    "postcode_of_another_state": "zipcode, state and coordinates are not all of one state. Correct the wrong one.",
     "window_in_the_past": "This moment has passed, so it counts as now, %(now)s. 'Z' is UTC: a local time has its "
     "offset, such as -03:00.",
-    "missing_external_id": "Without an externalId webhooks and lists have nothing of yours to tell this drop-off by.",
+    "missing_external_id": "Without an externalId webhooks and lists have nothing of yours to tell this drop-off by. "
+    "Send the number of your order.",
     "missing_contact": "The driver has nobody to ask for or to call here. Send contacts.name and contacts.phoneNumber.",
     "pickup_not_linked": "request-delivery refuses this pickup: no active pickup point of the account is within its "
     "radius. The panel lists them.",
@@ -99,7 +111,8 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     path = context["request"].path
     if isinstance(error, InvalidBody):
         errors = [*_of_body(error.detail), *map(_of_warning, error.warnings)]
-        return _invalid(path, errors, code="invalid_payload", title="The request has invalid fields")
+        about = _EMPTY if error.is_empty else _ignored(error.ignored)
+        return _invalid(path, errors, code="invalid_payload", title="The request has invalid fields", about=about)
     if isinstance(error, InvalidQuery):
         errors = [*_of_query(error.detail, error.unknown)]
         return _invalid(path, errors, code="invalid_query", title="Query parameters are invalid")
@@ -108,8 +121,9 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
     if isinstance(error, DomainError):
         return refused(path, error)
     if isinstance(error, exceptions.MethodNotAllowed):
+        hint = _HOW_TO_CANCEL if context["request"].method == "DELETE" and "deliver" in path else ""
         error.detail = exceptions.ErrorDetail(
-            f"{error.detail} Allowed here: {', '.join(context['view'].allowed_methods)}."
+            f"{error.detail} Allowed here: {', '.join(context['view'].allowed_methods)}.{hint}"
         )
     if isinstance(error, exceptions.UnsupportedMediaType):
         error.detail = exceptions.ErrorDetail(_WRONG_MEDIA_TYPE)
@@ -169,15 +183,26 @@ def _hints(of: PayloadWarning | UnknownParameter) -> str:
     return nearest + (f" Known ones: {', '.join(of.known)}." if of.known else "")
 
 
-def _invalid(path: str, errors: list[FieldError], *, code: str, title: str) -> Response:
-    """422 for what `errors` names. Its code is that of the errors if they share one that is a code of problems too."""
+def _ignored(warnings: Sequence[PayloadWarning]) -> str:
+    """The unknown keys of a body, of which a required one may be a misspelling."""
+    unknown = [each for each in warnings if each.code == UNKNOWN_KEY]
+    named = [f"{each.pointer} ({each.nearest}?)" if each.nearest else each.pointer for each in unknown[:_MOST_NAMED]]
+    more = f" and {len(unknown) - len(named)} more" if len(unknown) > len(named) else ""
+    return f" Unknown keys, without effect: {', '.join(named)}{more}." if named else ""
+
+
+def _invalid(path: str, errors: list[FieldError], *, code: str, title: str, about: str = "") -> Response:
+    """422 for what `errors` names. Its code is that of the errors if they share one that is a code of problems too.
+
+    `about`: a sentence about the whole body.
+    """
     codes = {error["code"] for error in errors}
     if len(codes) == 1 and codes <= CODES_OF_PROBLEMS:
         (code,) = codes
     first, *others = errors
     place = first.get("pointer") or f"?{first.get('parameter', '')}"
     more = f" 'errors' has {len(others)} more." if others else ""
-    body = _problem(path, 422, code, title, f"{place}: {first['detail']}{more}")
+    body = _problem(path, 422, code, title, f"{place}: {first['detail']}{more}{about}")
     body["errors"] = errors
     return Response(body, status=422, content_type=CONTENT_TYPE)
 
@@ -219,9 +244,9 @@ def _answer(
     return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
-def not_found(request: HttpRequest) -> HttpResponse:
-    """404: no endpoint has this path."""
-    meant, ends = paths.nearest(request.path), paths.known_ends(request.path)
+def not_found(request: HttpRequest, *, meant: str = "") -> HttpResponse:
+    """404: no endpoint has this path. `meant`: that of one which may be meant, if it is known."""
+    meant, ends = meant or paths.nearest(request.path), paths.known_ends(request.path)
     hint = f" Did you mean {meant}?" if meant else f" Known ends of it: {', '.join(ends)}." if ends else ""
     detail = (
         f"No endpoint has this path.{hint} Paths are in lower case, without double slashes and trailing slashes; "

@@ -37,7 +37,7 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS, LONGEST_INSTRUCTIONS
 from delivery.payload import DeliveryRequest, Options, Place
-from delivery.windows import Window
+from delivery.windows import Code, Fault, Window
 
 Data = dict[str, Any]
 
@@ -155,6 +155,11 @@ class DeliveryRequestSerializer(ObjectSerializer):
     """Body of quotation-delivery and request-delivery."""
 
     # `context` has the token's `environment`, and whether the body `is_quoted` only.
+    synonyms = {
+        "quoteid": "header Quote-Id",
+        "idempotencykey": "header Idempotency-Key",
+        "sandboxspeed": "header Sandbox-Speed",
+    }
 
     vehicleType = NamedChoiceField(choices=VehicleType.values)
     pickup = PickupSerializer()
@@ -212,7 +217,7 @@ class DeliveryRequestSerializer(ObjectSerializer):
         is_reverse = self.validated_data.get("deliveryMode") == Mode.REVERSE
         errors: Any = {}
         for fault in windows.faults(pickup, dropoffs, is_reverse=is_reverse, at=at):
-            detail = [serializers.ErrorDetail(fault.text, fault.code.value)]
+            detail = [serializers.ErrorDetail(self._about_fault(fault, at), fault.code.value)]
             if fault.dropoff is None:
                 errors["pickupDeadlineAt" if fault.is_deadline else "pickupReadyAt"] = detail
             else:
@@ -220,6 +225,16 @@ class DeliveryRequestSerializer(ObjectSerializer):
                 of_dropoff["deadlineAt" if fault.is_deadline else "readyAt"] = detail
         if errors:
             raise InvalidBody(errors, [])
+
+    def _about_fault(self, fault: Fault, at: datetime) -> str:
+        """What is wrong with a window, and what time it is: a deadline that has passed may be local time with a Z."""
+        if fault.code is Code.TOO_FAR_AHEAD:
+            return fault.text
+        window = self.windows[0 if fault.dropoff is None else fault.dropoff + 1]
+        moment = window.deadline_at if fault.is_deadline else window.ready_at
+        has_passed = moment is not None and moment < at
+        utc = " 'Z' is UTC: a local time has its offset, such as -03:00." if has_passed else ""
+        return f"{fault.text} It is {timezone.localtime(at).isoformat(timespec='seconds')} now.{utc}"
 
     def warnings_at(self, at: datetime) -> list[PayloadWarning]:
         """The moments that have passed at `at`."""
@@ -244,9 +259,9 @@ class DeliveryRequestSerializer(ObjectSerializer):
             *([] if self.context["is_quoted"] else _about_missing(data["dropoffs"])),
             *(warning for path, place in places for warning in _about_place(path, place)),
             *(
-                PayloadWarning(("orderPackages", index, "weight"), "missing_weight")
+                warning
                 for index, item in enumerate(data.get("orderPackages") or [])
-                if item.get("weight") is None
+                for warning in _about_package(index, item)
             ),
         ]
 
@@ -333,6 +348,15 @@ def _about_missing(dropoffs: list[Data]) -> Iterator[PayloadWarning]:
         contacts = dropoff.get("contacts") or {}
         if not (contacts.get("name") or contacts.get("phoneNumber")):
             yield PayloadWarning(("dropoffs", index, "contacts"), "missing_contact")
+
+
+def _about_package(index: int, item: Data) -> Iterator[PayloadWarning]:
+    """A weight that is missing, and sides that are metres."""
+    if item.get("weight") is None:
+        yield PayloadWarning(("orderPackages", index, "weight"), "missing_weight")
+    for name in ("height", "width", "length"):
+        if (side := item.get(name)) is not None and side < 1:
+            yield PayloadWarning(("orderPackages", index, name), "doubtful_measure")
 
 
 def _about_place(path: Path, place: Data) -> Iterator[PayloadWarning]:

@@ -51,6 +51,8 @@ _FAULTS = {
     Fault.LONG_NUMBER: "The body holds a number with too many digits.",
     Fault.SYNTAX: "The body is not JSON: {detail}.",
 }
+_NOT_AN_OBJECT = "The body must be a JSON object."
+_ENCODED_TWICE = f"{_NOT_AN_OBJECT} It is a text that holds one: encode it once."
 
 
 class BoundedJSONParser(BaseParser):
@@ -71,9 +73,9 @@ class BoundedJSONParser(BaseParser):
         except json_body.BodyTooDeep as error:
             raise MalformedBody(f"The body is nested deeper than {_MAX_LEVELS} levels.") from error
         except json_body.NotAnObject as error:
-            raise MalformedBody("The body must be a JSON object.") from error
+            raise MalformedBody(_ENCODED_TWICE if error.is_encoded_twice else _NOT_AN_OBJECT) from error
         except json_body.InvalidJSON as error:
-            raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
+            raise MalformedBody(_FAULTS[error.fault].format_map(vars(error))) from error
 
 
 class IntegratorView(ApiView):
@@ -141,7 +143,7 @@ def _fee(delivery: Delivery) -> dict[str, str]:
 def _found(delivery: Delivery | None) -> Delivery:
     """Raises DeliveryNotFound alike for an unknown id and for another account's, so that ids cannot be probed."""
     if delivery is None:
-        raise DeliveryNotFound("No delivery of this account and environment has this deliveryId.")
+        raise DeliveryNotFound
     return delivery
 
 

@@ -38,7 +38,7 @@ _SESSION_PREFIX = "rota_driver_"
 LINK_TTL = timedelta(minutes=15)
 _LONGEST_NAME = 60
 # Longer than every token that this module makes.
-_LONGEST_TEXT = 100
+LONGEST_TEXT = 100
 
 
 def issue_link(*, driver: Driver, by: str, at: datetime) -> str:
@@ -91,7 +91,7 @@ def log_in(
 
 def find(session: str, *, at: datetime) -> DriverDevice | None:
     """The phone with this session that has not ended, with its driver. Records its use, once a minute at most."""
-    if len(session) > _LONGEST_TEXT:
+    if len(session) > LONGEST_TEXT:
         return None
     device = DriverDevice.find(session, at=at)
     if device is not None:
@@ -164,7 +164,7 @@ def _holds_a_route(driver: Driver) -> bool:
 
 def _link(token: str) -> DriverLogInLink:
     found = None
-    if len(token) <= _LONGEST_TEXT:
+    if len(token) <= LONGEST_TEXT:
         found = DriverLogInLink.objects.filter(digest=credentials.digest(token)).select_related("driver").first()
     if found is None:
         raise LogInLinkUnknown("This link is not complete. Ask your dispatcher to send it again.")
@@ -235,9 +235,13 @@ def receive_positions(*, device: DriverDevice, sent: Sequence[SentPosition], at:
         drivers.store_positions(driver=driver, sent=kept, by=f"driver {driver.name}")
     if dropped:
         DriverDevice.objects.filter(pk=device.pk).update(dropped_positions=F("dropped_positions") + dropped.total())
+    count_on_commit(kept, dropped)
+    return dropped
+
+
+def count_on_commit(kept: Sequence[SentPosition], dropped: Counter[Reason]) -> None:
     outcomes = {"kept": len(kept), **{str(reason): number for reason, number in dropped.items()}}
     transaction.on_commit(partial(_count, outcomes), robust=True)
-    return dropped
 
 
 def _count(outcomes: Mapping[str, int]) -> None:

@@ -115,6 +115,8 @@ def _outcome(move: DriverMove) -> dict[str, Any]:
 
 
 class Positions(PhoneView):
+    """Receives those that `delivery.drivers.positions` does not."""
+
     http_method_names = ["post"]
 
     def post(self, _request: HttpRequest) -> HttpResponse:

@@ -4,6 +4,9 @@ from typing import NamedTuple
 
 from geographiclib.geodesic import Geodesic
 
+# Of a meridian, at the poles, rounded up; one of the equator has 111,320 m.
+_LONGEST_DEGREE_M = 111_700.0
+
 
 class Point(NamedTuple):
     """Decimal degrees, WGS84."""
@@ -20,6 +23,11 @@ class Point(NamedTuple):
 def metres(start: Point, end: Point) -> float:
     """Geodesic distance on the WGS84 ellipsoid, in metres."""
     return float(Geodesic.WGS84.Inverse(*start, *end, outmask=Geodesic.DISTANCE)["s12"])
+
+
+def metres_at_most(start: Point, end: Point) -> float:
+    """No less than `metres`: the way along a meridian, and then along the equator instead of a parallel."""
+    return _LONGEST_DEGREE_M * (abs(start.latitude - end.latitude) + abs(start.longitude - end.longitude))
 
 
 def away_from(start: Point, *, metres: float, bearing: float) -> Point:

@@ -287,17 +287,23 @@ class DriverPosition(Located):
             BrinIndex(fields=["recorded_at"], name="driver_position_age", pages_per_range=32),
         ]
         triggers = [
-            # A position that arrives late does not replace a newer one.
+            # Once for each driver of a statement, because phones send several positions at a time. A position that
+            # arrives late does not replace a newer one. In the order of the drivers, so that no two statements wait
+            # for each other.
             pgtrigger.Trigger(
                 name="driver_position_keeps_latest",
                 when=pgtrigger.After,
                 operation=pgtrigger.Insert,
+                level=pgtrigger.Statement,
+                referencing=pgtrigger.Referencing(new="inserted"),  # type: ignore[no-untyped-call]  # not annotated
                 func="""
                     INSERT INTO delivery_latestposition AS latest (driver_id, latitude, longitude, recorded_at)
-                        VALUES (NEW.driver_id, NEW.latitude, NEW.longitude, NEW.recorded_at)
+                        SELECT DISTINCT ON (driver_id) driver_id, latitude, longitude, recorded_at
+                        FROM inserted ORDER BY driver_id, recorded_at DESC, id DESC
                         ON CONFLICT (driver_id) DO UPDATE SET
-                            latitude = NEW.latitude, longitude = NEW.longitude, recorded_at = NEW.recorded_at
-                            WHERE latest.recorded_at <= NEW.recorded_at;
+                            latitude = EXCLUDED.latitude, longitude = EXCLUDED.longitude,
+                            recorded_at = EXCLUDED.recorded_at
+                            WHERE latest.recorded_at <= EXCLUDED.recorded_at;
                     RETURN NULL;
                 """,
             ),

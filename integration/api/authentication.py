@@ -87,7 +87,7 @@ def _other_credential(header: bytes) -> str:
     if _beginning_with((credentials.LIVE_TOKEN, credentials.SANDBOX_TOKEN), texts):
         return (
             "Isto é um token da entrega imediata (/api/). A integração de pedidos recebe uma chave, que começa com "
-            "rota_key_: Authorization: Basic <API_KEY>"
+            "rota_key_ ou rota_testkey_: Authorization: Basic <API_KEY>"
         )
     return ""
 

@@ -111,7 +111,7 @@ class MomentField(TextField):
 class PostcodeField(TextField):
     """Eight digits, however they are written. The value is the digits."""
 
-    default_error_messages = {"invalid": "Deve ter 8 dígitos, como 01310100."}
+    default_error_messages = {"invalid": 'Deve ser um texto com 8 dígitos, como "01310100".'}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=LONGEST_POSTCODE, **kwargs)
@@ -127,7 +127,7 @@ class PostcodeField(TextField):
 class SideField(ShapedTextField):
     """Centimetres, as text of 1 to 3 digits."""
 
-    default_error_messages = {"invalid": "Deve ser um texto de 1 a 3 dígitos, em centímetros."}
+    default_error_messages = {"invalid": 'Deve ser um texto de 1 a 3 dígitos, em centímetros inteiros, como "40".'}
     shape = _SIDE
 
 
@@ -141,7 +141,12 @@ class SideField(ShapedTextField):
 class DimensionsField(ShapedTextField):
     """Three integers and a weight, such as `10x20x30,1.5`. Kept as text."""
 
-    default_error_messages = {"invalid": "Deve ter a forma 10x20x30,1.5 (três inteiros e o peso)."}
+    default_error_messages = {
+        "invalid": (
+            "Deve ter a forma 10x20x30,1.5: três lados em centímetros inteiros, uma vírgula e o peso de uma peça em "
+            "quilogramas, com ponto. Sem espaços nem unidades."
+        )
+    }
     shape = _DIMENSIONS
 
 
@@ -149,7 +154,9 @@ class DimensionsField(ShapedTextField):
 class IssueDateField(ShapedTextField):
     """`YYYY-MM-DD HH:MM:SS`, an existing date and time. Kept as text."""
 
-    default_error_messages = {"invalid": "Deve ter a forma AAAA-MM-DD HH:MM:SS."}
+    default_error_messages = {
+        "invalid": "Deve ter a forma AAAA-MM-DD HH:MM:SS, como 2026-11-20 10:00:00: a hora local da nota, sem fuso."
+    }
     shape = _ISSUE_DATE
 
     def to_internal_value(self, data: Any) -> str:
@@ -183,7 +190,10 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
     Also as text without sign or exponent. Rounded half up to four decimal places.
     """
 
-    default_error_messages = {**_NUMBER, "invalid": "Deve ser um número maior ou igual a zero."}
+    default_error_messages = {
+        **_NUMBER,
+        "invalid": "Deve ser um número em reais, a partir de 0, com ponto e sem vírgula: 150.5.",
+    }
     largest = Decimal("999999999999.9999")
 
     def to_internal_value(self, data: Any) -> Decimal:
@@ -201,7 +211,9 @@ class AmountField(serializers.Field[Decimal, Any, Decimal, Any]):
 class WeightField(serializers.Field[int, Any, int, Any]):
     """Kilograms over 0 as a JSON number. The value is grams, rounded up."""
 
-    default_error_messages = {"invalid": "Deve ser um número maior que zero, em quilogramas."}
+    default_error_messages = {
+        "invalid": "Deve ser um número maior que zero, em quilogramas, com ponto e sem aspas: 2.5."
+    }
     _largest = 10**9
 
     def to_internal_value(self, data: Any) -> int:

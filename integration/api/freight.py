@@ -38,7 +38,11 @@ class QuoteSerializer(BodySerializer):
     height = SideField(**OPTIONAL)
     length = SideField(**OPTIONAL)
     weight = WeightField(**OPTIONAL)
-    declared_amount = WholeNumberField(smallest=0, **OPTIONAL)
+    declared_amount = WholeNumberField(
+        smallest=0,
+        error_messages={"invalid": "Deve ser um número inteiro de centavos, a partir de 0: R$ 150,50 é 15050."},
+        **OPTIONAL,
+    )
 
     def warnings(self) -> list[PayloadWarning]:
         """Of sides without the others, because the cubed weight needs all three, and of a value that is in reais."""

@@ -25,10 +25,14 @@ _FAULTS = {
     Fault.NOT_UTF_8: "O corpo não está em UTF-8: o byte na posição {position} não serve. Talvez esteja em Latin-1",
     Fault.NOT_A_NUMBER: "O corpo contém NaN ou Infinity, que não são valores JSON",
     Fault.LONG_NUMBER: "O corpo contém um número com dígitos demais",
-    Fault.SYNTAX: "O corpo não é JSON: erro de sintaxe na posição {position}",
+    Fault.SYNTAX: (
+        "O corpo não é JSON: erro de sintaxe na linha {line}, coluna {column}. Chaves e textos ficam entre aspas "
+        "duplas, e não há vírgula depois do último valor"
+    ),
 }
 # Apart, because an error of area A has the same name, and pages translate the texts of those.
 _NOT_AN_OBJECT = "O corpo deve ser um objeto JSON"
+_ENCODED_TWICE = f"{_NOT_AN_OBJECT}. É um texto que contém um: codifique-o uma vez só"
 # Bytes that multipart/form-data adds to a file: boundaries, part headers, a few other fields.
 _MULTIPART_OVERHEAD = 64 * 1024
 _MOST_PARTS = 20  # the file and other fields of a form
@@ -55,9 +59,9 @@ class BoundedJSONParser(BaseParser):
         except json_body.BodyTooDeep as error:
             raise MalformedBody(f"O corpo tem mais de {_MOST_LEVELS} níveis") from error
         except json_body.InvalidJSON as error:
-            raise MalformedBody(_FAULTS[error.fault].format(position=error.position, detail=error.detail)) from error
+            raise MalformedBody(_FAULTS[error.fault].format_map(vars(error))) from error
         except json_body.NotAnObject as error:
-            raise MalformedBody(_NOT_AN_OBJECT) from error
+            raise MalformedBody(_ENCODED_TWICE if error.is_encoded_twice else _NOT_AN_OBJECT) from error
 
 
 class BoundedMultiPartParser(MultiPartParser):

@@ -26,17 +26,18 @@ from common.api.views import (
 from common.errors import DomainError
 from common.webhooks.address_guard import InvalidWebhookUrl
 from integration.bodies import Warned
-from integration.errors import IntegrationError, InvalidDocument, MalformedBody
+from integration.errors import IntegrationError, MalformedBody
 
 _INVALID = "Dados inválidos"
 _WRONG_CONTENT_TYPE = "Envie o cabeçalho Content-Type: application/json"
 _WRONG_METHOD = "Método não permitido"
-# A path that people guess: POST /api/integration/orders/A-1/cancel.
-_CANCEL = "/cancel"
+_EMPTY = "O corpo está vazio. Envie um objeto JSON."
+# Calls that people guess: POST or DELETE /api/integration/orders/A-1/cancel, DELETE …/orders/A-1, POST …/invoices.
+_ORDERS, _CANCEL, _INVOICES = "/api/integration/orders", "/cancel", "/api/integration/invoices"
 _HOW_TO_CANCEL = (
-    "Método não permitido. Para cancelar um pedido, envie POST /api/integration/orders/cancel com o corpo "
-    '{"orderId": "<orderId do pedido>"}'
+    f'. Para cancelar um pedido, envie POST {_ORDERS}/cancel com o corpo {{"orderId": "<orderId do pedido>"}}'
 )
+_HOW_TO_UPLOAD = f". Para enviar uma nota fiscal, envie POST {_INVOICES}/marketplace com o arquivo no campo nfe"
 # What warnings say, by code. The braces take the warning's values.
 WARNINGS = {
     UNKNOWN_KEY: "Chave desconhecida, sem efeito.",
@@ -48,7 +49,7 @@ WARNINGS = {
     "doubtful_phone": "Não é um telefone que se possa chamar. Envie o DDD e o número: 11977770001.",
     "order_cost_differs": "{about}. Os valores do pedido são em reais (150.5), declared_amount em centavos (15050).",
     "side_is_zero": "Uma das medidas é zero.",
-    "weight_out_of_range": "O peso é zero ou passa do máximo da tarifa de frete.",
+    "weight_out_of_range": "O peso, em quilogramas, é zero ou passa do máximo da tarifa de frete.",
     "no_freight": "Sem frete: {about}.",
     "several_invoices": "O arquivo tem {about} notas; todas foram lidas.",
     "other_invoice_stored": (
@@ -118,16 +119,22 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         return refused(error)
     if isinstance(error, exceptions.MethodNotAllowed):
         allowed = ", ".join(context["view"].allowed_methods)
-        message = (
-            _HOW_TO_CANCEL if context["request"].path.endswith(_CANCEL) else f"{_WRONG_METHOD}; permitidos: {allowed}"
-        )
+        message = f"{_WRONG_METHOD}{_meant(context['request']) or f'; permitidos: {allowed}'}"
         return Response(refusal(message, "method_not_allowed"), status=error.status_code)
     return None
 
 
+def _meant(request: HttpRequest) -> str:
+    """The call that may be meant by a method that its path does not have."""
+    is_of_order = request.path.startswith(f"{_ORDERS}/")
+    if is_of_order and (request.path.endswith(_CANCEL) or request.method == "DELETE"):
+        return _HOW_TO_CANCEL
+    return _HOW_TO_UPLOAD if request.path == _INVOICES and request.method == "POST" else ""
+
+
 def _invalid_body(error: InvalidBody, invalid_status: int) -> Response:
     """The serializer's errors, and as further errors the warnings about a body that is to be handled strictly."""
-    errors = dict(_flattened(error.detail))
+    errors = {**({"body": [_EMPTY]} if error.is_empty else {}), **dict(_flattened(error.detail))}
     for warning in error.warnings:
         errors.setdefault(warning.dotted, []).append(_text(warning))
     if not error.warnings:
@@ -182,8 +189,8 @@ def refused(error: DomainError) -> Response:
     if isinstance(error, IntegrationError) and error.faults:
         body["errors"] = {path: [str(fault)] for path, fault in error.faults.items()}
     elif error.fields:
-        fault = error.fault if isinstance(error, InvalidDocument) else message
-        body["errors"] = {field: [fault] for field in error.fields}
+        told = error.of_fields if isinstance(error, IntegrationError) else ""
+        body["errors"] = {field: [told or message] for field in error.fields}
     return Response(body, status=error.status, headers=headers)
 
 
@@ -192,8 +199,9 @@ def failure(message: str, *, status: int, code: str) -> HttpResponse:
     return JsonResponse(refusal(message, code), status=status, json_dumps_params={"ensure_ascii": False})
 
 
-def not_found(request: HttpRequest) -> HttpResponse:
-    meant, ends = paths.nearest(request.path), paths.known_ends(request.path)
+def not_found(request: HttpRequest, *, meant: str = "") -> HttpResponse:
+    """404: no endpoint has this path. `meant`: that of one which may be meant, if it is known."""
+    meant, ends = meant or paths.nearest(request.path), paths.known_ends(request.path)
     hint = f". Você quis dizer {meant}?" if meant else f". Finais conhecidos: {', '.join(ends)};" if ends else ";"
     message = f"Caminho não encontrado{hint} {settings.SITE_URL}/docs/reference mostra os que existem"
     return failure(message, status=404, code="no_such_path")

@@ -153,7 +153,11 @@ class OrderSerializer(BodySerializer):
     """Body of an order create request."""
 
     # `context` has the key's `environment` and `heaviest_g`.
-    synonyms = dict.fromkeys(("nfe", "nf", "notafiscal"), "invoice")
+    synonyms = {
+        **dict.fromkeys(("nfe", "nf", "notafiscal"), "invoice"),
+        "idempotencykey": "cabeçalho Idempotency-Key",
+        "sandboxspeed": "cabeçalho Sandbox-Speed",
+    }
 
     company_document = TextField()
     orderId = IdentifierField()
@@ -202,6 +206,7 @@ class CorrectionSerializer(BodySerializer):
     """
 
     # `context` has that of OrderSerializer and the `order`, a NewOrder.
+    synonyms = dict.fromkeys(("orderid", "trackingcode", "companydocument"), "")  # which do not change
 
     receiver = ReceiverSerializer(required=False)
     items: serializers.ListSerializer[Any] = _items(required=False)

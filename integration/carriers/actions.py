@@ -72,9 +72,9 @@ def authenticate(
     """
     key = CarrierKey.find(clear_text)
     if key is None:
-        raise InvalidKey
+        raise InvalidKey(InvalidKey.of_carrier)
     if key.revoked_at is not None:
-        raise InvalidKey(InvalidKey.of_revoked)
+        raise InvalidKey(InvalidKey.of_revoked_carrier)
     on_found(key)
     if not key.carrier.active:
         raise CarrierInactive

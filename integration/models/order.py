@@ -46,6 +46,7 @@ _SALT = "integration.Order.tracking_url"
 # Earlier tokens, the id and its signature, which are on labels and in e-mails.
 _signer = signing.Signer(sep=".", salt=_SALT)
 _LONGEST_TOKEN = 80
+_LONGEST_NAMED = 100  # characters of an `orderId` that no order has
 # Columns with personal data, and what they become when the order is forgotten, see `integration.actions.forgetting`.
 _FORGOTTEN = {
     "receiver_name": EMPTY,
@@ -156,7 +157,8 @@ class OrderQuerySet(models.QuerySet["Order"]):
         """
         (found,) = self.by_codes(seller, environment, [code])
         if isinstance(found, str):
-            raise OrderNotFound
+            # With a slash it may be a path that no endpoint has, which is read as an `orderId`.
+            raise OrderNotFound.named(code[:_LONGEST_NAMED]) if "/" in code else OrderNotFound
         return found
 
     def by_codes(self, seller: Seller, environment: str, sent: Sequence[str]) -> "list[Order | str]":

@@ -101,7 +101,7 @@ def _of_a() -> Iterator[Answer]:
         _of_page(problems.too_long(request, detail, status=CODES[code].status, code=code))
         for code, (detail, _portuguese) in _TOO_LONG.items()
     )
-    context = {"request": SimpleNamespace(path=_PATH_A), "view": SimpleNamespace(allowed_methods=_METHODS)}
+    context = {"request": request, "view": SimpleNamespace(allowed_methods=_METHODS)}
     of_fields = [
         InvalidBody({"vehicleType": [_detail("This field is required.", "required")]}, []),
         InvalidBody({}, [PayloadWarning(("packages",), UNKNOWN_KEY, "orderPackages")]),

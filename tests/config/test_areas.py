@@ -80,6 +80,10 @@ class TestANearMiss:
             (f"/api/sandbox/deliveries/{UNKNOWN}/accept/B", "/api/sandbox/deliveries/{deliveryId}/accept?"),
             (f"/api/sandbox/deliveries/{UNKNOWN}/pickup", f"Known ends of it: {', '.join(MOVES)}."),
             (f"/api/sandbox/deliveries/{UNKNOWN}", f"Known ends of it: {', '.join(MOVES)}."),
+            (f"/api/deliveries/{UNKNOWN}/cancel", "Did you mean /api/cancel-delivery/{deliveryId}?"),
+            (f"/api/deliveries/{UNKNOWN}/location", "Did you mean /api/location-delivery/{deliveryId}?"),
+            ("/api/integration/v1/orders", "Você quis dizer /api/integration/orders?"),
+            ("/api/v2/integration/orders", "Did you mean /api/integration/orders?"),
             ("/api/integration/orders/", "Você quis dizer /api/integration/orders?"),
             ("/api/integration/invoices/upload", "Finais conhecidos: marketplace;"),
             ("/api/integration/manifests/12/closed", "dizer /api/integration/manifests/{manifestId}/close?"),
@@ -102,6 +106,22 @@ class TestANearMiss:
         assert answer.status_code == 404
         hints = ("Did you mean", "Known ends", "Você quis", "Finais")
         assert [hint for hint in hints if hint in answer.content.decode()] == []
+
+    @pytest.mark.parametrize(
+        ("path", "meant"),
+        [
+            ("/quotation-delivery", "Did you mean /api/quotation-delivery?"),
+            (f"/info-delivery/{UNKNOWN}", "Did you mean /api/info-delivery/{deliveryId}?"),
+            ("/integration/orders", "Você quis dizer /api/integration/orders?"),
+            ("/shipping/quote", "Você quis dizer /api/integration/shipping/quote?"),
+        ],
+    )
+    def test_without_its_beginning_is_a_page_for_browsers_and_names_the_path_to_programs(self, client, path, meant):
+        page, answer = (client.post(path, headers={"Accept": accept}) for accept in ("text/html, */*", "*/*"))
+
+        assert (page.status_code, page["Content-Type"]) == (404, "text/html; charset=utf-8")
+        assert answer.status_code == 404
+        assert meant in (answer.json().get("detail") or answer.json()["message"])
 
     def test_is_not_a_page(self, client):
         for method, path, answer in answers(client, ["/nowhere", "/x/apinowhere"], HTTP_ACCEPT="application/json"):

@@ -82,26 +82,30 @@ openapi_python_client() {
 
 # Every call with the client for TypeScript, and the guide's program.
 typescript() {
-    client typescript
+    typed_client typescript
     tool 180 tsc --project tests/contract
     tool 180 tsx tests/contract/client.ts "$invoice" "$url" "$token" "$key" "$carrier"
     typed_program typescript
 }
 
 hey_api() {
-    client hey-api
+    typed_client hey-api
     typed_program hey-api
+}
+
+typed_client() {
+    client "$1"
+    echo '{"type": "module"}' >"$generated/$1/package.json"
 }
 
 # The compiler accepts the program too.
 typed_program() {
-    echo '{"type": "module"}' >"$generated/package.json"
     program "$1" use.ts "$PWD/tests/contract/node_modules/.bin/tsx" use.ts
     echo '{"extends": "../../../tests/contract/tsconfig.json", "include": ["use.ts"]}' >"$generated/$1/tsconfig.json"
     tool 180 tsc --project "$generated/$1"
 }
 
-# What the clients of the following languages import is in Debian's packages.
+# With Guzzle of Debian's package.
 php() {
     client php
     find "$generated/php/rota-client/lib" -name '*.php' -print0 | timeout 180 xargs -0 -n 1 php -l >/dev/null
@@ -110,16 +114,17 @@ php() {
     program php use.php php use.php
 }
 
+# Its client imports the standard library alone.
 go() {
     client go
-    export GO111MODULE=off GOPATH="$PWD/$generated/gopath:/usr/share/gocode" GOFLAGS=-buildvcs=false
+    export GO111MODULE=off GOPATH=$PWD/$generated/gopath GOFLAGS=-buildvcs=false
     mkdir -p "$generated/gopath/src/example.com"
     ln -sfn "$PWD/$generated/go" "$generated/gopath/src/example.com/shop"
     timeout 180 go vet example.com/shop/rota
     program go use.go go run use.go
 }
 
-# Debian has no package of the library that reads moments: tests/contract/java stands for it.
+# With Debian's packages, but for the library that reads moments, for which tests/contract/java stands.
 java() {
     client java
     local folder=$generated/java jars

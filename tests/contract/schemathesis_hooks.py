@@ -140,6 +140,13 @@ REFUSALS: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "invalid_payload (orderId|key): Omita.*",
         (FIND_ORDERS, ORDER_FEED, FIND_INVOICES),
     ),
+    "A list ends after it begins": (422, "reversed createdTo", (FIND,)),
+    "A list of orders ends after it begins": (422, "invalid_payload createdTo: Fica antes.*", (FIND_ORDERS,)),
+    "Documents and access keys have forms": (
+        422,
+        "invalid_payload (company: Deve ser um CNPJ|key: Deve ter os 44).*",
+        (FIND_ORDERS, FIND_INVOICES),
+    ),
     "There is no 30 February": (422, "invalid_moment (created(From|To)|from)", (FIND, FEED)),
     "There is no 30 February for orders": (
         422,

@@ -29,7 +29,7 @@ _START_SECONDS = 300
 _CLIENTS = ["typescript", "hey_api", "openapi_python_client", "go", "php", "java"]  # but that of CI
 _COMPILERS = {"go": ["go"], "php": ["php"], "java": ["javac"]}
 # Where Debian's packages put what the generated client of a language imports.
-_LIBRARIES = {"go": "/usr/share/gocode/", "php": "/usr/share/php/", "java": "/usr/share/java/"}
+_LIBRARIES = {"php": "/usr/share/php/", "java": "/usr/share/java/"}
 
 
 @pytest.fixture(scope="module")

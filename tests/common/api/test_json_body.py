@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from common.api.json_body import BodyTooDeep, BodyTooLarge, read_object
+from common.api.json_body import BodyTooDeep, BodyTooLarge, InvalidJSON, NotAnObject, read_object
 
 
 def nested(levels, kind):
@@ -21,6 +21,19 @@ def read(text, *, most_bytes=10_000, most_levels=20):
 
 
 class TestReadObject:
+    @pytest.mark.parametrize(("text", "is_encoded_twice"), [("[{}]", False), ('"a"', False), (r'" {\"a\": 1}"', True)])
+    def test_knows_an_object_that_was_encoded_twice(self, text, is_encoded_twice):
+        with pytest.raises(NotAnObject) as raised:
+            read(text)
+
+        assert raised.value.is_encoded_twice == is_encoded_twice
+
+    def test_says_in_which_line_and_column_the_syntax_is_wrong(self):
+        with pytest.raises(InvalidJSON) as raised:
+            read('{\n "a" 1}')
+
+        assert (raised.value.line, raised.value.column) == (2, 6)
+
     @pytest.mark.parametrize("kind", [list, dict])
     @pytest.mark.parametrize("levels", [1, 2, 20])
     def test_takes_as_many_levels_as_allowed_and_not_one_more(self, kind, levels):

@@ -124,7 +124,10 @@ class TestAnswer:
         response = answer(base, method=method, deprecation=DEPRECATION, **attributes)
 
         assert response.status_code == status
-        assert HEADERS.items() <= dict(response.items()).items()
+        headers = dict(response.items())
+        announced, *help_links = headers["Link"].split(", ")
+        assert HEADERS.items() <= {**headers, "Link": announced}.items()
+        assert [link.partition("; ")[2] for link in help_links] == ['rel="help"; type="text/html"'] * (status >= 400)
 
     def test_has_none_of_the_headers_without_an_announcement(self, base):
         response = answer(base, **WITHOUT_CREDENTIALS)

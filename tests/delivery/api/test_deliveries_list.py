@@ -326,6 +326,15 @@ class TestBadParameters:
 
         assert {error["parameter"] for error in body["errors"]} == {name}
 
+    @pytest.mark.parametrize(("end", "is_refused"), [("2026-07-14T23:59:59", True), ("2026-07-15T00:00:00", False)])
+    def test_of_an_end_before_the_beginning(self, api, end, is_refused):
+        response = api.get(LIST, {"createdFrom": "2026-07-15", "createdTo": end})
+
+        assert response.status_code == (422 if is_refused else 200)
+        if is_refused:
+            [error] = assert_problem(response, 422, "invalid_query")["errors"]
+            assert (error["parameter"], error["code"]) == ("createdTo", "reversed")
+
     def test_of_the_day_after_which_there_is_none(self, api):
         assert_refused(api, "createdTo", "invalid_moment", ["9999-12-31"])
 

@@ -5,7 +5,6 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from common.api.views import HELP_LINK
 from delivery.accounts import integrators, tokens
 from delivery.actions import deliveries
 from tests.delivery.api.calls import (
@@ -46,13 +45,16 @@ class TestAProblem:
             "type": "/docs/errors/delivery_not_found",
             "title": "Delivery not found",
             "status": 404,
-            "detail": "No delivery of this account and environment has this deliveryId.",
+            "detail": (
+                "No delivery of this account and environment has this deliveryId, the UUID that reques"
+                "t-delivery answered with."
+            ),
             "instance": path,
             "code": "delivery_not_found",
             "retryable": False,
         }
         assert UUID(response["X-Request-Id"])
-        assert response["Link"] == HELP_LINK
+        assert response["Link"] == '</docs/errors/delivery_not_found>; rel="help"; type="text/html"'
 
     def test_has_an_absolute_type_where_the_address_of_the_service_is_set(self, api, settings):
         settings.PROBLEM_TYPES = "https://rota.example.com/docs/errors/"
@@ -60,6 +62,28 @@ class TestAProblem:
         problem = assert_problem(api.get(INFO.format(UNKNOWN)), 404, "delivery_not_found")
 
         assert problem["type"] == "https://rota.example.com/docs/errors/delivery_not_found"
+
+    @pytest.mark.parametrize(
+        ("body", "end"),
+        [
+            ("", "The body is empty: send a JSON object."),
+            ('{"delivery": {}}', "Unknown keys, without effect: #/delivery."),
+            (
+                '{"vehicle_type": "CAR", "a": 1, "b": 1, "c": 1, "d": 1}',
+                "Unknown keys, without effect: #/vehicle_type (vehicleType?), #/a, #/b and 2 more.",
+            ),
+        ],
+    )
+    def test_of_a_body_without_its_keys_says_what_was_sent_instead(self, api, body, end):
+        answer = api.generic("POST", REQUEST, body, content_type="application/json")
+
+        problem = assert_problem(answer, 422, "invalid_payload")
+        assert problem["detail"] == f"#/vehicleType: This field is required. 'errors' has 2 more. {end}"
+
+    def test_of_a_deletion_says_how_to_cancel(self, api):
+        problem = assert_problem(api.delete(INFO.format(UNKNOWN)), 405, "method_not_allowed")
+
+        assert problem["detail"].endswith("To cancel a delivery, send POST /api/cancel-delivery/{deliveryId}.")
 
     def test_of_invalid_fields_lists_them(self, api):
         body = changed("#/dropoffs/0/address/latitude", 91)

@@ -34,6 +34,23 @@ class TestUnknownKeys:
         ]
         assert "Preference-Applied" not in response
 
+    @pytest.mark.parametrize(
+        ("key", "value", "nearest"),
+        [
+            ("delivery", {}, ""),
+            ("vehicle", [], ""),
+            ("vehicle", "CAR", "vehicleType"),
+            ("dropoff", {}, "dropoffs"),
+            ("quoteId", "x", "header Quote-Id"),
+            ("idempotency_key", "x", "header Idempotency-Key"),
+        ],
+    )
+    def test_are_compared_with_keys_that_take_such_a_value_and_with_headers(self, api, key, value, nearest):
+        response = api.post(QUOTE, payload(**{key: value}))
+
+        hint = f';nearest="{nearest}"' if nearest else ""
+        assert response["Rota-Warnings"] == f'"#/{key}";code=unknown_key{hint}'
+
     def test_are_named_with_a_refusal_too(self, api):
         body = payload()
         body["dropOffs"] = body.pop("dropoffs")
@@ -86,6 +103,11 @@ class TestADoubtfulValue:
             ("#/pickup/contacts/phoneNumber", "9" * 16, '"#/pickup/contacts/phoneNumber";code=doubtful_phone'),
             ("#/dropoffs/2/contacts/phoneNumber", "12", '"#/dropoffs/2/contacts/phoneNumber";code=doubtful_phone'),
             ("#/orderPackages", [{"quantity": 100}], '"#/orderPackages/0/weight";code=missing_weight'),
+            (
+                "#/orderPackages",
+                [{"weight": 1, "height": 1}, {"weight": 1, "width": 0.99, "length": 40}],
+                '"#/orderPackages/1/width";code=doubtful_measure',
+            ),
             ("#/dropoffs/1/externalId", "order-1", '"#/dropoffs/1/externalId";code=duplicate_external_id'),
             ("#/pickup/address/street", " ", '"#/pickup/address/street";code=missing_street'),
             ("#/pickup/address/number", MISSING, '"#/pickup/address/number";code=missing_number'),

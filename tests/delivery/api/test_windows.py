@@ -141,6 +141,14 @@ class TestAWindow:
             assert [error["code"] for error in answer.json()["errors"]] == [code]
         assert_nothing_written()
 
+    @pytest.mark.parametrize(("minutes", "is_over"), [(-180, True), (19, False)])
+    @pytest.mark.parametrize("key", [KEYS[1], KEYS[3]])
+    def test_that_is_refused_is_told_with_the_time_and_what_z_means(self, api, ahead, clock, key, minutes, is_over):
+        [error] = api.post(QUOTE, with_windows({key: ahead(minutes)})).json()["errors"]
+
+        assert f"It is {timezone.localtime(clock.now).isoformat(timespec='seconds')} now." in error["detail"]
+        assert ("'Z' is UTC" in error["detail"]) == is_over
+
     @pytest.mark.parametrize("keys", [*([key] for key in KEYS), KEYS], ids="+".join)
     def test_of_the_farthest_moments_of_all_is_refused(self, api, ahead, keys):
         others = {key: ahead(minutes) for key, minutes in zip(KEYS, (60, 90, 80, 120), strict=True)}

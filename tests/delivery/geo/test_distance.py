@@ -22,3 +22,24 @@ class TestPoint:
 class TestMetres:
     def test_measures_on_the_ellipsoid(self):
         assert distance.metres(SAO_PAULO, RIO) == pytest.approx(357_700, rel=0.005)
+
+
+class TestMetresAtMost:
+    @pytest.mark.parametrize(
+        ("start", "end"),
+        [
+            (SAO_PAULO, RIO),
+            (SAO_PAULO, Point(-23.550279, -46.633889)),
+            (Point(89, 0), Point(90, 0)),  # a meridian's degrees are longest there
+            (Point(0, 0), Point(0, 1)),
+            (Point(0, 179.5), Point(0, -179.5)),
+            (Point(-60, -70), Point(60, 110)),
+        ],
+    )
+    def test_is_no_less_than_the_distance(self, start, end):
+        assert distance.metres(start, end) <= distance.metres_at_most(start, end)
+
+    def test_is_little_more_along_a_meridian(self):
+        way = Point(-23.5, -46.6), Point(-23.6, -46.6)
+
+        assert distance.metres_at_most(*way) == pytest.approx(distance.metres(*way), rel=0.01)

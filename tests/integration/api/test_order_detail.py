@@ -2,7 +2,6 @@ from urllib.parse import quote
 
 from django.utils import timezone
 
-from common.api.views import HELP_LINK
 from integration.actions import orders
 from integration.bodies import utc
 from integration.lifecycle import Status
@@ -117,13 +116,21 @@ class TestOrderDetail:
     def test_of_an_unknown_order_is_404(self, api, seller):
         create_order(seller)
 
-        for code in ("A-2", "A-1/", "-", "a\0b", "\0", "x" * 3000):
+        for code in ("A-2", "-", "a\0b", "\0", "x" * 3000):
             response = get(api, code)
 
             assert response.status_code == 404
             message = "Objeto não encontrado neste vendedor e neste ambiente"
             assert response.json() == {"success": False, "message": message, "code": "order_not_found"}
-            assert response["Link"] == HELP_LINK
+            assert response["Link"] == '</docs/errors/order_not_found>; rel="help"; type="text/html"'
+
+    def test_of_a_path_that_no_endpoint_has_names_what_was_read_as_the_order(self, api, seller):
+        create_order(seller)
+
+        for code in ("A-1/", "A-1/labels", f"A-1/{'x' * 100}"):
+            message = get(api, code).json()["message"]
+
+            assert message == f"Objeto não encontrado neste vendedor e neste ambiente: '{code[:100]}'"
 
     def test_is_that_of_the_only_order_whose_id_is_alike(self, api, seller, other_seller):
         create_order(seller)

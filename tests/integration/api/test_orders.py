@@ -101,17 +101,28 @@ class TestCreate:
 
 class TestRefusal:
     @pytest.mark.parametrize(
-        ("document", "status", "message", "code"),
+        ("document", "status", "message", "code", "begin"),
         [
-            ("00000000000191", 404, "Empresa não encontrada", "company_not_found"),
-            (OTHER_COMPANY, 401, "Request não altorizado", "foreign_company"),
+            (
+                "00000000000191",
+                404,
+                "Empresa não encontrada",
+                "company_not_found",
+                "Nenhuma empresa tem este documento",
+            ),
+            (OTHER_COMPANY, 401, "Request não altorizado", "foreign_company", "Esta empresa é de outro vendedor"),
         ],
     )
-    def test_of_a_missing_and_of_another_sellers_company(self, api, other_seller, document, status, message, code):
+    def test_of_a_missing_and_of_another_sellers_company(
+        self, api, other_seller, document, status, message, code, begin
+    ):
         response = api.post(URL, order_body(company_document=document))
 
         assert response.status_code == status
-        assert response.json() == {"success": False, "message": message, "code": code}
+        answer = response.json()
+        [fault] = answer.pop("errors")["company_document"]
+        assert answer == {"success": False, "message": message, "code": code}
+        assert fault.startswith(begin)
         assert not Order.objects.exists()
 
     @pytest.mark.parametrize("document", ["00.000.000/0001-92", "1" * 255])
