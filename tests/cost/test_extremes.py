@@ -157,8 +157,8 @@ OF_ROWS = {
 }  # fmt: skip  # a list
 # Fields of which no schema states all the rules: a refusal names them.
 WITH_RULES = {
-    "after", "code", "company", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate", "occurredAt",
-    "pickupDeadlineAt", "pickupReadyAt", "readyAt", "updatedFrom", "url",
+    "after", "code", "company", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate",
+    "occurredAt", "pickupDeadlineAt", "pickupReadyAt", "readyAt", "updatedFrom", "url",
 }  # fmt: skip  # a list
 AMOUNTS = {"orderCost", "items.0.price", "invoice.value"}
 # Of fields of a name, values with an answer of their own.
