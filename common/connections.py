@@ -4,6 +4,7 @@ import logging
 import resource
 import time
 from functools import cache
+from typing import Any
 
 import psycopg
 from django.conf import settings
@@ -11,11 +12,19 @@ from django.db import Error, OperationalError, connection
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 from redis.asyncio.retry import Retry as AsyncRetry
+from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
+from redis.exceptions import MasterDownError, ReadOnlyError
 from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from common.redis_url import Sentinels
 
 _log = logging.getLogger(__name__)
 REDIS_SECONDS = 1.0
+# Answers of a Redis that is a replica, or has lost its master. A client that names them closes the connection, so that
+# the next one leads to the master, and with retries of 0 repeats nothing.
+_NO_MASTER = [ReadOnlyError, MasterDownError]
 _MOST_FILES = 65_536
 # Classes of PostgreSQL's error codes: a connection failed; connections, memory or space on the disk are used up; the
 # server stops or starts.
@@ -45,18 +54,34 @@ def redis() -> Redis:
 
 def new_redis(url: str, *, seconds: float) -> Redis:
     """A client that waits `seconds` to connect and for each answer, and repeats nothing."""
-    return Redis.from_url(url, socket_connect_timeout=seconds, socket_timeout=seconds, retry=Retry(NoBackoff(), 0))
+    deadlines = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
+    retry = {"retry": Retry(NoBackoff(), 0), "retry_on_error": _NO_MASTER}
+    options: dict[str, Any] = {**deadlines, **retry}
+    if (found := Sentinels.of(url)) is None:
+        return Redis.from_url(url, **options)
+    sentinel = Sentinel(  # type: ignore[no-untyped-call]  # redis-py types neither this nor the methods
+        found.addresses, sentinel_kwargs={**deadlines, **found.sentinel_options}, **options, **found.server_options
+    )
+    client: Redis = sentinel.master_for(found.master)  # type: ignore[no-untyped-call]  # as above
+    return client
 
 
 def new_async_redis(url: str, *, seconds: float) -> AsyncRedis:
     """As `new_redis`, for an event loop. Answers are texts."""
-    return AsyncRedis.from_url(
-        url,
-        decode_responses=True,
-        socket_connect_timeout=seconds,
-        socket_timeout=seconds,
-        retry=AsyncRetry(NoBackoff(), 0),
+    deadlines = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
+    options: dict[str, Any] = {
+        **deadlines,
+        "decode_responses": True,
+        "retry": AsyncRetry(NoBackoff(), 0),
+        "retry_on_error": _NO_MASTER,
+    }
+    if (found := Sentinels.of(url)) is None:
+        return AsyncRedis.from_url(url, **options)
+    sentinel = AsyncSentinel(  # type: ignore[no-untyped-call]  # as above
+        found.addresses, sentinel_kwargs={**deadlines, **found.sentinel_options}, **options, **found.server_options
     )
+    client: AsyncRedis = sentinel.master_for(found.master)
+    return client
 
 
 def close_database() -> None:
@@ -77,10 +102,13 @@ def raise_file_limit() -> None:
 def is_unavailable(error: BaseException | None) -> bool:
     """Whether PostgreSQL cannot be reached, starts, stops, or lacks connections, memory or space on its disk.
 
-    An OperationalError of psycopg without a code is of the connection, but for one: a statement with more than 65,535
-    parameters, which libpq refuses with a text only. An InterfaceError is a wrong use of psycopg.
+    Or is a standby (`common.postgresql`). An OperationalError of psycopg without a code is of the connection, but for
+    one: a statement with more than 65,535 parameters, which libpq refuses with a text only. An InterfaceError is a
+    wrong use of psycopg.
     """
     cause = error.__cause__ if isinstance(error, OperationalError) else None
+    if isinstance(cause, psycopg.errors.ReadOnlySqlTransaction):
+        return True
     if not isinstance(cause, psycopg.OperationalError):
         return False
     return cause.sqlstate is None or cause.sqlstate.startswith(_UNAVAILABLE)

@@ -29,6 +29,8 @@ from kombu import Connection
 from kombu.transport.redis import Channel
 from prometheus_client import Counter
 from redis import RedisError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import MasterDownError, ReadOnlyError
 
 from common import clock
 from common.connections import redis
@@ -53,11 +55,20 @@ _RUN = Counter("rota_tasks", "Tasks that workers have run", ["task", "state"], r
 Channel.do_restore = False
 
 
-class ConstantRetryConnection(Connection):
-    """Retries a broker that is away every two seconds. Without `interval_max` the pauses would grow to 30 s."""
+class BrokerConnection(Connection):
+    """Retries a broker that is away or takes no writes, after pauses of 0.2 to 2 s; kombu's grow to 30 s."""
 
     def ensure_connection(self, *args: Any, **kwargs: Any) -> Any:
-        return super().ensure_connection(*args, **{**kwargs, "interval_max": 2})
+        pauses = {"interval_start": 0.2, "interval_step": 0.2, "interval_max": 2}
+        return super().ensure_connection(*args, **{**kwargs, **pauses})
+
+    def _establish_connection(self) -> Any:
+        """Without the write a worker would connect to a replica, fail and connect again, several times a second."""
+        try:
+            redis().set("rota:broker", 1, px=1000)
+        except (ReadOnlyError, MasterDownError) as error:
+            raise RedisConnectionError(f"the broker takes no writes: {error}") from error
+        return super()._establish_connection()
 
 
 class QuietScheduler(Scheduler):
@@ -78,11 +89,11 @@ class Beat(beat.Beat):
         app.finalize()
 
 
-class ConstantRetryAMQP(AMQP):
-    Connection = ConstantRetryConnection
+class BrokerAMQP(AMQP):
+    Connection = BrokerConnection
 
 
-app = Celery("rota", amqp=ConstantRetryAMQP)
+app = Celery("rota", amqp=BrokerAMQP)
 app.Beat = app.subclass_with_self(Beat)  # type: ignore[misc]  # a cached property, which can be set
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["delivery", "integration", "access", "common.mail", "config"])

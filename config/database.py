@@ -1,6 +1,11 @@
-"""Settings of connections to PostgreSQL. Parameters of DATABASE_URL take precedence over deadlines."""
+"""Settings of connections to PostgreSQL. Parameters of DATABASE_URL take precedence over these."""
 
+import sys
 from typing import Any
+
+from psycopg import conninfo
+
+from config.env import VERSION
 
 # Either side notices a lost peer within a minute. The system's defaults are two hours for an idle connection and
 # 15 minutes for unacknowledged data.
@@ -22,8 +27,20 @@ _SESSION = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
+_CELERY = frozenset({"worker", "beat"})  # its commands
 # A web process waits so much longer than a statement may take for the server to say so.
 _ANSWER_SECONDS = 3
+
+
+def from_url(url: str) -> dict[str, Any]:
+    """Django's settings of the database that a URL of libpq names, which may have several hosts and ports."""
+    options = conninfo.conninfo_to_dict(url)
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    return {
+        "ENGINE": "common.postgresql",
+        **{setting: str(options.pop(option, "")) for setting, option in names.items()},
+        "OPTIONS": options,
+    }
 
 
 def for_web_process(database: dict[str, Any]) -> None:
@@ -49,6 +66,18 @@ def with_deadlines(database: dict[str, Any], *, statement_seconds: float, connec
         session["lock_timeout"] = "5s"
     given = database.get("OPTIONS", {})
     parameters = " ".join(f"-c {name}={value}" for name, value in session.items())
-    connection = {**_CONNECTION, "connect_timeout": connect_seconds, **given}
+    connection = {
+        **_CONNECTION,
+        "connect_timeout": connect_seconds,
+        "application_name": _application_name(),
+        **given,
+    }
     options = {**connection, "options": f"{parameters} {given.get('options', '')}".strip()}
     return {**database, "OPTIONS": options, "STATEMENT_SECONDS": statement_seconds}
+
+
+def _application_name() -> str:
+    """What pg_stat_activity shows of this process: its kind, by the command that started it, and the version."""
+    if sys.argv[0].endswith("server/web.py"):
+        return f"rota web {VERSION}"
+    return f"rota {next((word for word in sys.argv[1:] if word in _CELERY), 'command')} {VERSION}"

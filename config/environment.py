@@ -80,15 +80,16 @@ class Servers(Group):
 
     DATABASE_URL: values.DatabaseUrl = _variable(
         "",
-        "PostgreSQL, as `postgres://USER@HOST:5432/DATABASE` (or `postgresql://`), `:PASSWORD` behind the user. With "
-        "both URLs the service runs in production mode",
+        "PostgreSQL, as `postgres://USER@HOST:5432/DATABASE` (or `postgresql://`), `:PASSWORD` behind the user, and "
+        "commas between several hosts. With both URLs the service runs in production mode",
         without="embedded server",
         required=_PAIR,
         is_secret=True,
     )
     REDIS_URL: values.RedisUrl = _variable(
         "",
-        "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`",
+        "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`; or its Sentinels: "
+        "`redis+sentinel://:PASSWORD@HOST:26379,HOST:26379/0?master=NAME`, `rediss+sentinel://`",
         without="embedded server",
         required=_PAIR,
         is_secret=True,

@@ -17,6 +17,7 @@ from psycopg import ProgrammingError, conninfo
 from pydantic import AfterValidator, AnyUrl, BeforeValidator, StringConstraints, TypeAdapter, UrlConstraints
 from pydantic_settings import NoDecode
 
+from common.redis_url import Sentinels
 from config.env import is_embedded
 from delivery.drivers import web_push
 from delivery.geo import service_area
@@ -53,11 +54,16 @@ def _refuse(is_wrong: bool, because: str) -> None:
         raise ValueError(because)
 
 
-def _url(*schemes: str) -> AfterValidator:
-    """A URL with a host, or of a socket. It stays as it is written."""
+def _url_with(*schemes: str) -> Callable[[str], object]:
+    """A check: a URL with a host, or of a socket."""
     kind: Any = Annotated[AnyUrl, UrlConstraints(allowed_schemes=list(schemes), host_required=True)]
     urls = TypeAdapter[AnyUrl](kind)
-    return _checked(lambda text: (text.startswith("unix:///") and "unix" in schemes) or urls.validate_python(text))
+    return lambda text: (text.startswith("unix:///") and "unix" in schemes) or urls.validate_python(text)
+
+
+def _url(*schemes: str) -> AfterValidator:
+    """A URL, which stays as it is written."""
+    return _checked(_url_with(*schemes))
 
 
 def _database_url(text: str) -> None:
@@ -66,12 +72,19 @@ def _database_url(text: str) -> None:
     except ProgrammingError:
         options = {}
     _refuse(not options, "this is no URL of PostgreSQL, or has an option that libpq does not know")
-    _refuse(not str(options.get("port", "5432")).isdecimal(), "the port is no number")
+    ports = str(options.get("port", "5432")).split(",")
+    _refuse(not all(port.isdecimal() for port in ports if port), "the port is no number")
     _refuse("host" not in options, "the host is missing")
     _refuse("dbname" not in options, "the database is missing")
 
 
+_redis_server = _url_with("redis", "rediss", "unix")
+
+
 def _redis_url(text: str) -> None:
+    if Sentinels.of(text) is not None:
+        return
+    _redis_server(text)
     database = urlsplit(text).path.strip("/")
     _refuse(
         bool(database) and not text.startswith("unix:") and not database.isdecimal(),
@@ -188,7 +201,7 @@ def _parts(value: Any) -> Any:
 _COMMA_SEPARATED = (NoDecode, BeforeValidator(_parts))
 
 DatabaseUrl = Annotated[str, _checked(_database_url)]
-RedisUrl = Annotated[str, _url("redis", "rediss", "unix"), _checked(_redis_url)]
+RedisUrl = Annotated[str, _checked(_redis_url)]
 SecretKeys = Annotated[list[Annotated[str, _checked(_strong_key)]], *_COMMA_SEPARATED]
 FernetKeys = Annotated[list[Annotated[str, _checked(_fernet_key)]], *_COMMA_SEPARATED]
 _Host = Annotated[

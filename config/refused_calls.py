@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from common import clock
 from common.api.authentication import CALL
+from common.connections import is_unavailable
 from common.errors import DomainError
 from config import errors
 from config.areas import Area, area_of
@@ -38,8 +39,9 @@ class RefusedCallMiddleware(MiddlewareMixin):
         if call and response.status_code >= HTTPStatus.BAD_REQUEST:
             try:
                 RECORDERS[type(call.auth)].record(request, response, request_id=REQUEST_ID.get(), at=clock.now())
-            except Exception:  # noqa: BLE001  # the answer must not depend on it
-                _log.exception("A refused call could not be recorded")
+            except Exception as error:  # noqa: BLE001  # the answer must not depend on it
+                if not is_unavailable(error):  # the log has that of the call itself
+                    _log.exception("A refused call could not be recorded")
         return response
 
 

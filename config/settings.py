@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import dj_database_url
 import django_stubs_ext
 from csp.constants import NONE, SELF
 from django.http import HttpRequest
 from django.templatetags.static import static
 
+from common.redis_url import Sentinels
 from config import environment, proof_storage
-from config.database import with_deadlines
+from config.database import from_url, with_deadlines
 from config.env import BASE_DIR, data_dir, is_embedded
 from config.env import VERSION as VERSION  # noqa: PLC0414  # a setting
 from config.environment_values import MAIL_PORTS
@@ -216,7 +216,7 @@ CACHES = {
 _URLS = {"default": _servers.DATABASE_URL or _defaults["DATABASE_URL"], "replica": _servers.DATABASE_REPLICA_URL}
 DATABASES: dict[str, dict[str, Any]] = {
     alias: with_deadlines(
-        dict(dj_database_url.parse(url, engine="common.postgresql")),
+        from_url(url),
         # Its default for the web server is set in `config.server.rsgi`.
         statement_seconds=_servers.DATABASE_STATEMENT_SECONDS,
         connect_seconds=2 if alias == "replica" else 5,
@@ -232,6 +232,9 @@ for _database in DATABASES.values():
     # A worker's process keeps its connection from one task to the next. Web processes keep theirs (`for_web_process`).
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True  # a restarted PostgreSQL costs no request
+
+# A standby is not connected to, whichever address leads to it. With several hosts the one that can write is found.
+DATABASES["default"]["OPTIONS"].setdefault("target_session_attrs", "read-write")
 
 # Apps whose tables may be read from a replica, in answers that may be some seconds old (`common.postgresql.replica`).
 REPLICA_APPS = {"delivery", "integration", "mail"}
@@ -407,20 +410,32 @@ SPECTACULAR_SETTINGS = {
 
 # --- Celery ----------------------------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)  # the scheme that kombu uses
+_sentinels = Sentinels.of(REDIS_URL)
+# In the forms that kombu uses.
+CELERY_BROKER_URL = _sentinels.broker_url if _sentinels else REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # Tasks are only wake-ups, so publishing does not wait: beat sends the next within two seconds.
 CELERY_TASK_PUBLISH_RETRY = False
-CELERY_BROKER_TRANSPORT_OPTIONS = {
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
     "socket_connect_timeout": 1,
     "socket_timeout": 1,
     "max_retries": 0,
     # A message taken by a worker that died is redelivered after a minute; meanwhile beat sends others.
     "visibility_timeout": 60,
 }
+if _sentinels:
+    _deadlines = {"socket_connect_timeout": 1, "socket_timeout": 1}
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {
+        "master_name": _sentinels.master,
+        "sentinel_kwargs": {**_deadlines, **_sentinels.sentinel_options},
+    }
+    if _sentinels.tls:
+        CELERY_BROKER_USE_SSL = {"ssl_cert_reqs": "required"}
+# What Redis refuses, such as a write at a replica, is a connection that is lost, and does not end a worker.
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 

@@ -1,17 +1,22 @@
-"""Django's PostgreSQL backend with three changes. The value of ENGINE.
+"""Django's PostgreSQL backend with four changes. The value of ENGINE.
 
 Checking a kept connection takes no statement. With the setting MOST_SECONDS a server that is silent is given up. A
-migration waits for a lock for a second.
+migration waits for a lock for a second. A server that only reads is a lost connection.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Self
 
 import psycopg
+from django.db import OperationalError
 from django.db.backends.postgresql import base, schema
 from django.db.backends.postgresql.psycopg_any import IsolationLevel
 from django.db.backends.utils import CursorWrapper
+from django.db.utils import DatabaseErrorWrapper
+from django.utils.functional import cached_property
+from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.pq import ConnStatus, TransactionStatus
 
 from common.postgresql import silence
@@ -33,11 +38,36 @@ class SchemaEditor(schema.DatabaseSchemaEditor):
         return self
 
 
+class _ErrorWrapper(DatabaseErrorWrapper):
+    """Raises OperationalError where a server refuses to write, because it is a standby now or was one all the time.
+
+    psycopg has an InternalError for it, which nothing here takes for an outage.
+    """
+
+    def __init__(self, of: "DatabaseWrapper") -> None:
+        super().__init__(of)
+        self._of = of
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, ReadOnlySqlTransaction):
+            self._of.errors_occurred = self._of.is_read_only = True
+            raise OperationalError(*error.args).with_traceback(traceback) from error
+        super().__exit__(kind, error, traceback)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     SchemaEditorClass = SchemaEditor
+    is_read_only = False
     _prepared: PreparedCursor | None = None
 
+    @cached_property
+    def wrap_database_errors(self) -> _ErrorWrapper:
+        return _ErrorWrapper(self)
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> psycopg.Connection[Any]:
+        self.is_read_only = False
         most_seconds = self.settings_dict.get("MOST_SECONDS")
         if most_seconds is None:
             connection: psycopg.Connection[Any] = super().get_new_connection(conn_params)
@@ -71,12 +101,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 yield lambda: self._prepare_cursor(PreparedCursor(self.connection))  # type: ignore[attr-defined]  # as above
 
     def is_usable(self) -> bool:
-        """Whether the server has neither closed the connection nor left it in a failed transaction.
+        """Whether the server can write, and has neither closed the connection nor left it in a failed transaction.
 
         Reads what has arrived, which takes two system calls; Django's own check executes `SELECT 1` in every request.
         A server that vanished without closing the connection is noticed by the deadlines of `config.database` only, as
         it would be with a statement.
         """
+        if self.is_read_only:
+            return False
         connection = self.connection.pgconn
         try:
             connection.consume_input()

@@ -32,6 +32,7 @@ _LATE_SECONDS = 60
 # do is kept in PostgreSQL and done later, so taking the web processes away too would help nobody.
 REQUIRED = frozenset({"database", "migrations"})
 _LATE = "no answer in time"
+_IS_STANDBY = "SELECT current_setting('transaction_read_only')"
 _OF_DATABASE = ("migrations", "clock", "webhooks")
 
 
@@ -92,7 +93,9 @@ def _timed(results: Results, name: str) -> Iterator[None]:
 def _check_database(results: Results) -> None:
     try:
         with _timed(results, "database"), connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
+            cursor.execute(_IS_STANDBY)
+            if cursor.fetchone() != ("off",):  # behind a pooler, which may lead to a standby
+                raise _Failed("it is a standby, so nothing can be written to it")
         if not results["database"].ok:  # the others would wait for it too, one after the other
             results.update(dict.fromkeys(_OF_DATABASE, Result(False, "the database does not answer", 0.0)))
             return

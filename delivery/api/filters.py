@@ -30,6 +30,7 @@ class EnglishForm(QueryForm):
             "A date or moment in ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00-03:00. Percent-encode the + of an "
             "offset."
         ),
+        "reversed": "This is before createdFrom.",
         "invalid_id": "UUIDs, with commas between them.",
         "too_many": f"At most {MOST_VALUES} values.",
         "max_length": "At most 255 characters.",

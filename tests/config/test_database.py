@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 
-from config.database import with_deadlines
+from config.database import from_url, with_deadlines
+from config.env import VERSION
 
 
 @pytest.fixture
@@ -29,6 +30,23 @@ def value_of(wrapper, name):
     with wrapper.cursor() as cursor:
         cursor.execute(f"SHOW {name}")
         return cursor.fetchone()[0]
+
+
+class TestFromUrl:
+    def test_takes_several_hosts_and_parameters_of_libpq(self):
+        server = "postgres://rota:p%40w@h1:5432,h2:5433/main"  # pragma: allowlist secret
+        url = f"{server}?sslmode=require&target_session_attrs=any"
+
+        assert from_url(url) == {
+            "ENGINE": "common.postgresql", "NAME": "main", "USER": "rota", "PASSWORD": "p@w",
+            "HOST": "h1,h2", "PORT": "5432,5433", "OPTIONS": {"sslmode": "require", "target_session_attrs": "any"},
+        }  # fmt: skip  # a table
+
+    @pytest.mark.parametrize("url", ["postgres://rota@%2Fvar%2Frun/main", "postgresql:///main?host=/var/run&user=rota"])
+    def test_takes_a_socket(self, url):
+        found = from_url(url)
+
+        assert (found["HOST"], found["PORT"], found["USER"], found["OPTIONS"]) == ("/var/run", "", "rota", {})
 
 
 class TestWithDeadlines:
@@ -56,6 +74,20 @@ class TestWithDeadlines:
         server = dict(re.findall(r"-c tcp_keepalives_(\w+)=(\d+)", str(client["options"])))
         for given in ({name: str(client[f"keepalives_{name}"]) for name in server}, server):
             assert int(given["idle"]) + int(given["interval"]) * int(given["count"]) == 60
+
+    @pytest.mark.parametrize(
+        ("command", "shown"),
+        [
+            (["/rota/config/server/web.py", "--interface", "rsgi"], "web"),
+            (["/venv/celery/__main__.py", "--app", "config", "--quiet", "worker"], "worker"),
+            (["/venv/celery/__main__.py", "--app", "config", "beat"], "beat"),
+            (["manage.py", "verify"], "command"),
+        ],
+    )
+    def test_names_the_process_and_its_version(self, connect, monkeypatch, command, shown):
+        monkeypatch.setattr("sys.argv", command)
+
+        assert value_of(connect(statement_seconds=0), "application_name") == f"rota {shown} {VERSION}"
 
     def test_keeps_what_the_url_says(self, connect):
         wrapper = connect(statement_seconds=15, connect_timeout=9, options="-c lock_timeout=1s -c work_mem=5MB")

@@ -36,6 +36,13 @@ def wait_for_lock(*_arguments, **_options):
     raise OperationalError from LockNotAvailable()
 
 
+def become_a_standby(*_arguments, **_options):
+    """What a statement is answered by a server that is a standby."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+        cursor.execute("DELETE FROM delivery_delivery")
+
+
 def use_closed_cursor(*_arguments, **_options):
     """A defect of the code."""
     with connection.cursor() as cursor:
@@ -94,6 +101,31 @@ class TestImmediateDelivery:
 
         assert api.post(QUOTE, payload()).status_code == 200
         assert not Delivery.objects.exists()
+
+    def test_leaves_a_server_that_is_a_standby(self, api, monkeypatch):
+        """The next request has another connection, whatever the check of this one's health would find."""
+        with monkeypatch.context() as patch:
+            patch.setattr(quotes, "quote", become_a_standby)
+            answer = api.post(QUOTE, payload())
+        refused_at = connection.connection
+
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        connection.close_if_unusable_or_obsolete()  # as at the end of a request
+        assert api.post(QUOTE, payload()).status_code == 200
+        assert connection.connection is not refused_at
+
+    @pytest.mark.usefixtures("_close_afterwards")
+    def test_does_not_connect_to_a_standby(self, settings, monkeypatch):
+        connection.close()
+
+        with monkeypatch.context() as patch:  # the test's end connects again
+            patch.setitem(connection.settings_dict, "OPTIONS", {
+                **settings.DATABASES["default"]["OPTIONS"], "options": "-c default_transaction_read_only=on",
+            })  # fmt: skip  # one change
+            with pytest.raises(OperationalError, match="read-only") as raised:
+                connection.ensure_connection()
+
+        assert is_unavailable(raised.value)
 
     @pytest.mark.parametrize("fail", [wait_for_lock, use_closed_cursor])
     def test_answers_500_to_other_errors_of_the_database(self, api, monkeypatch, fail):

@@ -49,7 +49,8 @@ class TestSettings:
         assert "config.middleware.ChangedCookieMiddleware" in middleware
         assert (of_replica["HOST"], of_replica["TEST"]["MIRROR"]) == ("replica.example.com", "default")
         assert (of_replica["OPTIONS"].pop("connect_timeout"), primary["OPTIONS"].pop("connect_timeout")) == (2, 5)
-        assert of_replica["OPTIONS"].pop("target_session_attrs") == "standby"
+        attributes = [each["OPTIONS"].pop("target_session_attrs") for each in (of_replica, primary)]
+        assert attributes == ["standby", "read-write"]
         assert of_replica["OPTIONS"] == primary["OPTIONS"]
         assert "statement_timeout=7000ms" in of_replica["OPTIONS"]["options"]
         assert of_replica["OPTIONS"]["prepare_threshold"] is None

@@ -107,6 +107,15 @@ class TestReady:
         )  # fmt: skip  # one answer
         assert 2 * clock.COMPARE_SECONDS * 1000 < left <= 30_000
 
+    def test_is_unready_at_a_standby(self, ask, monkeypatch):
+        """Behind a pooler; otherwise none is connected to."""
+        monkeypatch.setattr(readiness, "_IS_STANDBY", "SELECT set_config('transaction_read_only', 'on', true)")
+
+        status, state, failed = ask()
+
+        assert (status, state) == (503, "unready")
+        assert failed["database"] == "it is a standby, so nothing can be written to it"
+
     def test_is_unready_with_pending_migrations(self, ask, monkeypatch):
         expected = readiness._expected_migrations() | {("delivery", "9999_new")}
         monkeypatch.setattr(readiness, "_expected_migrations", lambda: expected)
