@@ -360,7 +360,7 @@ application = Application(
     background=BACKGROUND,
     streams=PageStreams(settings.REDIS_URL),
     caller_of=import_string("config.server.heavy_callers.caller_of"),
-    gathered=import_string("config.server.gathered_positions.GatheredPositions")(),
+    gathered=import_string("config.gathered_positions.GatheredPositions")(),
 )
 
 

@@ -11,7 +11,7 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from config.server.gathered_positions import GatheredPositions
+from config.gathered_positions import GatheredPositions
 from delivery.actions import drivers
 from delivery.models import Driver, DriverDevice, DriverPosition, LatestPosition
 from tests.delivery.drivers.phones import Phone, phone
