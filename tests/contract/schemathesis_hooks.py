@@ -55,6 +55,7 @@ REFUSALS: dict[str, tuple[str, tuple[str, ...]]] = {
         "422 invalid_payload size: Etiquetas.*",
         ("GET /api/integration/orders/{orderId}/label",),
     ),
+    "A URL is at most so long": ("414 url_too_long", (LISTS[1], FEEDS[1])),
     "An invoice is an NF-e": ("422 invalid_invoice", ("POST /api/integration/invoices/marketplace",)),
     "A list ends after it begins": (
         "422 (reversed createdTo|invalid_payload createdTo: Fica antes.*)",
@@ -112,7 +113,7 @@ def before_call(_context: HookContext, case: Case, _kwargs: dict[str, Any]) -> N
 @hook
 def after_call(_context: HookContext, case: Case, response: Response) -> None:
     """Make other rows for the next request, where this one has changed its own."""
-    if response.status_code < 300:
+    if response.status_code < 300 and case.method == case.operation.method.upper():  # it may be OPTIONS
         _rows.used(case.operation.label, case.path_parameters or {}, response)
 
 
