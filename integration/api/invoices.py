@@ -51,7 +51,7 @@ _MOST_KEYS = 80  # with encoded commas they fit into the longest URL, which 100 
 class _KeysField(ManyField):
     """Access keys, as they are stored."""
 
-    pattern = r"^\s*(([Nn][Ff]|[Dd][Cc])[Ee]\s*)?([0-9A-Za-z]\s*){44}$"
+    pattern = r"^(([Nn][Ff]|[Dd][Cc])[Ee]\s?)?([0-9A-Za-z]\s?){44}$"
 
     def clean(self, value: Any) -> list[str]:
         keys = list(map(invoices.compact_key, super().clean(value)))
