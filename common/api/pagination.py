@@ -183,20 +183,27 @@ class MomentField(forms.Field):
             raise invalid
         try:
             return read_moment(value, is_end=self._is_end)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise invalid from error
 
 
 def read_moment(text: str, *, is_end: bool = False) -> datetime:
-    """See MomentField. Raises ValueError or OverflowError."""
+    """See MomentField. The first and the last hours of all time, which may have none in UTC, are the end of it there.
+
+    Raises ValueError.
+    """
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        moment = datetime.fromisoformat(text)
+        moment, longer = datetime.fromisoformat(text), timedelta()
     else:
-        moment = datetime.combine(day + timedelta(days=is_end), time())
-    aware = moment if moment.tzinfo else timezone.make_aware(moment)
-    return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
+        moment, longer = datetime.combine(day, time()), timedelta(days=is_end)
+    try:
+        moment += longer
+        aware = moment if moment.tzinfo else timezone.make_aware(moment)
+        return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC) if moment.year == 1 else datetime.max.replace(tzinfo=UTC)
 
 
 class ManyField(forms.CharField):
@@ -204,6 +211,9 @@ class ManyField(forms.CharField):
 
     `choices`: the values to choose from, any text if there are none. `are_ids`: UUIDs, which the list has as such.
     """
+
+    # Of a text in the description. It may hold commas itself, which are read as those between values.
+    pattern: ClassVar[str] = f"^[^,]{{1,{LONGEST_VALUE}}}(,[^,]{{1,{LONGEST_VALUE}}})*$"
 
     def __init__(self, *, choices: Iterable[str] = (), are_ids: bool = False, **kwargs: Any) -> None:
         super().__init__(strip=False, max_length=MOST_VALUES * (LONGEST_VALUE + 1), **kwargs)

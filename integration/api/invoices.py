@@ -48,6 +48,8 @@ _ORDER_CODES = {
 class _KeysField(ManyField):
     """Access keys, as they are stored."""
 
+    pattern = r"^\s*(([Nn][Ff]|[Dd][Cc])[Ee]\s*)?([0-9A-Za-z]\s*){44}$"
+
     def clean(self, value: Any) -> list[str]:
         keys = list(map(invoices.compact_key, super().clean(value)))
         if not all(map(nfe.ACCESS_KEY.fullmatch, keys)):
