@@ -97,6 +97,7 @@ def of_area_a(token: Token) -> dict[str, Timed]:
         "deliveries/{id}": get(f"/api/deliveries/{finished.pk}"),
         "events": get("/api/events"),
         "events from a moment": get("/api/events", f"from={_an_hour_ago()}"),
+        "events from 15 hours ago": get("/api/events", f"from={_ago(timedelta(hours=15))}"),
         "events of a delivery": get("/api/events", f"deliveryId={finished.pk}"),
         "events, after a cursor": get("/api/events", f"after={feed['nextCursor']}"),
     }
@@ -338,7 +339,11 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
 
 
 def _an_hour_ago() -> str:
-    return (timezone.now() - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _ago(timedelta(hours=1))
+
+
+def _ago(duration: timedelta) -> str:
+    return (timezone.now() - duration).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def requested(token: Token) -> Delivery:

@@ -207,7 +207,7 @@ def read_moment(text: str, *, is_end: bool = False) -> datetime:
 
 
 class ManyField(forms.CharField):
-    """At most MOST_VALUES values between commas, as a list without repetitions; empty if it is not given.
+    """At most `most` values between commas, as a list without repetitions; empty if it is not given.
 
     `choices`: the values to choose from, any text if there are none. `are_ids`: UUIDs, which the list has as such.
     """
@@ -215,16 +215,18 @@ class ManyField(forms.CharField):
     # Of a text in the description. It may hold commas itself, which are read as those between values.
     pattern: ClassVar[str] = f"^[^,]{{1,{LONGEST_VALUE}}}(,[^,]{{1,{LONGEST_VALUE}}})*$"
 
-    def __init__(self, *, choices: Iterable[str] = (), are_ids: bool = False, **kwargs: Any) -> None:
-        super().__init__(strip=False, max_length=MOST_VALUES * (LONGEST_VALUE + 1), **kwargs)
-        self.values, self.are_ids = [*choices], are_ids
+    def __init__(
+        self, *, choices: Iterable[str] = (), are_ids: bool = False, most: int = MOST_VALUES, **kwargs: Any
+    ) -> None:
+        super().__init__(strip=False, max_length=most * (LONGEST_VALUE + 1), **kwargs)
+        self.values, self.are_ids, self.most = [*choices], are_ids, most
 
     def clean(self, value: Any) -> list[Any]:
         text = super().clean(value)
         if not text:
             return []
         parts = text.split(",")
-        if len(parts) > MOST_VALUES:
+        if len(parts) > self.most:
             raise self._invalid("too_many")
         return [*dict.fromkeys(map(self._read, parts))]
 
@@ -242,7 +244,7 @@ class ManyField(forms.CharField):
         return key
 
     def _invalid(self, code: str) -> ValidationError:
-        return ValidationError(self.error_messages[code], code=code)
+        return ValidationError(self.error_messages[code].format(most=self.most), code=code)
 
 
 class QueryForm(forms.Form):

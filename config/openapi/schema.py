@@ -19,7 +19,6 @@ from common.api.pagination import (
     DEFAULT_ROWS,
     LONGEST_MOMENT,
     MOST_ROWS,
-    MOST_VALUES,
     LimitField,
     ManyField,
     MomentField,
@@ -315,7 +314,7 @@ def _schema_of_field(field: Any) -> Schema:
             item["enum"] = field.values
         else:
             item["pattern"] = field.pattern
-        return {"type": "array", "items": item, "minItems": 1, "maxItems": MOST_VALUES}
+        return {"type": "array", "items": item, "minItems": 1, "maxItems": field.most}
     if choices := getattr(field, "choices", None):
         values = [value for value, _label in choices if value]
         # As `true` and `false` are written in a query.

@@ -10,7 +10,6 @@ from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,
-    MOST_VALUES,
     UPDATED_FROM,
     FeedFilter,
     ListFilter,
@@ -45,7 +44,7 @@ class PortugueseForm(QueryForm):
         "reversed": "Fica antes de createdFrom.",
         "invalid_document": "Deve ser um CNPJ ou um CPF, com os dígitos verificadores certos.",
         "invalid_access_key": "Deve ter os 44 dígitos e letras de uma chave de acesso.",
-        "too_many": f"No máximo {MOST_VALUES} valores.",
+        "too_many": "No máximo {most} valores.",
         "max_length": "No máximo 255 caracteres.",
         "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
     }

@@ -45,10 +45,13 @@ _ORDER_CODES = {
 }
 
 
+_MOST_KEYS = 80  # with encoded commas they fit into the longest URL, which 100 do not
+
+
 class _KeysField(ManyField):
     """Access keys, as they are stored."""
 
-    pattern = r"^\s*(([Nn][Ff]|[Dd][Cc])[Ee]\s*)?([0-9A-Za-z]\s*){44}$"
+    pattern = r"^(([Nn][Ff]|[Dd][Cc])[Ee]\s?)?([0-9A-Za-z]\s?){44}$"
 
     def clean(self, value: Any) -> list[str]:
         keys = list(map(invoices.compact_key, super().clean(value)))
@@ -62,7 +65,7 @@ class KeysFilter(ManyFilter):
 
 
 class InvoiceFilter(ListFilter):
-    key = KeysFilter(method="of_keys", help_text="The access keys of invoices.")
+    key = KeysFilter(method="of_keys", most=_MOST_KEYS, help_text="The access keys of invoices.")
     linked = django_filters.TypedChoiceFilter(
         field_name="is_linked",
         help_text="Whether the invoice is linked to an order.",

@@ -26,8 +26,10 @@ BARE_MOVES = tuple(
     f"{SANDBOX}/{move}" for move in ("offer", "accept", "collect", "collect/{point}", "return", "expire")
 )
 FREIGHT = tuple(f"POST /api/integration/shipping/{name}" for name in ("quote", "services"))
-LISTS = ("GET /api/deliveries", *(f"GET /api/integration/{name}" for name in ("orders", "invoices", "manifests")))
-FEEDS = ("GET /api/events", "GET /api/integration/events")
+DELIVERIES, FEED = "GET /api/deliveries", "GET /api/events"
+ORDERS, INVOICES, MANIFESTS, ORDER_FEED = (
+    f"GET /api/integration/{name}" for name in ("orders", "invoices", "manifests", "events")
+)
 EVENTS, EVENT, MOST_EVENTS = "POST /api/integration/carrier/events", "SellerEventRequest", 100
 
 # By reason: what the refusal says as a pattern, and the operations. It says its status and code; for invalid fields,
@@ -39,7 +41,7 @@ REFUSALS: dict[str, tuple[str, tuple[str, ...]]] = {
     "A photo has a signed address": ("404 photo_not_found", ("GET /api/photos/{signed}",)),
     "A cursor is one of an answer": (
         "422 (invalid_cursor|invalid_payload (cursor|after): Use o nextCursor.*)",
-        (*LISTS, *FEEDS),
+        (DELIVERIES, ORDERS, INVOICES, MANIFESTS, FEED, ORDER_FEED),
     ),
     "Webhooks are sent to hosts of the internet": (
         "422 (invalid_webhook_url|webhook_host_unresolved)( #/url)?",  # without a pointer in order integration
@@ -55,12 +57,13 @@ REFUSALS: dict[str, tuple[str, tuple[str, ...]]] = {
         "422 invalid_payload size: Etiquetas.*",
         ("GET /api/integration/orders/{orderId}/label",),
     ),
+    "A URL is at most so long": ("414 url_too_long", (ORDERS, INVOICES, ORDER_FEED)),
     "An invoice is an NF-e": ("422 invalid_invoice", ("POST /api/integration/invoices/marketplace",)),
     "A list ends after it begins": (
         "422 (reversed createdTo|invalid_payload createdTo: Fica antes.*)",
-        LISTS[:2],
+        (DELIVERIES, ORDERS),
     ),
-    "Documents of companies have check digits": ("422 invalid_payload company: Deve ser um CNPJ.*", LISTS[1:2]),
+    "Documents of companies have check digits": ("422 invalid_payload company: Deve ser um CNPJ.*", (ORDERS,)),
 }
 
 _NUMBER = {"type": "string", "pattern": r"^\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?\s*$"}
@@ -112,7 +115,7 @@ def before_call(_context: HookContext, case: Case, _kwargs: dict[str, Any]) -> N
 @hook
 def after_call(_context: HookContext, case: Case, response: Response) -> None:
     """Make other rows for the next request, where this one has changed its own."""
-    if response.status_code < 300:
+    if response.status_code < 300 and case.method == case.operation.method.upper():  # it may be OPTIONS
         _rows.used(case.operation.label, case.path_parameters or {}, response)
 
 
