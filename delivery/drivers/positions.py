@@ -20,7 +20,7 @@ from common.pages.device_data import InvalidDeviceData, read_content
 from common.pages.page_updates import publish_on_commit
 from common.postgresql import prepared
 from common.workers import moments
-from delivery import lifecycle, page_updates
+from delivery import lifecycle, looks, page_updates
 from delivery.drivers import phone_data
 from delivery.drivers.devices import LONGEST_TEXT, count_on_commit
 from delivery.geo.distance import Point
@@ -29,7 +29,7 @@ from delivery.models.bases import quoted
 
 # Phones that may send, and the position that the next ones are compared with. No row where something is not as usual.
 _SENDERS = f"""
-SELECT device.digest, device.id, device.last_used_at, driver.id, latest.recorded_at,
+SELECT device.digest, device.id, device.last_used_at, driver.id, driver.environment, latest.recorded_at,
     route.id, route.integrator_id, route.environment,
     last.latitude, last.longitude, last.recorded_at, last.accuracy_m, last.told_at
 FROM delivery_driverdevice device
@@ -83,9 +83,17 @@ class _Sender(NamedTuple):
     device: UUID
     last_used_at: datetime | None
     driver: UUID
+    environment: str
     latest: datetime
     route: tuple[UUID, UUID, str]  # three times None without one
     last: SentPosition
+
+    @property
+    def topics(self) -> list[str]:
+        """Of the pages that show where the driver is."""
+        board = page_updates.board(self.environment)
+        route, account, environment = self.route
+        return [board, page_updates.account(account, environment)] if route else [board]
 
     def used_at(self, at: datetime) -> datetime | None:
         """When the phone was used, if it is time to record it."""
@@ -120,20 +128,26 @@ def receive(sent: Sequence[Sent], *, at: datetime) -> list[dict[str, Any] | None
         [position for report in done.values() for position in report.kept],
         sum((report.dropped for report in done.values()), Counter()),
     )
+    watched = looks.watched({report.sender.driver: report.sender.topics for report in done.values()})
     # The second request of a phone finds its positions gone, and so it is received after the first.
     found = [done.pop(digest, None) for digest in digests]
-    return [report and {"kept": len(report.kept), "dropped": report.dropped} for report in found]
+    return [report and _answer(report, is_watched=report.sender.driver in watched) for report in found]
+
+
+def _answer(report: _Report, *, is_watched: bool) -> dict[str, Any]:
+    seconds = looks.WATCHED if is_watched else looks.UNWATCHED
+    return {"kept": len(report.kept), "dropped": report.dropped, "everySeconds": seconds}
 
 
 def _senders(digests: Iterable[bytes], at: datetime) -> Iterator[tuple[bytes, _Sender]]:
     asked = "{" + ",".join(f'"\\\\x{digest.hex()}"' for digest in digests) + "}"
-    for digest, device, used_at, driver, latest, *row in prepared.execute(
+    for digest, device, used_at, driver, environment, latest, *row in prepared.execute(
         _SENDERS, {"digests": asked, "at": at}
     ).fetchall():
         route, (latitude, longitude, *more) = tuple(row[:3]), row[3:]
         last = SentPosition(Point(latitude, longitude), *more)
         if max(latest, last.at) <= at + moments.TOLERANCE:
-            yield bytes(digest), _Sender(device, used_at, driver, latest, route, last)
+            yield bytes(digest), _Sender(device, used_at, driver, environment, latest, route, last)
 
 
 def _judged(sender: _Sender, content: bytes, limits: Limits, at: datetime) -> _Report | None:

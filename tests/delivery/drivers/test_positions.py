@@ -43,10 +43,11 @@ def environ(sender, body, *, csrf=_CSRF, **headers):
 
 
 def together(*environs):
-    """What the requests are answered together; None for one that the view is to answer."""
+    """What the requests are answered together, but for how often; None for one that the view is to answer."""
     answers = GatheredPositions().together(environs)
     assert {answer.status for answer in answers if answer} <= {200}
-    return [answer and json.loads(answer.body) for answer in answers]
+    found = [answer and json.loads(answer.body) for answer in answers]
+    return [each and {name: each[name] for name in ("kept", "dropped")} for each in found]
 
 
 def send(sender, body):
