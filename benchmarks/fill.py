@@ -70,6 +70,7 @@ def deliveries(
             "vehicle_type": "CASE WHEN n % 10 = 0 THEN 'CAR' ELSE 'MOTORCYCLE' END",
             "status": _STATUS, "route_status": _ROUTE, "driver_id": _DRIVER, "shipping_value": price,
             "closed_at": f"CASE WHEN {_ACTIVE} THEN NULL ELSE {moment} + interval '20 minutes' END",
+            "updated_at": f"{moment} + CASE WHEN {_ACTIVE} THEN '0' ELSE interval '20 minutes' END",
             "offer_expires_at": f"{moment} + interval '1 hour'",
             "accepted_at": f"CASE WHEN {_DRIVER} IS NOT NULL THEN {moment} + interval '1 minute' * (1 + n % 9) END",
         })  # fmt: skip  # a table reads as one
@@ -154,7 +155,7 @@ def orders(
         (last,) = _row(cursor, "SELECT max(id) FROM integration_order")
         _copy(cursor, Order, [pattern.pk], {
             "id": None, "code": "'O-' || n", "tracking_code": "'T-' || n", "invoice_key": "''",
-            "created_at": f"now() - {_AGE}", "status": status, "cost": cost,
+            "created_at": f"now() - {_AGE}", "updated_at": f"now() - {_AGE}", "status": status, "cost": cost,
         })  # fmt: skip  # a table reads as one
         for kind, column in (("order", "code"), ("tracking_code", "tracking_code"), ("shipping", "id::text")):
             cursor.execute(

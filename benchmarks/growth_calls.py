@@ -90,10 +90,14 @@ def of_area_a(token: Token) -> dict[str, Timed]:
         "deliveries by externalId": get("/api/deliveries", "externalId=order-900"),
         "deliveries by status": get("/api/deliveries", "status=DELIVERED"),
         "deliveries by statuses": get("/api/deliveries", "status=ACCEPT,FAILED"),
+        "deliveries updated": get("/api/deliveries", f"updatedFrom={_an_hour_ago()}"),
+        "deliveries updated, all": get("/api/deliveries", "updatedFrom=2000-01-01"),
+        "deliveries updated, all by statuses": get("/api/deliveries", "updatedFrom=2000-01-01&status=ACCEPT,FAILED"),
         "deliveries by ids": get("/api/deliveries", f"deliveryId={taken.pk},{finished.pk}"),
         "deliveries/{id}": get(f"/api/deliveries/{finished.pk}"),
         "events": get("/api/events"),
         "events from a moment": get("/api/events", f"from={_an_hour_ago()}"),
+        "events from 15 hours ago": get("/api/events", f"from={_ago(timedelta(hours=15))}"),
         "events of a delivery": get("/api/events", f"deliveryId={finished.pk}"),
         "events, after a cursor": get("/api/events", f"after={feed['nextCursor']}"),
     }
@@ -140,6 +144,9 @@ def of_area_b(seller: Seller) -> dict[str, Timed]:
         "orders": get("orders"),
         "orders by status": get("orders", "status=pending"),
         "orders by statuses": get("orders", "status=collected,delivered"),
+        "orders updated": get("orders", f"updatedFrom={_an_hour_ago()}"),
+        "orders updated, all": get("orders", "updatedFrom=2000-01-01"),
+        "orders updated, all by statuses": get("orders", "updatedFrom=2000-01-01&status=collected,delivered"),
         "orders by orderIds": get("orders", "orderId=O-7,O-8"),
         "orders by company": get("orders", f"company={seller.companies.get().document}"),
         "orders/{orderId}": get("orders/O-7"),
@@ -332,7 +339,11 @@ def of_pages(token: Token, seller: Seller) -> dict[str, Timed]:
 
 
 def _an_hour_ago() -> str:
-    return (timezone.now() - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _ago(timedelta(hours=1))
+
+
+def _ago(duration: timedelta) -> str:
+    return (timezone.now() - duration).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def requested(token: Token) -> Delivery:

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Callable
-from functools import cache
 from http import HTTPStatus
 from logging import DEBUG, INFO, getLogger
 from typing import Any
@@ -16,11 +15,9 @@ from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
+from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.locale import LocaleMiddleware
-from django.urls import ResolverMatch, resolve
 from django.utils import translation
 from django.utils.deprecation import MiddlewareMixin
 
@@ -35,15 +32,16 @@ from config.areas import area_of
 from config.monitoring import requests
 from config.monitoring.logs import BEFORE_SECRETS, REQUEST_ID
 from config.server import limits
-from delivery.drivers import positions
 from delivery.models import DispatchRules
 
 HEADER = "X-Request-Id"
+# Key of the WSGI environ: when the work for a request began, where that was before the middlewares, on the clock of
+# `perf_counter`.
+BEGAN = "rota.began"
 # The Content-Security-Policy of the APIs: JSON and photos load nothing. `sandbox`: what a browser shows of one has no
 # origin and runs nothing.
-_POLICY_OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+POLICY_OF_ANSWERS = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 NO_STORE = "no-store, private"
-_POSITIONS = "/driver/positions/"
 _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{8,128}")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -62,7 +60,7 @@ class RequestIdMiddleware:
         sent = request.headers.get(HEADER, "")
         given = sent if _WELL_FORMED.fullmatch(sent) else str(uuid4())
         reset_token, scope = REQUEST_ID.set(given), log_context.begin()
-        started = time.perf_counter()
+        started = request.META.get(BEGAN) or time.perf_counter()
         try:
             response = self.get_response(request)
             response[HEADER] = given
@@ -98,53 +96,6 @@ def _caller(request: HttpRequest) -> str:
         log_context.note("user", person.pk)
         return f"user {person.get_username()}"
     return "-"
-
-
-class PositionsMiddleware:
-    """Answers positions of drivers' phones without the middlewares below it, which take longer than the positions.
-
-    Only where everything is as usual. All other requests go on as they came, so what is refused is refused there.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-        self._csrf = _QuietCsrf(get_response)
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        is_usual = request.path_info == _POSITIONS and request.method == "POST" and self._is_allowed(request)
-        return (is_usual and self._answer(request)) or self.get_response(request)
-
-    def _is_allowed(self, request: HttpRequest) -> bool:
-        if limits.UNREAD_BODY in request.META or limits.TOO_LONG in request.META:
-            return False
-        try:
-            request.get_host()
-        except DisallowedHost:
-            return False
-        self._csrf.process_request(request)
-        return self._csrf.process_view(request, _match_of_positions().func, (), {}) is None
-
-    @staticmethod
-    def _answer(request: HttpRequest) -> HttpResponse | None:
-        request.resolver_match = _match_of_positions()
-        response = positions.answer(request)
-        if response is not None:
-            response.headers["Cache-Control"] = NO_STORE
-            response.headers[CSP_HEADER] = _POLICY_OF_ANSWERS
-            response.headers["X-Frame-Options"] = settings.X_FRAME_OPTIONS
-        return response
-
-
-class _QuietCsrf(CsrfViewMiddleware):
-    """Says whether a request is forged. The one of Django, which comes later, refuses it and logs that."""
-
-    def _reject(self, _request: HttpRequest, _reason: str) -> HttpResponse:
-        return HttpResponse(status=403)
-
-
-@cache
-def _match_of_positions() -> ResolverMatch:
-    return resolve(_POSITIONS)
 
 
 class LimitMiddleware(MiddlewareMixin):
@@ -205,7 +156,7 @@ class ContentSecurityPolicyMiddleware(CSPMiddleware):
         if area_of(request.path) is None:
             return super().__call__(request)  # type: ignore[return-value]  # nothing here is asynchronous
         response = self.get_response(request)
-        response.headers[CSP_HEADER] = _POLICY_OF_ANSWERS  # type: ignore[union-attr]  # see above
+        response.headers[CSP_HEADER] = POLICY_OF_ANSWERS  # type: ignore[union-attr]  # see above
         return response  # type: ignore[return-value]  # see above
 
     def get_policy_parts(

@@ -80,7 +80,6 @@ if EMBEDDED:
 MIDDLEWARE = [
     "config.middleware.RequestIdMiddleware",  # first, so that every response and log record has the id
     "django.middleware.security.SecurityMiddleware",
-    "config.middleware.PositionsMiddleware",
     "config.middleware.ContentSecurityPolicyMiddleware",  # above WhiteNoise, so that static files have a policy too
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.NoStoreMiddleware",  # below WhiteNoise: only static files may be cached

@@ -46,6 +46,7 @@ _OF_FIELDS = {
     ),
     "invalid_limit": gettext_noop("This is no number of rows that a page may have."),
     "repeated": gettext_noop("Give the parameter once."),
+    "reversed": gettext_noop("This is before createdFrom."),
 }
 
 

@@ -16,6 +16,13 @@ from common.errors import DomainError
 # The pattern of a text with something else than white space, which is removed around it: what Python removes, some of
 # which is no `\s` elsewhere. It begins with `^` because validators of generated clients match from the beginning.
 NOT_BLANK = r"^[\s\x1c-\x1f\x85]*[^\s\x1c-\x1f\x85]"
+# The pattern of the days of the years 1 to 9999 as `YYYY-MM-DD`, without `^` and `$`. No look-ahead, which Go has not.
+_YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+_LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
+DAY = (
+    f"({_YEAR}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+    f"|{_LEAP}-02-29)"
+)
 
 _TRUE = {"type": "string", "enum": ["true"]}
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -32,6 +39,15 @@ class Answer(OpenApiResponse):
     ) -> None:
         super().__init__(body, description, [] if example is None else [_example(example)])
         self.links = links or {}
+
+
+def sent(name: str, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The schema of an object that has this key, with a value of this schema.
+
+    For `BodySerializer.conditions`. With `if` and `then`, which generators of clients pass over: of `anyOf` they would
+    make a class for each case.
+    """
+    return {"required": [name], "properties": {name: dict(schema or {})}}
 
 
 def raises(*errors: type[DomainError] | str) -> Callable[[Endpoint], Endpoint]:

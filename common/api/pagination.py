@@ -183,38 +183,50 @@ class MomentField(forms.Field):
             raise invalid
         try:
             return read_moment(value, is_end=self._is_end)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             raise invalid from error
 
 
 def read_moment(text: str, *, is_end: bool = False) -> datetime:
-    """See MomentField. Raises ValueError or OverflowError."""
+    """See MomentField. The first and the last hours of all time, which may have none in UTC, are the end of it there.
+
+    Raises ValueError.
+    """
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        moment = datetime.fromisoformat(text)
+        moment, longer = datetime.fromisoformat(text), timedelta()
     else:
-        moment = datetime.combine(day + timedelta(days=is_end), time())
-    aware = moment if moment.tzinfo else timezone.make_aware(moment)
-    return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
+        moment, longer = datetime.combine(day, time()), timedelta(days=is_end)
+    try:
+        moment += longer
+        aware = moment if moment.tzinfo else timezone.make_aware(moment)
+        return aware.astimezone(UTC)  # PostgreSQL does not take every offset that Python does
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC) if moment.year == 1 else datetime.max.replace(tzinfo=UTC)
 
 
 class ManyField(forms.CharField):
-    """At most MOST_VALUES values between commas, as a list without repetitions; empty if it is not given.
+    """At most `most` values between commas, as a list without repetitions; empty if it is not given.
 
     `choices`: the values to choose from, any text if there are none. `are_ids`: UUIDs, which the list has as such.
     """
 
-    def __init__(self, *, choices: Iterable[str] = (), are_ids: bool = False, **kwargs: Any) -> None:
-        super().__init__(strip=False, max_length=MOST_VALUES * (LONGEST_VALUE + 1), **kwargs)
-        self.values, self.are_ids = [*choices], are_ids
+    # Of a text in the description. It may hold commas itself, which are read as those between values.
+    pattern: ClassVar[str] = f"^[^,]{{1,{LONGEST_VALUE}}}(,[^,]{{1,{LONGEST_VALUE}}})*$"
+
+    def __init__(
+        self, *, choices: Iterable[str] = (), are_ids: bool = False, most: int = MOST_VALUES, **kwargs: Any
+    ) -> None:
+        super().__init__(strip=False, max_length=most * (LONGEST_VALUE + 1), **kwargs)
+        self.values, self.are_ids, self.most = [*choices], are_ids, most
 
     def clean(self, value: Any) -> list[Any]:
         text = super().clean(value)
         if not text:
             return []
         parts = text.split(",")
-        if len(parts) > MOST_VALUES:
+        if len(parts) > self.most:
             raise self._invalid("too_many")
         return [*dict.fromkeys(map(self._read, parts))]
 
@@ -232,7 +244,7 @@ class ManyField(forms.CharField):
         return key
 
     def _invalid(self, code: str) -> ValidationError:
-        return ValidationError(self.error_messages[code], code=code)
+        return ValidationError(self.error_messages[code].format(most=self.most), code=code)
 
 
 class QueryForm(forms.Form):
@@ -252,6 +264,9 @@ class QueryForm(forms.Form):
             code = "repeated" if len(values) > 1 else "blank" if values == [""] else ""
             if code:
                 self.add_error(name, ValidationError(field.error_messages[code], code=code))
+        begin, end = (self.cleaned_data.get(name) for name in ("createdFrom", "createdTo"))
+        if begin and end and end < begin:
+            self.add_error("createdTo", ValidationError(self.messages["reversed"], code="reversed"))
 
 
 class _OfPage(django_filters.Filter):

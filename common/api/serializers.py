@@ -21,6 +21,8 @@ class BodySerializer(serializers.Serializer[Any]):
     # What unknown keys mean, in lower case without signs, where they resemble no field or a wrong one: a field, the
     # header in which it is sent, or nothing.
     synonyms: ClassVar[Mapping[str, str]] = {}
+    # What `validate` checks of keys together, as keywords of JSON Schema for the description.
+    conditions: ClassVar[Mapping[str, Any]] = {}
 
     @cached_property
     def fields(self) -> BindingDict:

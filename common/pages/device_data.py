@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from io import BytesIO
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from uuid import UUID
 
 from django.http import HttpRequest, JsonResponse, RawPostDataException
@@ -47,10 +47,22 @@ def error(status: int, code: str, detail: str) -> JsonResponse:
 def read_body(request: HttpRequest) -> dict[str, Any]:
     """The request's JSON object. Raises BodyTooLarge and InvalidDeviceData."""
     try:
-        return read_object(BytesIO(request.body), most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
-    # A form with parts was read by the check against forgery.
-    except (BodyTooDeep, InvalidJSON, NotAnObject, RawPostDataException) as fault:
-        raise InvalidDeviceData("What was sent is no JSON object.") from fault
+        content = request.body
+    except RawPostDataException as fault:  # a form with parts was read by the check against forgery
+        raise _no_object() from fault
+    return read_content(BytesIO(content))
+
+
+def read_content(stream: IO[bytes]) -> dict[str, Any]:
+    """The JSON object of a body. Raises BodyTooLarge and InvalidDeviceData."""
+    try:
+        return read_object(stream, most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
+    except (BodyTooDeep, InvalidJSON, NotAnObject) as fault:
+        raise _no_object() from fault
+
+
+def _no_object() -> InvalidDeviceData:
+    return InvalidDeviceData("What was sent is no JSON object.")
 
 
 def clock_error(body: Mapping[str, Any], *, at: datetime) -> timedelta:

@@ -13,6 +13,7 @@ from django.db import transaction
 
 from common import clock, credentials
 from common.api.json_body import Json
+from common.api.openapi import sent
 from common.pages.page_updates import publish_on_commit
 from common.postgresql import batches
 from common.webhooks import address_guard, breaker, feed, queue, recording, signing
@@ -48,6 +49,10 @@ class SandboxWebhook(TypedDict):
         Annotated[str, Json("whsec_ and base64; null once it was shown, here or in the panel, unless it was rotated")]
         | None
     )
+
+
+# For `BodySerializer.conditions`: a body sets the URL or asks for a new secret.
+URL_OR_SECRET = {"if": {"not": sent("url")}, "then": sent("rotateSecret", {"const": True})}
 
 
 def create(model: type[E], *, owner: Any, environment: str, **fields: Any) -> E:

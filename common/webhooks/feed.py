@@ -20,6 +20,7 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F
 
 from common.api import pagination
 from common.fields import any_of
@@ -155,7 +156,9 @@ def _page(endpoint: Endpoint, after: int, limit: int, at: datetime, selection: S
     own = outbox.events._default_manager.filter(endpoint=endpoint)
     found = own.filter(feed_position__gt=start)
     if selection.since is not None:
-        found = found.filter(created_at__gte=selection.since)
+        # Of an expression, which has no index: PostgreSQL would read all events from the moment on, to sort them.
+        moment = ExpressionWrapper(F("created_at") + timedelta(0), DateTimeField())
+        found = found.alias(moment=moment).filter(moment__gte=selection.since)
     if selection.subjects is not None:
         # By the index of the subjects: PostgreSQL might read all events from `start` on for them.
         of_subjects = own.filter(**{f"{outbox.subject}__in": selection.subjects})

@@ -14,13 +14,11 @@ from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.serializers import CharField, ListSerializer
 
-from common.api.openapi import NOT_BLANK, Answer
+from common.api.openapi import DAY, NOT_BLANK, Answer
 from common.api.pagination import (
     DEFAULT_ROWS,
     LONGEST_MOMENT,
-    LONGEST_VALUE,
     MOST_ROWS,
-    MOST_VALUES,
     LimitField,
     ManyField,
     MomentField,
@@ -44,8 +42,9 @@ _IN_PROGRESS = "call_in_progress"
 
 # A date or moment as the guide writes it. Other forms of ISO 8601 are read too.
 _MOMENT = (
-    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-    r"(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?)?$"
+    "^"
+    + DAY
+    + r"([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])?)?$"
 )
 
 # How drf-spectacular describes that a text may be empty.
@@ -153,6 +152,10 @@ class ApiSchema(AutoSchema):
             )
             for name, each in filters.items()
         ]
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Schema:
+        """Also what a body checks of several keys together."""
+        return {**super()._map_basic_serializer(serializer, direction), **getattr(serializer, "conditions", {})}
 
     def _insert_field_validators(self, field: Any, schema: Schema) -> None:
         """Also what REST framework checks without validators: the length of a list, and that a text is not blank."""
@@ -310,8 +313,8 @@ def _schema_of_field(field: Any) -> Schema:
         elif field.values:
             item["enum"] = field.values
         else:
-            item |= {"minLength": 1, "maxLength": LONGEST_VALUE}
-        return {"type": "array", "items": item, "minItems": 1, "maxItems": MOST_VALUES}
+            item["pattern"] = field.pattern
+        return {"type": "array", "items": item, "minItems": 1, "maxItems": field.most}
     if choices := getattr(field, "choices", None):
         values = [value for value, _label in choices if value]
         # As `true` and `false` are written in a query.

@@ -13,12 +13,13 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 # Before the imports below, which read the settings.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -54,6 +55,9 @@ BYTES_PER_SECOND_OF = {"/driver/photos/": 1_500}
 SMALL_BODY_BYTES = 256 * 1024
 # Concurrent requests in each process, and its database connections. More of them wait for the interpreter.
 _THREADS = 3
+# For how long requests are gathered that one thread answers together, and how many at most.
+_GATHERED_SECONDS = 0.05
+_MOST_GATHERED = 200
 _END_SECONDS = 0.02  # between one end of the coroutines of answered requests and the next
 # Stands in the WSGI environ for the value of a header that granian does not give, because it is not ASCII.
 NOT_ASCII = "\xff"
@@ -90,6 +94,16 @@ class _Job(NamedTuple):
     heavy: bool  # to be answered only if nobody is known to be its caller
 
 
+class Gathered(Protocol):
+    """Answers some requests several at a time."""
+
+    def takes(self, environ: dict[str, Any]) -> bool:
+        """Whether `answer` may know the answer. Is called by the loop."""
+
+    def answer(self, environs: Sequence[dict[str, Any]]) -> Sequence[tuple[int, list[tuple[str, str]], bytes] | None]:
+        """Status, headers and body of each answer; None for those that are answered by themselves."""
+
+
 class _Caller(NamedTuple):
     """Of a heavy call. A thread has not answered it."""
 
@@ -109,7 +123,8 @@ class Application:
     """A WSGI application behind RSGI. Each worker process answers `threads` requests at a time.
 
     `background`: each runs in a further thread of each worker process until the process ends. `streams`: sends the
-    answers that are to be streams. `caller_of`: a digest of the caller of a heavy call, if it is known.
+    answers that are to be streams. `caller_of`: a digest of the caller of a heavy call, if it is known. `gathered`:
+    answers some requests several at a time.
     """
 
     def __init__(
@@ -121,11 +136,13 @@ class Application:
         background: Iterable[Callable[[], None]] = (),
         streams: PageStreams,
         caller_of: Callable[[dict[str, Any]], bytes | None] = lambda _environ: None,
+        gathered: Gathered | None = None,
     ) -> None:
-        self._caller_of = caller_of
+        self._caller_of, self._gathered = caller_of, gathered
+        self._gathering: list[_Job] = []
         self._wsgi, self._threads, self._limits = wsgi, threads, limits or Limits()
         self._background, self._streams = background, streams
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[_Job | Callable[[], None]] = SimpleQueue()
         self._large_bytes = 0
         # Requests that a thread has done with, and what the loop has to do about them.
         self._answered: deque[tuple[asyncio.Future[Answer | _Caller | None], Answer | _Caller | None]] = deque()
@@ -183,11 +200,25 @@ class Application:
     ) -> Answer | _Caller | None:
         """Have a thread answer. Returns what the thread leaves to the loop: a stream, or a heavy call."""
         answered: asyncio.Future[Answer | _Caller | None] = self._loop.create_future()
-        self._jobs.put(_Job(environ, protocol, answered, body, time.perf_counter(), heavy))
+        job = _Job(environ, protocol, answered, body, time.perf_counter(), heavy)
+        if (gathered := self._gathered) and not body.is_cut and gathered.takes(environ):
+            self._gather(job, gathered)
+        else:
+            self._jobs.put(job)
         self._unanswered += 1
         if self._timer is None:
             self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
         return await answered
+
+    def _gather(self, job: _Job, gathered: Gathered) -> None:
+        if not self._gathering:
+            self._loop.call_later(_GATHERED_SECONDS, self._put_gathered, gathered)
+        self._gathering.append(job)
+
+    def _put_gathered(self, gathered: Gathered) -> None:
+        jobs, self._gathering = self._gathering, []
+        for start in range(0, len(jobs), _MOST_GATHERED):
+            self._jobs.put(partial(self._answer_together, jobs[start : start + _MOST_GATHERED], gathered))
 
     def _end_answered(self) -> None:
         """Let the coroutines of answered requests end, again and again while there are requests.
@@ -241,6 +272,9 @@ class Application:
         """Answer one request after another, in a thread."""
         while True:
             job = self._jobs.get()
+            if callable(job):
+                job()
+                continue
             WAITED.observe(time.perf_counter() - job.read_at)
             left: Answer | _Caller | None = None
             try:
@@ -251,6 +285,21 @@ class Application:
                 with suppress(RuntimeError):  # the answer was sent already
                     job.protocol.response_empty(500, [])
             self._answered.append((job.answered, left))
+
+    def _answer_together(self, jobs: Sequence[_Job], gathered: Gathered) -> None:
+        """Answer what was gathered. What cannot be answered so is put back, to be answered by itself."""
+        try:
+            answered = list(zip(jobs, gathered.answer([job.environ for job in jobs]), strict=True))
+        except Exception as error:  # noqa: BLE001  # those at fault fail again by themselves, and are answered so
+            _log.warning("%s requests could not be answered together: %r", len(jobs), error)
+            answered = [(job, None) for job in jobs]
+        for job, answer in answered:
+            if answer is None:
+                self._jobs.put(job._replace(read_at=time.perf_counter()))
+                continue
+            with suppress(RuntimeError):  # the loop is closed: the server is stopping
+                job.protocol.response_bytes(*answer)
+            self._answered.append((job.answered, None))
 
     def _answer(self, job: _Job) -> Answer | _Caller | None:
         """Send the answer, or return it if it is to be a stream. Returns the caller of a heavy call instead."""
@@ -311,6 +360,7 @@ application = Application(
     background=BACKGROUND,
     streams=PageStreams(settings.REDIS_URL),
     caller_of=import_string("config.server.heavy_callers.caller_of"),
+    gathered=import_string("config.gathered_positions.GatheredPositions")(),
 )
 
 

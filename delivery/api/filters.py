@@ -6,7 +6,6 @@ from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,
-    MOST_VALUES,
     UPDATED_FROM,
     FeedFilter,
     ListFilter,
@@ -30,8 +29,9 @@ class EnglishForm(QueryForm):
             "A date or moment in ISO 8601, such as 2026-11-20 or 2026-11-20T10:00:00-03:00. Percent-encode the + of an "
             "offset."
         ),
+        "reversed": "This is before createdFrom.",
         "invalid_id": "UUIDs, with commas between them.",
-        "too_many": f"At most {MOST_VALUES} values.",
+        "too_many": "At most {most} values.",
         "max_length": "At most 255 characters.",
         "null_characters_not_allowed": "NUL (U+0000) is not allowed.",
     }

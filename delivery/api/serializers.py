@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 from rest_framework import serializers
 
-from common.api.openapi import example_body
+from common.api.openapi import NOT_BLANK, example_body, sent
 from common.api.serializers import BodySerializer, FlagField
 from common.api.views import InvalidBody, Path, PayloadWarning, nearest
 from common.brazil import phones, states
@@ -150,9 +150,22 @@ class PackageSerializer(ObjectSerializer):
     quantity = QuantityField(required=False, allow_null=True)
 
 
+# Of a body of mode REVERSE, as `_not_in_reverse`.
+_NO_PROOF = {"properties": {name: {"not": {"const": True}} for name in ("photo", "pin")}}
+_IN_REVERSE = {
+    "properties": {
+        "dropoffs": {
+            "items": {"properties": {"onFailure": {"enum": [OnFailure.RETURN.value, None]}, "proof": _NO_PROOF}}
+        }
+    }
+}
+
+
 @example_body(examples.DELIVERY_REQUEST)
 class DeliveryRequestSerializer(ObjectSerializer):
     """Body of quotation-delivery and request-delivery."""
+
+    conditions = {"if": sent("deliveryMode", {"const": Mode.REVERSE}), "then": _IN_REVERSE}
 
     # `context` has the token's `environment`, and whether the body `is_quoted` only.
     synonyms = {
@@ -281,6 +294,8 @@ class DropoffChangeSerializer(ObjectSerializer):
     Empty text and null remove a text; `contacts` null changes none.
     """
 
+    conditions = {"minProperties": 1, "additionalProperties": False}  # the view refuses other keys
+
     contacts = OptionalContactsSerializer(required=False, allow_null=True)
     instructions = TextField(max_length=LONGEST_INSTRUCTIONS)
 
@@ -306,6 +321,11 @@ _COLUMNS = {"name": "contact_name", "phoneNumber": "contact_phone", "email": "co
 @example_body({"action": "LEAVE", "instructions": "Behind the gate"})
 class InstructSerializer(ObjectSerializer):
     """Body of instruct: one of the two keys at least."""
+
+    conditions = {
+        "if": {"not": sent("action", {"type": "string"})},
+        "then": sent("instructions", {"type": "string", "pattern": NOT_BLANK}),
+    }
 
     action = NamedChoiceField(choices=[policy.value for policy in OnFailure], required=False, allow_null=True)
     instructions = TextField(max_length=LONGEST_INSTRUCTIONS)

@@ -16,7 +16,7 @@ from common.api.json_body import Fault
 from common.api.openapi import answer_header
 from common.api.views import ApiView
 from common.simulation import pace, speed_header
-from delivery import bodies
+from delivery import bodies, looks
 from delivery.api import problems
 from delivery.api.authentication import BearerAuthentication, HasToken
 from delivery.errors import (
@@ -127,6 +127,12 @@ def detail_after_change(delivery: Delivery) -> Response:
     """The same of a delivery that the call has changed: when that was is known to the database alone."""
     delivery.refresh_from_db(fields=["updated_at"])
     return detail(delivery)
+
+
+def note_look(delivery: Delivery) -> None:
+    """The answer shows where the driver is, whose phone reports more often then."""
+    if delivery.driver_id and not delivery.is_closed and delivery.environment == Environment.LIVE:
+        looks.note(delivery.driver_id)
 
 
 def info_answer(delivery: Delivery) -> Response:

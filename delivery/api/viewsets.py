@@ -39,6 +39,7 @@ from delivery.api.views import (
     detail_after_change,
     find_delivery,
     info_answer,
+    note_look,
     read_delivery,
     read_speed,
     token_of,
@@ -297,7 +298,9 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
 
         Price, driver and the status of each order.
         """
-        return info_answer(read_delivery(token_of(request), delivery_id))
+        delivery = read_delivery(token_of(request), delivery_id)
+        note_look(delivery)
+        return info_answer(delivery)
 
     @extend_schema(
         operation_id="location-delivery",
@@ -311,6 +314,7 @@ class ImmediateDeliveryViewSet(IntegratorView, ViewSet):
         The latest position of the driver, from acceptance until the route is closed.
         """
         delivery = read_delivery(token_of(request), delivery_id)
+        note_look(delivery)
         return Response(bodies.location(delivery, at=clock.now()))
 
     def _read_request(self, request: Request, *, is_quoted: bool) -> DeliveryRequestSerializer:

@@ -18,6 +18,7 @@ from common import clock
 from common.pages import attempts, map_file
 from common.pages.attempts import Limit, TooManyAttempts
 from common.pages.link_pages import LinkView
+from delivery import looks
 from delivery.errors import StopNotOpen
 from delivery.models import DispatchRules, Stop
 from delivery.models.stop import LONGEST_HINT, LONGEST_RECEIVES
@@ -98,6 +99,8 @@ class Page(_OfLink):
 
     def _content(self, form: NoteForm | None) -> bytes:
         state = stop_state.read(self.found, at=clock.now())
+        if state.driver and state.position:
+            looks.note(state.driver.pk)
         note = state.details.note
         form = form or NoteForm({"receives": note.receives, "hint": note.hint} if note else None)
         context = {

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock
-from common.api.openapi import Answer, example_body, raises
+from common.api.openapi import NOT_BLANK, Answer, example_body, raises, sent
 from common.api.serializers import BodySerializer, FlagField
 from common.webhooks import endpoints
 from common.webhooks.address_guard import InvalidWebhookUrl, LookUpsBusy, WebhookHostUnresolved
@@ -66,6 +66,11 @@ class DeliverSerializer(BodySerializer):
 class FailSerializer(BodySerializer):
     """Body of fail; may be missing. A reason without a code has the code OTHER."""
 
+    conditions = {
+        "if": sent("code", {"const": FailureCode.OTHER}),
+        "then": sent("reason", {"type": "string", "pattern": NOT_BLANK}),
+    }
+
     code = NamedChoiceField(choices=[code.value for code in FailureCode], required=False, allow_null=True)
     reason = StrictTextField(required=False, allow_null=True, allow_blank=True, max_length=255)
 
@@ -87,6 +92,8 @@ class PositionSerializer(BodySerializer):
 @example_body({"url": "http://127.0.0.1:9000/rota"})
 class WebhookSerializer(BodySerializer):
     """Body of the sandbox's webhook. An empty text removes the URL. With `rotateSecret` the URL may be missing."""
+
+    conditions = endpoints.URL_OR_SECRET
 
     url = StrictTextField(required=False, allow_blank=True, max_length=2000)
     rotateSecret = FlagField()

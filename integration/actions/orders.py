@@ -190,7 +190,7 @@ class NewOrder:
     def of(cls, order: Order) -> "NewOrder":
         """What an order with its company says now, as if it had been sent so."""
         sent: Any = order.invoice_data
-        value = sent and sent.get("value")
+        value = (sent or {}).get("value")
         invoice: Any = sent if value is None else {**sent, "value": Decimal(str(value))}
         items: Any = [{**item, "price": Decimal(str(item["price"]))} for item in order.items]
         return cls(

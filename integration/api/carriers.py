@@ -40,7 +40,7 @@ _EVENT: dict[str, Any] = {
 
 
 class EventSerializer(ReportSerializer):
-    """An event of a parcel."""
+    """An event of a parcel. One that is not as described is refused by itself."""
 
     eventId = IdentifierField(max_length=LONGEST_EVENT_ID, help_text="Of your own, new for each event.")
     trackingCode = IdentifierField()
@@ -158,7 +158,8 @@ class CarrierEventViewSet(IntegrationViewSet):
         responses={
             200: Answer(
                 EventsAnswered,
-                "An answer to each event. " + " ".join(f"`{error.code}`: {error.meaning}" for error in _EVENT_ERRORS),
+                "An answer to each event. `invalid_payload`: The event is not as described; `message` names its keys. "
+                + " ".join(f"`{error.code}`: {error.meaning}" for error in _EVENT_ERRORS),
                 example={
                     "success": True,
                     "data": [
@@ -171,9 +172,9 @@ class CarrierEventViewSet(IntegrationViewSet):
     def create(self, request: Request) -> Response:
         """Report events of parcels.
 
-        At most 100, which take effect in their sequence, each by itself: one that is refused changes nothing of the
-        others. An event that was recorded changes nothing when it is sent again. Only live orders that are assigned
-        to the carrier are found.
+        At most 100, which take effect in their sequence, each by itself: one that is refused, or is not as described,
+        changes nothing of the others and is answered in its place. An event that was recorded changes nothing when it
+        is sent again. Only live orders that are assigned to the carrier are found.
         """
         assert isinstance(request.auth, CarrierKey)  # noqa: S101  # nosec B101  # HasCarrierKey has checked it
         carrier = request.auth.carrier

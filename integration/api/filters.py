@@ -1,5 +1,8 @@
 """Query parameters of the lists of area B."""
 
+from typing import Any
+
+from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import QuerySet
 
@@ -7,7 +10,6 @@ from common.api.pagination import (
     CREATED_FROM,
     CREATED_TO,
     MOST_ROWS,
-    MOST_VALUES,
     UPDATED_FROM,
     FeedFilter,
     ListFilter,
@@ -20,7 +22,7 @@ from common.fields import any_of
 from integration.lifecycle import Status
 from integration.models import Company, Order, SearchCode
 from integration.models.order import SearchCodeQuerySet
-from integration.models.seller import compact_document
+from integration.models.seller import compact_document, is_document
 
 _STATUSES = [status.value for status in Status]
 _ALIKE = "If none is exactly so, those that are without regard to case, spaces, dots and dashes."
@@ -39,16 +41,33 @@ class PortugueseForm(QueryForm):
             "Deve ser uma data ou um instante em ISO 8601, como 2026-11-20 ou 2026-11-20T10:00:00-03:00. Codifique o "
             "+ do fuso na URL."
         ),
-        "too_many": f"No máximo {MOST_VALUES} valores.",
+        "reversed": "Fica antes de createdFrom.",
+        "invalid_document": "Deve ser um CNPJ ou um CPF, com os dígitos verificadores certos.",
+        "invalid_access_key": "Deve ter os 44 dígitos e letras de uma chave de acesso.",
+        "too_many": "No máximo {most} valores.",
         "max_length": "No máximo 255 caracteres.",
         "null_characters_not_allowed": "Contém um caractere não aceito (U+0000).",
     }
 
 
+class _DocumentField(forms.CharField):
+    """A CNPJ or CPF, as it is stored."""
+
+    def clean(self, value: Any) -> str:
+        text = compact_document(super().clean(value))
+        if text and not is_document(text):
+            raise forms.ValidationError(self.error_messages["invalid_document"], code="invalid_document")
+        return text
+
+
+class DocumentFilter(TextFilter):
+    field_class = _DocumentField
+
+
 class OrderFilter(ListFilter):
     orderId = ManyFilter(method="of_order", help_text=f"The orderIds. {_COMMAS} {_ALIKE}")
     trackingCode = TextFilter(method="of_tracking_code", help_text=f"The tracking code. {_ALIKE}")
-    company = TextFilter(method="of_company", help_text="The CNPJ or CPF of the company that sends.")
+    company = DocumentFilter(method="of_company", help_text="The CNPJ or CPF of the company that sends.")
     status = ManyFilter(
         is_each=True,
         help_text="The status of the order, or several.",
@@ -69,7 +88,7 @@ class OrderFilter(ListFilter):
 
     def of_company(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:
         # Another seller's company has none of these orders.
-        company = Company.objects.filter(document=compact_document(value)).values("pk")
+        company = Company.objects.filter(document=value).values("pk")
         return orders.filter(any_of("company", ArraySubquery(company)))
 
     def of_tracking_code(self, orders: QuerySet[Order], _name: str, value: str) -> QuerySet[Order]:

@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal, TypedDict
 
 import django_filters
+from django import forms
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef
 from drf_spectacular.utils import extend_schema
@@ -15,7 +16,7 @@ from common import clock
 from common.api.heavy import heavy_if_large
 from common.api.json_body import one_of
 from common.api.openapi import Answer, example_body, raises
-from common.api.pagination import ListFilter, ManyFilter
+from common.api.pagination import ListFilter, ManyField, ManyFilter
 from common.api.serializers import BodySerializer
 from integration.api.fields import IdentifierField, OptionalTextField
 from integration.api.filters import PortugueseForm
@@ -44,8 +45,27 @@ _ORDER_CODES = {
 }
 
 
+_MOST_KEYS = 80  # with encoded commas they fit into the longest URL, which 100 do not
+
+
+class _KeysField(ManyField):
+    """Access keys, as they are stored."""
+
+    pattern = r"^(([Nn][Ff]|[Dd][Cc])[Ee]\s?)?([0-9A-Za-z]\s?){44}$"
+
+    def clean(self, value: Any) -> list[str]:
+        keys = list(map(invoices.compact_key, super().clean(value)))
+        if not all(map(nfe.ACCESS_KEY.fullmatch, keys)):
+            raise forms.ValidationError(self.error_messages["invalid_access_key"], code="invalid_access_key")
+        return keys
+
+
+class KeysFilter(ManyFilter):
+    field_class = _KeysField
+
+
 class InvoiceFilter(ListFilter):
-    key = ManyFilter(method="of_keys", help_text="The access keys of invoices.")
+    key = KeysFilter(method="of_keys", most=_MOST_KEYS, help_text="The access keys of invoices.")
     linked = django_filters.TypedChoiceFilter(
         field_name="is_linked",
         help_text="Whether the invoice is linked to an order.",
@@ -61,7 +81,7 @@ class InvoiceFilter(ListFilter):
         form = PortugueseForm
 
     def of_keys(self, found: InvoiceQuerySet, _name: str, values: list[str]) -> InvoiceQuerySet:
-        return found.filter(access_key__in=list(map(invoices.compact_key, values))) if values else found
+        return found.filter(access_key__in=values) if values else found
 
 
 @example_body({"orderId": "A-1001"})

@@ -13,7 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from common.accounts import Environment
-from common.api.openapi import example_body
+from common.api.openapi import NOT_BLANK, example_body, sent
 from common.api.serializers import BodySerializer
 from common.api.views import PayloadWarning, nearest
 from common.brazil import phones
@@ -205,6 +205,8 @@ class CorrectionSerializer(BodySerializer):
     Null removes `invoice`, and as `volumes` it is 1.
     """
 
+    conditions = {"if": {"not": {"anyOf": [sent(key) for key in _CORRECTED]}}, "then": sent("receiver")}
+
     # `context` has that of OrderSerializer and the `order`, a NewOrder.
     synonyms = dict.fromkeys(("orderid", "trackingcode", "companydocument"), "")  # which do not change
 
@@ -301,11 +303,21 @@ def _of_item(index: int, item: Item, *, heaviest_kg: Decimal) -> Iterator[Payloa
         yield PayloadWarning(("items", index, "dimensions"), "weight_out_of_range")
 
 
+@extend_schema_field({"type": ["string", "null"], "enum": [*(reason.value for reason in Reason), None]})
+class ReasonField(OptionalTextField):
+    """The code of a reason. Another text than one of `Reason` is refused with the details that it belongs to."""
+
+
 @example_body({"code": "ABSENT", "place": "Salvador/BA"})
 class ReportSerializer(BodySerializer):
     """What is reported of a change of status. Every key may be absent, and so may the body."""
 
-    code = OptionalTextField(max_length=len(max(Reason, key=len)), help_text=f"One of {', '.join(Reason)}.")
+    conditions = {
+        "if": sent("code", {"const": Reason.OTHER}),
+        "then": sent("reason", {"type": "string", "pattern": NOT_BLANK}),
+    }
+
+    code = ReasonField(max_length=len(max(Reason, key=len)))
     reason = OptionalTextField(max_length=LONGEST_REASON, help_text="In words. OTHER needs it.")
     place = OptionalTextField(max_length=LONGEST_PLACE)
     occurredAt = MomentField(help_text="When it happened, at most 30 days ago and not before the entry before it.")
@@ -392,6 +404,11 @@ class PaperSerializer(BodySerializer):
 
 class LabelSerializer(PaperSerializer):
     """How labels are printed by the deprecated calls, which answer with two media types."""
+
+    conditions = {
+        "if": sent("format", {"const": "zpl"}),
+        "then": {"properties": {"size": {"const": Size.CM_10X15.value}}},
+    }
 
     format = ChoiceField(
         choices=FORMATS,

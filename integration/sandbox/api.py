@@ -39,6 +39,8 @@ _TARGETS = [status.value for status in Status if status is not Status.PENDING]  
 class WebhookSerializer(BodySerializer):
     """Body of the sandbox's webhook. An empty text removes the URL. With `rotateSecret` the URL may be missing."""
 
+    conditions = endpoints.URL_OR_SECRET
+
     url = TextField(required=False, allow_blank=True, max_length=2000)
     rotateSecret = FlagField()
 

@@ -289,13 +289,12 @@ def ended(environment: str, text: str) -> QuerySet[Delivery]:
 
     The end is looked for among the newest, because no index finds it. Empty for a text that can be none of them.
     """
-    of_order = Stop.with_external_id(text).values("delivery")
     found: QuerySet[Delivery] = Delivery.objects.filter(
         environment=environment, closed_at__isnull=False
     ).select_related("integrator")
     if key := parse_id(text):
         return found.filter(pk=key)
-    by_order = found.filter(pk__in=of_order).order_by("-pk")[:_MOST_ENDED]
+    by_order = found.filter(Stop.refers_to("pk", external_id=text)).order_by("-pk")[:_MOST_ENDED]
     end = text.removeprefix("…").lower()
     if not _END_OF_ID.fullmatch(end) or by_order.exists():
         return by_order

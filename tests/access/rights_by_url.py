@@ -22,6 +22,7 @@ from django.views import View
 
 from access.roles import codenames
 from delivery.actions.moves import MOVES
+from panel.guide import pages
 from panel.pages import BY_NAME
 from tests.endpoints import ENDPOINTS
 from tests.panel.conftest import GROUPS, ROLES
@@ -327,7 +328,7 @@ ROUTES: dict[str, Row] = {
     "docs/<str:page>": _GUIDE,
     "docs/<str:file>.md": _GUIDE,
     "docs/errors/<str:code>": _GUIDE,
-    "docs/receive.<str:extension>": _GUIDE,
+    **{f"docs/{program}": _GUIDE for program in pages.PROGRAMS},
     "docs/reference": _GUIDE,
     "docs/search": _GUIDE,
     "llms.txt": (ANYBODY, "MMMMMMM"),

@@ -9,8 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from tests.delivery.drivers.phones import now, phone
-from tests.factories import PICKUP, DeliveryFactory, add_endpoint, payload
+from tests.factories import DeliveryFactory, add_endpoint, payload
 from tests.integration.factories import (
     SellerFactory,
     create_order,
@@ -80,17 +79,6 @@ def statements_of(call):
 
 @pytest.mark.django_db
 class TestStatements:
-    def test_of_positions(self):
-        """The phone with its driver, route and latest position; one that writes."""
-        sender = phone()
-        moments = [timezone.now() - timedelta(seconds=ago) for ago in (3, 2, 1)]
-        place = {"latitude": PICKUP.latitude, "longitude": PICKUP.longitude}
-        body = {"sentAt": now(), "positions": [{**place, "at": at.isoformat()} for at in moments]}
-
-        found = statements_of(lambda: sender.post("positions/", body))
-
-        assert len(found) == 2, "\n".join(found)
-
     @pytest.mark.parametrize("name", AREA_A)
     def test_of_immediate_delivery(self, api, token, name):
         method, path, body, most = AREA_A[name]

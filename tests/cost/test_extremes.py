@@ -18,6 +18,7 @@ from django.db import transaction
 from openapi_schema_validator import OAS31Validator
 from rest_framework.test import APIClient
 
+from common.api.openapi import DAY
 from panel.guide.description import FILE
 from tests.cost.test_bodies import BODIES, body_of, body_with
 from tests.endpoints import ENDPOINTS, Endpoint
@@ -69,6 +70,8 @@ def spelled(pattern: str, *, longest: bool) -> str:
                 return "x"
             codes = [code for name, found in value for code in (found if str(name) == "RANGE" else (found,))]
             return chr(max(codes) if longest else min(codes))
+        if kind == "NOT_LITERAL":
+            return "x"
         if kind == "MAX_REPEAT":
             return of(value[2]) * (min(int(value[1]), MOST_REPEATED) if longest else value[0])
         if kind == "SUBPATTERN":
@@ -110,7 +113,7 @@ def extremes(schema: Any, plain: Any) -> Iterator[Any]:
         yield from ("", "a\0b")
         if (pattern := schema.get("pattern", NOT_BLANK)) != NOT_BLANK:
             yield from (spelled(pattern, longest=False), spelled(pattern, longest=True))
-        if schema.get("format") == "date-time" or "[0-9]{4}-" in pattern:
+        if schema.get("format") == "date-time" or DAY in pattern:
             yield from MOMENTS
         if most := schema.get("maxLength"):
             yield from ("é" * (most + 1), "é" * most, "\N{SCOOTER}" * most)
@@ -154,13 +157,16 @@ OF_ROWS = {
 }  # fmt: skip  # a list
 # Fields of which no schema states all the rules: a refusal names them.
 WITH_RULES = {
-    "after", "code", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate", "occurredAt",
-    "pickupDeadlineAt", "pickupReadyAt", "readyAt", "updatedFrom", "url",
+    "after", "code", "company", "createdFrom", "createdTo", "cursor", "deadlineAt", "email", "from", "issueDate",
+    "occurredAt", "pickupDeadlineAt", "pickupReadyAt", "readyAt", "updatedFrom", "url",
 }  # fmt: skip  # a list
 AMOUNTS = {"orderCost", "items.0.price", "invoice.value"}
 # Of fields of a name, values with an answer of their own.
 SPECIAL: dict[tuple[str, Any], str] = {
     **{(name, "999999999999." + "9" * MOST_REPEATED): "rounded, it is too large" for name in AMOUNTS},
+    ("code", ""): "none",
+    ("code", "OTHER"): "needs a reason in words",
+    **{("events.0.code", value): "orders are looked for before" for value in ("", "ABSENTx", "absent")},
     ("deliveryMode", "REVERSE"): "of a drop-off that asks for nothing",
     ("format", "zpl"): "the size of the example is one of PDF",
     ("value", ""): "the specification answers 403",

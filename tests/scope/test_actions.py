@@ -69,7 +69,7 @@ NOT_CALLED = {
     "delivery.hours.actions.save": "of the row it is given, by account staff",
     "delivery.actions.tariffs.create_defaults": "tariffs of everybody",
     "delivery.drivers.devices.count_on_commit": _INNER,
-    "delivery.drivers.positions.answer": "of the phone of a session; tests/delivery/drivers/test_positions.py",
+    "delivery.drivers.positions.receive": "of the phones of sessions; tests/delivery/drivers/test_positions.py",
     "delivery.drivers.day.of_days": "of the driver it is given; tests/delivery/drivers/test_day.py",
     "integration.sandbox.by_hand.perform": "of the order it is given; test_routes.py",
     **dict.fromkeys(

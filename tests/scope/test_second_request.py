@@ -38,8 +38,9 @@ ACTIONS = {
 MORE = {
     "setup/sheet/": ({"new access_accesslink"}, "each sheet has a link of its own"),
     "panel/board/<uuid:delivery>/<str:move>/": (
-        {"delivery_delivery.driver_id", "delivery_delivery.last_sequence", "delivery_latestposition.recorded_at",
-         "new delivery_driverposition", "new delivery_transition", "new delivery_webhookevent"},
+        {"delivery_delivery.driver_id", "delivery_delivery.last_sequence", "delivery_delivery.updated_at",
+         "delivery_latestposition.recorded_at", "new delivery_driverposition", "new delivery_transition",
+         "new delivery_webhookevent"},
         "without a name the route goes to the next driver, and a position is of another moment"),
 }  # fmt: skip  # a table
 

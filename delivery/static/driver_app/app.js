@@ -3,7 +3,7 @@ import { keepPage, look, restore } from "../offline/kept_page.js";
 import { announceOffers, keepScreenOnDuringRoute } from "./alerts.js";
 import { setClock } from "./clock.js";
 import { kept } from "./database.js";
-import { startPositions, watchOnDuty } from "./positions.js";
+import { reportSoon, startPositions, watchOnDuty } from "./positions.js";
 import { tidy } from "./proofs.js";
 import { startPush } from "./push.js";
 import { send } from "./queue.js";
@@ -32,7 +32,7 @@ async function start() {
     setClock(last.state.now, last.since, last.state.zone);
     update(last);
   });
-  startUpdates(lookAndSend);
+  startUpdates(lookAndSend, reportSoon);
   startPositions();
   await lookAndSend();
   if (store.state && store.isReachable) await tidy();

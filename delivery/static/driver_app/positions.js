@@ -1,4 +1,5 @@
-// Where the phone is: watched while the driver is on duty with this phone, and sent every five seconds.
+// Where the phone is: watched while the driver is on duty with this phone. Sent every five seconds while somebody looks at
+// where the driver is and near the next points, and otherwise in batches, because each request keeps the phone's radio on.
 import { Refused, Unreachable } from "../offline/server.js";
 import { keep, kept } from "./database.js";
 import { load, post } from "./server.js";
@@ -6,6 +7,7 @@ import { store, update } from "./store.js";
 
 // Milliseconds and metres.
 const SEND = 5_000;
+const NEAR = 500;
 const APART = 1_000;
 const STANDING = 10;
 const WHILE_STANDING = 30_000;
@@ -24,6 +26,10 @@ let taken = 0; // when the last one came that was taken
 let last = null; // that one
 let unsent = [];
 let isSending = false;
+let every = SEND; // as the service has answered last, see delivery/looks.py
+// Since the last request: counted by looks, and when it was, because browsers look seldom in hidden pages.
+let waited = 0;
+let asked = 0;
 let faults = 0; // of the service at positions, in a row
 let rests = 0; // how often to look without sending, after a fault
 let doubted = []; // positions of the last request, sent again beside later ones, which may show that they are right
@@ -91,8 +97,22 @@ export function watchOnDuty() {
   if (!wanted && watch !== null) end();
 }
 
+/** Whether one of the places where the driver can be needed next is near. */
+function isNear() {
+  const { route } = store.state;
+  if (!route || !last) return false;
+  const isAhead = ({ label, type }) => (type === "pickup" ? route.status !== "COLLECTED" : route.ahead.includes(label));
+  return route.points.some((point) => isAhead(point) && metres(last, point.coordinates) < NEAR);
+}
+
+/** Somebody begins to look at where the driver is. */
+export function reportSoon() {
+  every = SEND;
+}
+
 /** Tell the driver when the service can use nothing of what the phone sends. */
-function judge({ kept, dropped }, sent) {
+function judge({ kept, dropped, everySeconds }, sent) {
+  every = everySeconds ? everySeconds * 1_000 : SEND;
   doubted = !kept && dropped.too_fast ? sent.slice(-MOST_DOUBTED) : [];
   faults = 0;
   unusable = kept ? 0 : unusable + 1;
@@ -111,6 +131,7 @@ async function send() {
     judge(await post("positions/", { sentAt: new Date().toISOString(), positions }), positions);
   } catch (error) {
     if (!(error instanceof Unreachable || error instanceof Refused)) throw error;
+    every = SEND;
     if (error.isFault) {
       faults += 1;
       rests = 2 ** faults;
@@ -143,6 +164,10 @@ async function tick() {
     rests -= 1;
     return;
   }
+  waited += SEND;
+  if (waited < every && performance.now() - asked < every && !isNear()) return;
+  waited = 0;
+  asked = performance.now();
   isSending = true;
   try {
     await send();
@@ -176,5 +201,11 @@ export function startPositions() {
   setInterval(tick, SEND);
   const takeOver = () => watchIfSeen({ steal: true });
   takeOver();
-  document.addEventListener("visibilitychange", takeOver);
+  document.addEventListener("visibilitychange", () => {
+    takeOver();
+    if (document.hidden) {
+      waited = every; // the page may be ended at any time now
+      tick();
+    }
+  });
 }

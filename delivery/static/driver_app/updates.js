@@ -2,6 +2,7 @@
 // stream stays open while the page is hidden, so that a new offer is heard.
 
 const ADDRESS = "/driver/updates/";
+const REPORT = "report"; // delivery/looks.py
 // Milliseconds.
 const POLL = 10_000;
 const REFRESH = 60_000; // with a stream: a message can be lost
@@ -21,36 +22,41 @@ function tell(changed) {
   changed();
 }
 
-function open(changed) {
+function open(changed, report) {
   source?.close();
   isReady = false;
   heard = opened = Date.now();
   const stream = source = new EventSource(ADDRESS);
-  const on = (name, act) => stream.addEventListener(name, () => {
+  const on = (name, act) => stream.addEventListener(name, ({ data }) => {
     if (stream !== source) return;
     heard = Date.now();
-    act();
+    act(data);
   });
   on("ready", () => { isReady = true; tell(changed); });
   on("away", () => { isReady = false; });
   on("beat", () => {});
-  on("message", () => tell(changed));
+  on("message", (data) => {
+    const ids = data.split(" ");
+    if (ids.includes(REPORT)) report();
+    if (ids.some((id) => id !== REPORT)) tell(changed);
+  });
   on("error", () => { isReady = false; }); // the browser connects again, unless the answer was no stream
 }
 
-export function startUpdates(changed) {
+/** `changed` is called when the state may have changed, `report` when somebody begins to look at where the driver is. */
+export function startUpdates(changed, report) {
   const check = () => {
     const now = Date.now();
     const slept = Math.abs(now - ticked) > 4 * CHECK; // or its clock was set
     ticked = now;
     const isClosed = source.readyState === EventSource.CLOSED;
-    if (slept || (isClosed ? now - opened > AGAIN : now - heard > SILENCE)) open(changed);
+    if (slept || (isClosed ? now - opened > AGAIN : now - heard > SILENCE)) open(changed, report);
     if (slept || now - told >= (isReady ? REFRESH : POLL)) tell(changed);
   };
-  open(changed);
+  open(changed, report);
   setInterval(check, CHECK);
-  addEventListener("online", () => { open(changed); tell(changed); });
+  addEventListener("online", () => { open(changed, report); tell(changed); });
   addEventListener("pagehide", () => source.close());
-  addEventListener("pageshow", (event) => { if (event.persisted) open(changed); });
+  addEventListener("pageshow", (event) => { if (event.persisted) open(changed, report); });
   document.addEventListener("visibilitychange", () => { if (!document.hidden) tell(changed); });
 }

@@ -20,7 +20,10 @@ createServer((request, response) => {
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
     const body = Buffer.concat(chunks);
-    if (!isSignedByRota(request.headers, body)) return response.writeHead(401).end();
+    if (!isSignedByRota(request.headers, body)) {
+      console.error("Not signed with this WEBHOOK_SECRET, or clocks differ. Take the secret of this endpoint.");
+      return response.writeHead(401).end();
+    }
     const event = JSON.parse(body);
     console.log(request.headers["webhook-id"], event.deliveryId ?? event.orderId, event.status);
     response.writeHead(204).end();

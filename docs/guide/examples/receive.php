@@ -20,6 +20,7 @@ function isSignedByRota(array $headers, string $body): bool
 $headers = array_change_key_case(getallheaders());
 $body = file_get_contents('php://input');
 if (!isSignedByRota($headers, $body)) {
+    error_log('Not signed with this WEBHOOK_SECRET, or clocks differ. Take the secret of this endpoint.');
     http_response_code(401);
     exit;
 }

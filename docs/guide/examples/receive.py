@@ -32,6 +32,8 @@ class Receiver(BaseHTTPRequestHandler):
         is_signed = is_signed_by_rota(self.headers, body)
         if is_signed:
             self.take(json.loads(body))
+        else:
+            self.log_message("Not signed with this WEBHOOK_SECRET, or clocks differ. Take the secret of this endpoint.")
         self.send_response(204 if is_signed else 401)
         self.end_headers()
 

@@ -21,12 +21,13 @@ from common import clock
 from common.actors import actor
 from common.brazil.formats import short_id
 from common.pages.page_updates import stream
-from delivery import page_updates, ways
+from delivery import looks, page_updates, ways
 from delivery.actions import drivers, moves
 from delivery.actions import goods as goods_actions
 from delivery.errors import DeliveryError
 from delivery.lifecycle import Mode, RouteStatus
 from delivery.models import Delivery, DispatchRules, Driver, Environment, GoodsInHand, parse_id
+from delivery.models.driver import VehicleType
 from delivery.models.stop import LABELS
 from delivery.move_forms import MoveForm, done, whereabouts
 from delivery.refusals import refusal
@@ -124,6 +125,7 @@ class Updates(DispatcherView):
     http_method_names = ["get"]
 
     def get(self, request: HttpRequest, environment: str) -> HttpResponse:
+        looks.note_board(environment, VehicleType.values)
         return stream(request, page_updates.board(environment), user=str(request.user.pk))
 
 

@@ -3,11 +3,13 @@
 import re
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from delivery import looks
 from delivery.actions import drivers
 from delivery.drivers import devices as driver_devices
 from delivery.geo.distance import Point
@@ -31,6 +33,15 @@ window.setInterval = (work, pause) => pause === 5_000 ? every(() => { looks += 1
 """
 # A second is a quarter of one to the page, which takes at most one position in each.
 QUICK = OFTEN + "const since = performance.now.bind(performance); performance.now = () => since() * 4;"
+# How often the app had looked when it sent.
+SENT = """
+window.sent = [];
+const ask = window.fetch;
+window.fetch = (...asked) => {
+  if (String(asked[0].url ?? asked[0]).includes("/positions/")) sent.push(looks);
+  return ask(...asked);
+};
+"""
 # The phone's clock is `ahead` by so many milliseconds, and so are the positions of a browser that dates them by it.
 CLOCK = """
 window.ahead = %s;
@@ -79,10 +90,20 @@ def tells_of(point, answer):
 
 
 def wait_for_looks(phone):
-    """Wait until the app has looked twice for something to send, and has sent it."""
+    """Wait until the app has looked for something to send, and has sent it: every fourth time while nobody watches."""
     before = phone.page.evaluate("looks")
-    phone.page.wait_for_function("before => looks >= before + 2", arg=before)
+    phone.page.wait_for_function("before => looks >= before + 5", arg=before)
     phone.page.wait_for_load_state("networkidle")
+
+
+def pauses(phone, count):
+    """So many numbers of looks between two requests, while the driver moves by some hundred metres."""
+    before, moved = phone.page.evaluate("sent.length"), 0
+    while len(found := phone.page.evaluate("before => sent.slice(before)", before)) <= count:
+        moved += 15
+        phone.stand_at(north(abs((moved + 400) % 800 - 400)), accuracy=5)  # to and fro
+        phone.page.wait_for_function("looked => looks > looked + 1", arg=phone.page.evaluate("looks"))
+    return [later - earlier for earlier, later in pairwise(found)]
 
 
 class TestPosition:
@@ -97,6 +118,25 @@ class TestPosition:
         assert [each.point.latitude for each in found] == pytest.approx([north(m).latitude for m in (0, 15, 30)])
         assert found[-1].recorded_by == f"driver {ana.driver.name}"
         assert ana.complaints == []
+
+    def test_is_sent_in_batches_until_somebody_looks(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK + SENT)
+        positions(ana, 1)
+        ana.page.wait_for_function("() => sent.length")
+
+        assert min(pauses(ana, 2)) >= 4
+        looks.note(ana.driver.pk)
+        assert min(pauses(ana, 3)) < 4
+        assert ana.complaints == []
+
+    def test_is_sent_often_near_the_next_point(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK + SENT)
+        positions(ana, 1)
+        DeliveryFactory.create(accepted=True, driver=ana.driver)
+        ana.page.reload()
+        ana.page.get_by_role("button", name="Collected").wait_for()
+
+        assert min(pauses(ana, 3)) < 4
 
     def test_is_not_repeated_while_standing(self, open_phone):
         ana = open_phone(on_duty=True, script=OFTEN)  # for half a minute of the page

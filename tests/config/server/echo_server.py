@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -37,9 +37,26 @@ def echo(environ: dict[str, Any], start_response: Callable[..., Any]) -> Respons
     return Response(content, fails_to_close=environ["PATH_INFO"] == "/late-fault")
 
 
+class Together:
+    """Answers with how many requests there are, unless their query says otherwise."""
+
+    def takes(self, environ: dict[str, Any]) -> bool:
+        return bool(environ["PATH_INFO"] == "/together")
+
+    def answer(self, environs: Sequence[dict[str, Any]]) -> list[tuple[int, list[tuple[str, str]], bytes] | None]:
+        queries = [environ["QUERY_STRING"] for environ in environs]
+        if "fault" in queries:
+            raise RuntimeError("a fault of one of them")
+        return [
+            None if query == "alone" else (202, [("x-kind", "gathered")], f"{len(queries)}".encode())
+            for query in queries
+        ]
+
+
 application = Application(
     echo,
     threads=2,
     limits=Limits(body_seconds=0.5, most_seconds=3, large_bytes=5_000_000),
     streams=PageStreams(settings.REDIS_URL),
+    gathered=Together(),
 )

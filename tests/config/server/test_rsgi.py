@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from http.client import HTTPConnection
 
@@ -264,6 +265,25 @@ class TestThreads:
         for connection in first + made_up:
             connection.close()
         assert len(answered) < 15
+
+
+class TestGathered:
+    def test_are_answered_together_but_for_those_that_are_answered_by_themselves(self, send):
+        queries = ["", "alone", ""]
+        with ThreadPoolExecutor(len(queries)) as pool:
+            sent = [
+                pool.submit(send, request("Content-Length: 3", path=f"/together?{query}"), b"abc") for query in queries
+            ]
+            (first, alone, second) = (each.result() for each in sent)
+
+        assert first[0] == second[0] == 202
+        assert {first[1], second[1]} <= {b"1", b"2", b"3"}
+        assert (alone[0], json.loads(alone[1])["body_bytes"]) == (200, 3)
+
+    def test_are_each_answered_by_itself_where_one_is_at_fault(self, send):
+        status, body = send(request("Content-Length: 3", path="/together?fault"), b"abc")
+
+        assert (status, json.loads(body)["body_bytes"]) == (200, 3)
 
 
 class TestServer:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from common.webhooks import feed
@@ -102,7 +103,7 @@ class TestTheIndexes:
     def test_find_the_events_of_a_page_and_those_without_a_position(self, token):
         renew(WebhookEvent)
         pattern = DeliveryFactory.create(token=token).events.get()
-        copies(pattern, 3000)
+        copies(pattern, [{}] * 3000)
         page(token)
 
         with connection.cursor() as cursor:
@@ -119,6 +120,27 @@ class TestTheIndexes:
         assert " one_event_per_feed_position " in found[:100].explain()
         assert " event_without_feed_position " in waiting[:1000].explain()
 
+    def test_read_a_page_from_a_moment_on_and_not_all_that_follows(self, token):
+        renew(WebhookEvent)
+        now, pattern = timezone.now(), DeliveryFactory.create(token=token).events.get()
+        moments = [now - number * timedelta(minutes=4) for number in range(10_000)]
+        copies(pattern, [{"created_at": moment, "feed_position": microseconds(moment)} for moment in moments])
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE delivery_webhookevent")
+        since = now - timedelta(days=3)
+        selection, after = feed.Selection(since=since), microseconds(since - timedelta(hours=1))
+
+        with CaptureQueriesContext(connection) as captured:
+            found = feed.read(endpoint=pattern.endpoint, after=after, limit=50, at=now, selection=selection)
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {captured[-1]['sql']}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+
+        assert len(found) == 50
+        assert found[0].created_at >= since
+        assert " one_event_per_feed_position " in plan
+        assert "Sort" not in plan
+
 
 def hot_updates():
     with connection.cursor() as cursor:
@@ -126,7 +148,13 @@ def hot_updates():
         return cursor.fetchone()[0]
 
 
-def copies(pattern, count):
+def copies(pattern, changed):
     same = {field.attname: getattr(pattern, field.attname) for field in WebhookEvent._meta.concrete_fields}
     del same["id"]
-    WebhookEvent.objects.bulk_create(WebhookEvent(**{**same, "sequence": number}) for number in range(2, count + 2))
+    WebhookEvent.objects.bulk_create(
+        WebhookEvent(**{**same, "sequence": number, **each}) for number, each in enumerate(changed, start=2)
+    )
+
+
+def microseconds(moment):
+    return int(moment.timestamp() * 1_000_000)

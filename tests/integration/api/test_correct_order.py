@@ -152,6 +152,14 @@ class TestCorrection:
         assert (data["invoice"], data["volumes"]) == (None, 1)
         assert not SearchCode.objects.filter(kind__startswith="invoice").exists()
 
+    @pytest.mark.parametrize("invoice", [None, {}, {"value": None}, {"value": 0}])
+    def test_of_an_order_with_an_invoice_without_a_value(self, api, invoice):
+        patch(api, {"invoice": invoice})
+
+        response = patch(api, {"volumes": 5})
+
+        assert (response.status_code, response.json()["data"]["volumes"]) == (200, 5)
+
     def test_of_an_order_from_before_the_key_keeps_its_volumes(self, api, order):
         with transaction.atomic():
             Order.objects.update(stated_volumes=None)

@@ -186,6 +186,7 @@ class TestBadParameters:
             ("orderId", "x" * 256),
             ("orderId", "a\0b"),
             ("trackingCode", "\0"),
+            *(("company", value) for value in ["123", "11.222.333/0001-82", "x" * 255]),
             ("cursor", "x"),
             ("cursor", "x" * 3000),
         ]
@@ -195,6 +196,12 @@ class TestBadParameters:
 
             assert_refused(response, name)
             assert "Enter" not in response.json()["errors"][name][0]
+
+    def test_are_an_end_before_the_beginning(self, api):
+        response = api.get(URL, {"createdFrom": "2026-07-15", "createdTo": "2026-07-01"})
+
+        assert_refused(response, "createdTo")
+        assert response.json()["errors"]["createdTo"] == ["Fica antes de createdFrom."]
 
     def test_are_refused_empty_and_twice(self, api):
         moments = ("createdFrom", "createdTo", "updatedFrom")

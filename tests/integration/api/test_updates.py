@@ -103,7 +103,7 @@ class TestUpdatedAt:
         send_invoice(seller, nfe_xml().encode())
         order = create_order(seller)
 
-        assert Order.objects.get().updated_at >= order.created_at
+        assert Order.objects.get().updated_at > order.created_at
         assert api.get(f"{URL}/A-1").json()["data"]["updated_at"] == utc(Order.objects.get().updated_at)
 
 

@@ -85,6 +85,20 @@ class TestInvoicesList:
 
             assert [*keys(first), *keys(others)] == expected
 
+    @pytest.mark.parametrize("sent", ["123", f"{'9' * 44},{'9' * 43}"])
+    def test_refuses_keys_that_no_invoice_has(self, api, sent):
+        response = api.get(URL, {"key": sent})
+
+        assert response.status_code == 422
+        assert response.json()["errors"] == {"key": ["Deve ter os 44 dígitos e letras de uma chave de acesso."]}
+
+    def test_takes_as_many_keys_as_a_url_holds(self, api, made):
+        wanted = [*made, *(f"{number:044}" for number in range(76))]
+
+        assert keys(api.get(URL, {"key": ",".join(wanted), "limit": "100"})) == made[::-1]
+        refused = api.get(URL, {"key": ",".join([*wanted, "9" * 44])})
+        assert refused.json()["errors"] == {"key": ["No máximo 80 valores."]}
+
     def test_has_invoices_of_the_seller_alone(self, made, other_seller, seller_client):
         assert keys(seller_client(other_seller).get(URL)) == []
 

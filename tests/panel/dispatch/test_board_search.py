@@ -106,3 +106,12 @@ class TestEnded:
     )
     def test_are_not_found_by_anything_else(self, dispatcher, delivery, query):
         assert dispatcher.get(SEARCH, query).json()["ended"] == ""
+
+
+@pytest.mark.django_db
+def test_ended_deliveries_are_found_by_their_order_first():
+    """Not the orders of all deliveries, the newest first, until ten have it."""
+    plan = board.ended("live", "order-1").explain()
+
+    assert " stop_external_id " in plan
+    assert "Semi Join" not in plan

@@ -3,12 +3,13 @@
 import gzip
 import json
 import re
+from datetime import date
 
 import pytest
 import yaml
 from openapi_spec_validator import validate
 
-from common.api.openapi import NOT_BLANK
+from common.api.openapi import DAY, NOT_BLANK
 from common.brazil.states import WRITTEN_POSTCODE
 from panel.guide import description as translations
 from panel.guide import postman, views
@@ -84,6 +85,15 @@ class TestTheDescription:
             "cursor", "externalId", "createdFrom", "createdTo", "updatedFrom",
         }  # fmt: skip  # a set
 
+    def test_has_each_day_that_there_is_and_no_other(self):
+        days = [f"{month:02}-{day:02}" for month in range(14) for day in range(33)]
+        written = [f"{year:04}-{day}" for year in (0, 1, 2026, 2028) for day in days]
+        written += [f"{year:04}-02-{day}" for year in range(10_000) for day in (28, 29)]
+
+        described = {text for text in written if re.fullmatch(DAY, text)}
+
+        assert described == {text for text in written if _is_day(text)}
+
     def test_leaves_preferences_open(self, description):
         """RFC 7240 lets clients send any, with parameters, and several in one header."""
         [prefer] = [
@@ -104,6 +114,14 @@ class TestTheDescription:
     def test_has_the_webhook(self, description):
         body = description["webhooks"]["delivery"]["post"]["requestBody"]["content"]["application/json"]["schema"]
         assert body == {"$ref": "#/components/schemas/Event"}
+
+
+def _is_day(text):
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 class TestThePortugueseDescription:

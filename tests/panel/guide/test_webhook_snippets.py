@@ -117,7 +117,9 @@ class TestReceiver:
         assert {name: answer.status_code for name, answer in accepted.items()} == dict.fromkeys(ACCEPTED, 204)
         assert {name: answer.status_code for name, answer in refused.items()} == dict.fromkeys(REFUSED, 401)
         assert changed.status_code == 401
-        assert (tmp_path / "output").read_text().count("id-1 id-of-delivery PENDING") == len(ACCEPTED)
+        output = (tmp_path / "output").read_text()
+        assert output.count("id-1 id-of-delivery PENDING") == len(ACCEPTED)
+        assert output.count("Not signed with this WEBHOOK_SECRET") == len(REFUSED) + 1
 
     @pytest.mark.parametrize("language", ["python", "javascript"])
     def test_says_what_to_do_if_its_port_is_taken(self, program, language):
