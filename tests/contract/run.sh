@@ -23,7 +23,7 @@ lint() {
 fuzz() {
     ROTA_URL=$url ROTA_AUTHORIZATION=${2#*: } PYTHONPATH=tests/contract timeout 500 .venv/bin/uv tool run "schemathesis@$SCHEMATHESIS_VERSION" \
         --config-file tests/contract/schemathesis.toml run "$described" --url "$url" \
-        --include-path-regex "$1" --header "$2" --phases "${3:-examples,coverage,fuzzing,stateful}" --max-examples 20 \
+        --include-path-regex "$1" --header "$2" --phases "${3:-examples,coverage,fuzzing,stateful}" --max-examples 15 \
         --exclude-checks ignored_auth,missing_required_header \
         --request-timeout 10 --seed 1 --no-color
 }

@@ -27,7 +27,9 @@ let last = null; // that one
 let unsent = [];
 let isSending = false;
 let every = SEND; // as the service has answered last, see delivery/looks.py
-let waited = 0; // since the last request, counted by ticks, because browsers slow them down in hidden pages
+// Since the last request: counted by looks, and when it was, because browsers look seldom in hidden pages.
+let waited = 0;
+let asked = 0;
 let faults = 0; // of the service at positions, in a row
 let rests = 0; // how often to look without sending, after a fault
 let doubted = []; // positions of the last request, sent again beside later ones, which may show that they are right
@@ -163,8 +165,9 @@ async function tick() {
     return;
   }
   waited += SEND;
-  if (waited < every && !isNear()) return;
+  if (waited < every && performance.now() - asked < every && !isNear()) return;
   waited = 0;
+  asked = performance.now();
   isSending = true;
   try {
     await send();

@@ -96,6 +96,16 @@ def wait_for_looks(phone):
     phone.page.wait_for_load_state("networkidle")
 
 
+def pauses(phone, count):
+    """So many numbers of looks between two requests, while the driver moves by some hundred metres."""
+    before, moved = phone.page.evaluate("sent.length"), 0
+    while len(found := phone.page.evaluate("before => sent.slice(before)", before)) <= count:
+        moved += 15
+        phone.stand_at(north(abs((moved + 400) % 800 - 400)), accuracy=5)  # to and fro
+        phone.page.wait_for_function("looked => looks > looked + 1", arg=phone.page.evaluate("looks"))
+    return [later - earlier for earlier, later in pairwise(found)]
+
+
 class TestPosition:
     def test_is_reported_on_duty_with_its_accuracy(self, open_phone):
         ana = open_phone(on_duty=True, script=QUICK)
@@ -114,20 +124,19 @@ class TestPosition:
         positions(ana, 1)
         ana.page.wait_for_function("() => sent.length")
 
-        def pauses(count):
-            """So many numbers of looks between two requests, while the driver moves."""
-            before = ana.page.evaluate("sent.length")
-            metres = 15 * ana.driver.positions.count()
-            while len(found := ana.page.evaluate("before => sent.slice(before)", before)) <= count:
-                metres += 15
-                ana.stand_at(north(metres), accuracy=5)
-                ana.page.wait_for_function("looked => looks > looked + 1", arg=ana.page.evaluate("looks"))
-            return [later - earlier for earlier, later in pairwise(found)]
-
-        assert min(pauses(2)) >= 4
+        assert min(pauses(ana, 2)) >= 4
         looks.note(ana.driver.pk)
-        assert min(pauses(3)) < 4
+        assert min(pauses(ana, 3)) < 4
         assert ana.complaints == []
+
+    def test_is_sent_often_near_the_next_point(self, open_phone):
+        ana = open_phone(on_duty=True, script=QUICK + SENT)
+        positions(ana, 1)
+        DeliveryFactory.create(accepted=True, driver=ana.driver)
+        ana.page.reload()
+        ana.page.get_by_role("button", name="Collected").wait_for()
+
+        assert min(pauses(ana, 3)) < 4
 
     def test_is_not_repeated_while_standing(self, open_phone):
         ana = open_phone(on_duty=True, script=OFTEN)  # for half a minute of the page
