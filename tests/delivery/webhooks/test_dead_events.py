@@ -48,7 +48,7 @@ class TestDeadEvents:
     def test_are_listed_by_an_index(self, admin_client, event, page):
         account = f"/panel/accounts/{event.endpoint.integrator_id}/live/events/"
         path, index = {"admin": (ADMIN, "event_dead_newest"), "panel": (account, "event_dead_log")}[page]
-        copies(event, 1000)  # with few events, or if all are dead, other plans are as cheap
+        copies(event, [{}] * 1000)  # with few events, or if all are dead, other plans are as cheap
         WebhookEvent.objects.filter(sequence__lt=100).update(state="dead")
         with CaptureQueriesContext(connection) as captured:
             response = admin_client.get(path, {"state": "dead"})

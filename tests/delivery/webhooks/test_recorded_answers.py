@@ -33,7 +33,7 @@ _NOT_OURS = {"x-request-id", "content-length", "ratelimit", "ratelimit-policy"}
 # What the detail answer has gained since, with the values where no optional key was sent, and the header of a failure.
 _GAINED = re.compile(
     r',"failureCode":(?:null|"[A-Z_]+")|,"attempts":[01],"onFailure":"RETURN"|,"left":false|,"scheduledFor":null'
-    r'|,"fees":\[(?:\{[^}]*\},?)*\]'
+    r'|,"fees":\[(?:\{[^}]*\},?)*\]|,"updatedAt":"[^"]+"(?=,"(?:offerExpires|closed)At")'
     r"|rota-failure: .+\n"
 )
 
