@@ -38,7 +38,8 @@ class TestFromUrl:
         url = f"{server}?sslmode=require&target_session_attrs=any"
 
         assert from_url(url) == {
-            "ENGINE": "common.postgresql", "NAME": "main", "USER": "rota", "PASSWORD": "p@w",
+            "ENGINE": "common.postgresql", "NAME": "main", "USER": "rota",
+            "PASSWORD": "p@w",  # pragma: allowlist secret
             "HOST": "h1,h2", "PORT": "5432,5433", "OPTIONS": {"sslmode": "require", "target_session_attrs": "any"},
         }  # fmt: skip  # a table
 

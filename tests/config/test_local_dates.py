@@ -23,6 +23,10 @@ REVIEWED = {
     "common/api/pagination.py": {
         "timezone.make_aware(moment)",  # a parameter without an offset is in the service's time zone
         "aware.astimezone(UTC)",  # of the same moment
+        # What has no moment in UTC is the end of time, or its beginning.
+        "moment.year",
+        "datetime.min.replace(tzinfo=UTC)",
+        "datetime.max.replace(tzinfo=UTC)",
     },
     "integration/carriers/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
