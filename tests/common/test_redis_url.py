@@ -18,11 +18,8 @@ class TestSentinels:
         server = {"db": 2, "username": "rota", "password": "p@w", "ssl": True}  # pragma: allowlist secret
         assert found.server_options == server
         assert found.sentinel_options == {"password": "x&y", "ssl": True}  # pragma: allowlist secret
-        server = "rota:p%40w@"
-        assert (
-            found.broker_url
-            == f"sentinel://{server}h1:26379/2;sentinel://{server}h2:26380/2;sentinel://{server}[::1]:5/2"
-        )
+        servers = [f"sentinel://rota:p%40w@{host}/2" for host in ("h1:26379", "h2:26380", "[::1]:5")]
+        assert found.broker_url == ";".join(servers)
 
     def test_need_a_host_and_the_master_only(self):
         found = sentinels("redis+sentinel://h1?master=main")
