@@ -18,7 +18,8 @@ class TestSentinels:
         server = {"db": 2, "username": "rota", "password": "p@w", "ssl": True}  # pragma: allowlist secret
         assert found.server_options == server
         assert found.sentinel_options == {"password": "x&y", "ssl": True}  # pragma: allowlist secret
-        servers = [f"sentinel://rota:p%40w@{host}/2" for host in ("h1:26379", "h2:26380", "[::1]:5")]
+        start = "sentinel://rota:p%40w@"  # pragma: allowlist secret
+        servers = [f"{start}{host}/2" for host in ("h1:26379", "h2:26380", "[::1]:5")]
         assert found.broker_url == ";".join(servers)
 
     def test_need_a_host_and_the_master_only(self):
