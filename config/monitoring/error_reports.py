@@ -10,12 +10,14 @@ from typing import Any
 from django.conf import settings
 
 from common.observability import log_context
+from config.monitoring.outages import OutageReports
 
 _KEPT = frozenset({"event_id", "timestamp", "platform", "level", "logger", "sdk", "environment", "release", "tags"})
 _FRAME = frozenset(
     {"abs_path", "filename", "function", "module", "lineno", "pre_context", "context_line", "post_context", "in_app"}
 )
 _SHUTDOWN_SECONDS = 2
+_outages = OutageReports()
 
 
 def start() -> None:
@@ -56,8 +58,10 @@ def stop() -> None:
         sentry_sdk.flush(_SHUTDOWN_SECONDS)
 
 
-def reduced(event: Any, _hint: Any) -> Any:
-    """A report with nothing but what is listed here."""
+def reduced(event: Any, hint: Any) -> Any:
+    """A report with nothing but what is listed here; None for an error of an outage that was reported."""
+    if _outages.is_known((hint.get("exc_info") or [None, None])[1]):
+        return None
     kept = {name: value for name, value in event.items() if name in _KEPT}
     kept["tags"] = dict(log_context.noted())
     if "logentry" in event:

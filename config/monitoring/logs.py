@@ -67,8 +67,9 @@ def configuration(*, level: str) -> dict[str, Any]:
         "formatters": {"environment": {"()": "config.monitoring.logs.formatter"}},
         "handlers": {
             # Standard error, because commands print their results to standard output.
-            "stderr": {"class": "logging.StreamHandler", "formatter": "environment"},
+            "stderr": {"class": "logging.StreamHandler", "formatter": "environment", "filters": ["outage"]},
         },
+        "filters": {"outage": {"()": "config.monitoring.outages.OutageFilter"}},
         "root": {"handlers": ["stderr"], "level": level},
         # Redundant: the access log has status and request id.
         "loggers": {
@@ -111,7 +112,10 @@ class LineFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # named by logging
         record.request_id = REQUEST_ID.get()
-        return _escaped(without_secrets(super().formatMessage(record)))
+        text = without_secrets(super().formatMessage(record))
+        if left_out := getattr(record, "left_out", 0):
+            text = f"{text} (and {left_out} others since the last line)"
+        return _escaped(text)
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802  # named by logging
         return _indented(without_secrets(_traceback(ei)).split("\n"))
@@ -132,6 +136,8 @@ class JsonFormatter(logging.Formatter):
             "request_id": REQUEST_ID.get(),
             **log_context.noted(),
         }
+        if left_out := getattr(record, "left_out", 0):
+            written["left_out"] = left_out
         if record.exc_info:
             written["exception"] = without_secrets(_traceback(record.exc_info))
         if record.stack_info:

@@ -3,6 +3,7 @@
 import io
 import logging
 from contextlib import suppress
+from unittest.mock import Mock
 
 import psycopg
 import pytest
@@ -18,6 +19,7 @@ from psycopg.errors import (
 )
 
 from common.connections import is_unavailable
+from config.monitoring import outages
 from delivery.actions import deliveries, quotes
 from delivery.models import Delivery
 from tests.delivery.api.calls import LIST, QUOTE, REQUEST
@@ -189,6 +191,9 @@ def log(monkeypatch):
     stream = io.StringIO()
     (handler,) = [each for each in logging.getLogger().handlers if each.name == "stderr"]
     monkeypatch.setattr(handler, "stream", stream)
+    (outage_filter,) = handler.filters
+    monkeypatch.setattr(outage_filter, "_next", 0.0)  # an earlier test has failed a moment ago
+    monkeypatch.setattr(outage_filter, "_left_out", 0)
     return stream
 
 
@@ -204,6 +209,17 @@ class TestLog:
         assert line.endswith(f"Service Unavailable: {QUOTE}")
         assert error.startswith("    OperationalError: terminating connection due to administrator command")
         assert "Traceback" not in "".join(more)
+
+    def test_has_one_line_a_second_of_each_process_with_the_number_of_the_others(self, api, monkeypatch, log):
+        moments = [100.0, 100.5, 100.9, 101.0, 103.0]
+        monkeypatch.setattr(outages, "time", Mock(monotonic=Mock(side_effect=moments)))
+        monkeypatch.setattr(quotes, "quote", end_connection)
+        for _moment in moments:
+            api.post(QUOTE, payload())
+
+        lines = [line for line in log.getvalue().splitlines() if "Service Unavailable" in line]
+        ends = [line.partition(f"Service Unavailable: {QUOTE}")[2] for line in lines]
+        assert ends == ["", " (and 2 others since the last line)", ""]
 
     @pytest.mark.parametrize("fail", [wait_for_lock, use_closed_cursor])
     def test_keeps_the_traceback_of_other_errors(self, api, monkeypatch, log, fail):

@@ -2,12 +2,15 @@
 
 import json
 import logging
+from unittest.mock import Mock
 
+import psycopg
 import pytest
 import sentry_sdk
+from django.db import OperationalError
 
 from common.observability import log_context
-from config.monitoring import error_reports
+from config.monitoring import error_reports, outages
 from tests.config.monitoring.receivers import receiver
 from tests.factories import payload
 
@@ -33,6 +36,21 @@ def reports(sentry):
         return sentry.reports()
 
     return do
+
+
+class TestOutage:
+    def test_is_reported_once_until_a_minute_has_passed_without_errors(self, reports, monkeypatch):
+        moments = [100.0, 101.0, 159.0, 218.0, 279.0]
+        monkeypatch.setattr(outages, "time", Mock(monotonic=Mock(side_effect=moments)))
+        monkeypatch.setattr(error_reports, "_outages", outages.OutageReports())
+        away, log = OperationalError("away"), logging.getLogger("rota.server")
+        away.__cause__ = psycopg.OperationalError("away")
+        for moment in moments:
+            log.error("failed at %s", moment, exc_info=away)
+        log.error("a defect", exc_info=ValueError())
+
+        found = [report["exception"]["values"][-1]["type"] for report in reports()]
+        assert found == ["OperationalError", "OperationalError", "ValueError"]
 
 
 class TestReport:
