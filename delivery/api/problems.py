@@ -50,7 +50,7 @@ _WARNINGS = {
     "unknown_outcome": "This begins like an outcome of the simulated driver and is none, so everything is delivered.",
     "duplicate_external_id": "Another drop-off of this delivery has this externalId too. Give each its own.",
     "repeated_external_id": "Delivery %(delivery)s of the last 24 hours has this externalId in an order that has not "
-    "failed. This request makes another one.",
+    "failed. Request each order once, or send another externalId.",
     "missing_street": "Without a street the driver has the coordinates only. Send address.street.",
     "missing_number": "Without a number the driver has the street only. Send 'S/N' if the building has none.",
     "postcode_of_another_state": "zipcode, state and coordinates are not all of one state. Correct the wrong one.",

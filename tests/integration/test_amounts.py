@@ -57,7 +57,8 @@ class TestTypedValue:
 class TestAnsweredNumber:
     @given(st.decimals(0, 10**10, places=4))
     def test_is_the_amount_to_the_last_place(self, amount):
-        order = Order(cost=amount, company=Company(document="1"), created_at=NEW_YEAR.start)
+        at = NEW_YEAR.start
+        order = Order(cost=amount, company=Company(document="1"), created_at=at, updated_at=at)
 
         sent = [number(amount), _summary(order)["orderCost"]]
 

@@ -70,7 +70,8 @@ class TestARepeatedExternalId:
             {
                 "pointer": "#/dropoffs/1/externalId",
                 "code": "repeated_external_id",
-                "detail": f"Delivery {first} of the last 24 hours has this externalId in an order that has not failed.",
+                "detail": f"Delivery {first} of the last 24 hours has this externalId in an order that has not failed. "
+                "Request each order once, or send another externalId.",
             }
         ]
         assert response["Rota-Warnings"] == warning(1, first)

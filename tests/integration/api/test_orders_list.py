@@ -181,7 +181,7 @@ class TestBadParameters:
             *(("limit", value) for value in ["0", "101", "1000000000", "9" * 3000, "x", "NaN", "-1", "5_0"]),
             *(("createdFrom", value) for value in ["2026-02-30", "x", "20/11/2026", "1" * 3000]),
             *(("updatedFrom", value) for value in ["2026-02-30", "x", "1" * 3000]),
-            *(("createdTo", value) for value in ["9999-12-31", "2026-07-15T25:00:00"]),
+            *(("createdTo", value) for value in ["9999-12-32", "2026-07-15T25:00:00"]),
             *(("status", value) for value in ["PENDING", "x" * 3000]),
             ("orderId", "x" * 256),
             ("orderId", "a\0b"),
