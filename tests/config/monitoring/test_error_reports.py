@@ -43,9 +43,10 @@ class TestOutage:
         clock = Mock()
         monkeypatch.setattr(outages, "time", clock)
         monkeypatch.setattr(error_reports, "_outages", outages.OutageReports())
-        away, log = OperationalError("away"), logging.getLogger("rota.server")
-        away.__cause__ = psycopg.OperationalError("away")
+        log = logging.getLogger("rota.server")
         for clock.monotonic.return_value in (100.0, 101.0, 159.0, 218.0, 279.0):
+            away = OperationalError("away")
+            away.__cause__ = psycopg.OperationalError("away")
             log.error("failed", exc_info=away)
         log.error("a defect", exc_info=ValueError())
 
