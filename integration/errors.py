@@ -198,7 +198,7 @@ class UnknownTrackingCode(IntegrationError):
     code = "unknown_tracking_code"
     status = 200  # of the call, which answers each event
     MESSAGES: ClassVar[dict[str, str]] = {
-        "unknown_tracking_code": "Nenhum pedido tem o código de rastreio '%(code)s'",
+        "unknown_tracking_code": "Nenhum pedido que esta chave pode mover tem o código de rastreio '%(code)s'",
         "unknown_invoice_key": (
             "Nenhum pedido tem a NF-e '%(code)s'. Leia o código de rastreio ou o QR code da etiqueta"
         ),
@@ -399,7 +399,7 @@ class NoCoverage(IntegrationError):
 class TooHeavy(NoCoverage):
     code = "too_heavy"
     meaning = "The weight is over the maximum of the freight tariff."
-    remedy = "Split the shipment."
+    remedy = "Send kilograms, not grams. Split what is heavier."
 
 
 class InvalidInvoice(IntegrationError):
@@ -519,7 +519,7 @@ class SearchValueMissing(IntegrationError):
     status = 403
     message = "O parâmetro value é obrigatório"
     meaning = "The tracking query has no value."
-    remedy = "Send the parameter value."
+    remedy = "Send value, the number of the order or the receiver's document, and type: order_number or document."
 
 
 class SellerNotFound(IntegrationError):

@@ -1,11 +1,11 @@
 """What is said of an outage of PostgreSQL: every request fails then, for the same reason.
 
 One log record a second of each process, with the number of those that were left out, and one report of its errors.
+Without locks: at worst two threads that fail at the same moment both say so.
 """
 
 import logging
 import time
-from threading import Lock
 
 from common.connections import is_unavailable
 
@@ -18,7 +18,6 @@ class OutageFilter(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lock = Lock()
         self._next = 0.0  # on the monotonic clock
         self._left_out = 0
 
@@ -26,12 +25,11 @@ class OutageFilter(logging.Filter):
         if not is_unavailable(record.exc_info[1] if record.exc_info else None):
             return True
         now = time.monotonic()
-        with self._lock:
-            if now < self._next:
-                self._left_out += 1
-                return False
-            self._next = now + _RECORD_SECONDS
-            record.left_out, self._left_out = self._left_out, 0
+        if now < self._next:
+            self._left_out += 1
+            return False
+        self._next = now + _RECORD_SECONDS
+        record.left_out, self._left_out = self._left_out, 0
         return True
 
 
@@ -39,13 +37,11 @@ class OutageReports:
     """Which errors are those of an outage that was reported."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._until = 0.0  # on the monotonic clock
 
     def is_known(self, error: BaseException | None) -> bool:
         if not is_unavailable(error):
             return False
         now = time.monotonic()
-        with self._lock:
-            known, self._until = now < self._until, now + _OVER_SECONDS
+        known, self._until = now < self._until, now + _OVER_SECONDS
         return known

@@ -179,7 +179,8 @@ def _weights(package: Package, parameters: Parameters) -> tuple[int, int, int]:
     """
     weight = parameters.default_weight_g if package.weight_g is None else package.weight_g
     if weight > parameters.max_weight_g:
-        raise TooHeavy(f"Peso acima do limite de {parameters.max_weight_g / _KILOGRAM:g} kg: sem cobertura")
+        limit, sent = parameters.max_weight_g / _KILOGRAM, weight / _KILOGRAM
+        raise TooHeavy(f"Peso acima do limite de {limit:g} kg: foram informados {sent:.15g} kg")
     cubed = _cubed_weight(package, parameters)
     charged = max(weight, cubed) if cubed > parameters.cubic_threshold_g else weight
     return weight, cubed, max(_divide_up(charged, parameters.weight_rounding_g), 1)

@@ -222,7 +222,7 @@ _SHARED = (
     ErrorCode(
         "too_many_simulations",
         429,
-        "As many deliveries, or orders, of the account move by themselves as may at once, 500 (sandbox).",
+        "As many deliveries, or orders, of the account move by themselves as may at once, 2,000 (sandbox).",
         "Call again when others have ended; most take two minutes, or less with Sandbox-Speed.",
         BOTH,
     ),

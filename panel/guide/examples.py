@@ -64,7 +64,7 @@ _WITH_VALUES: list[DomainError] = [
     integration_errors.ManifestFull(most=100),
     integration_errors.TooManyInvoices(most=5000, retry_after=120),
     integration_errors.InvoiceStorageFull(most_mb=2048),
-    integration_errors.TooHeavy("Peso acima do limite de 30 kg: sem cobertura"),
+    integration_errors.TooHeavy("Peso acima do limite de 30 kg: foram informados 2500 kg"),
     integration_errors.MalformedBody(_NOT_AN_OBJECT),
     integration_errors.BodyTooLarge(),
 ]
