@@ -11,7 +11,7 @@ from benchmarks.states import State
 _GREATEST = 1.05
 _ROUNDS, _SECONDS = 15, 2
 _PICKUP = "-23.561414,-46.655881"
-_COMPANIES = "11222333000181", "11444777000161"
+_COMPANY = "11222333000181"
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -57,11 +57,7 @@ def _above(ratios: dict[str, list[float]]) -> list[str]:
 @contextmanager
 def _side(state: State) -> Iterator[Side]:
     token = state.manage("create_integrator", "Shop", "--pickup", _PICKUP)["token"]
-    key = state.manage("create_seller", "Seller", "--company", _COMPANIES[0])["api_key"]
-    # No worker runs, so nothing is sent.
-    followed = state.manage(
-        "create_seller", "Follower", "--company", _COMPANIES[1], "--webhook-url", "https://erp.example/orders"
-    )["api_key"]
+    key = state.manage("create_seller", "Seller", "--company", _COMPANY)["api_key"]
     driver = state.manage("create_driver", "Driver", "--vehicle", "MOTORCYCLE", "--position", _PICKUP)["driver"]
 
     def accept(delivery: str) -> None:
@@ -69,5 +65,4 @@ def _side(state: State) -> Iterator[Side]:
 
     with state.serving("web") as pids:
         calls = api_calls.prepare(state.base, token=token, key=key, accept=accept)
-        calls["orders with an endpoint"] = calls["orders"]._replace(authorization=f"Basic {followed}")
         yield Side(state.name, state.base, calls, pids)
