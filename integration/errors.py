@@ -198,7 +198,7 @@ class UnknownTrackingCode(IntegrationError):
     code = "unknown_tracking_code"
     status = 200  # of the call, which answers each event
     MESSAGES: ClassVar[dict[str, str]] = {
-        "unknown_tracking_code": "Nenhum pedido que esta chave pode mover tem o código de rastreio '%(code)s'",
+        "unknown_tracking_code": "Nenhum pedido tem o código de rastreio '%(code)s'",
         "unknown_invoice_key": (
             "Nenhum pedido tem a NF-e '%(code)s'. Leia o código de rastreio ou o QR code da etiqueta"
         ),

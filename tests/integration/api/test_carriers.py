@@ -75,7 +75,7 @@ class TestReport:
                     "eventId": "ev-3",
                     "success": False,
                     "code": "unknown_tracking_code",
-                    "message": "Nenhum pedido que esta chave pode mover tem o código de rastreio 'NONE'",
+                    "message": "Nenhum pedido tem o código de rastreio 'NONE'",
                 },
                 {
                     "eventId": "ev-4",
