@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 REDIS_SECONDS = 1.0
 # Answers of a Redis that is a replica, or has lost its master. A client that names them closes the connection, so that
 # the next one leads to the master, and with retries of 0 repeats nothing.
-_NO_MASTER = [ReadOnlyError, MasterDownError]
+NO_MASTER = (ReadOnlyError, MasterDownError)
 _MOST_FILES = 65_536
 # Classes of PostgreSQL's error codes: a connection failed; connections, memory or space on the disk are used up; the
 # server stops or starts.
@@ -55,7 +55,7 @@ def redis() -> Redis:
 def new_redis(url: str, *, seconds: float) -> Redis:
     """A client that waits `seconds` to connect and for each answer, and repeats nothing."""
     deadlines = {"socket_connect_timeout": seconds, "socket_timeout": seconds}
-    retry = {"retry": Retry(NoBackoff(), 0), "retry_on_error": _NO_MASTER}
+    retry = {"retry": Retry(NoBackoff(), 0), "retry_on_error": [*NO_MASTER]}
     options: dict[str, Any] = {**deadlines, **retry}
     if (found := Sentinels.of(url)) is None:
         return Redis.from_url(url, **options)
@@ -73,7 +73,7 @@ def new_async_redis(url: str, *, seconds: float) -> AsyncRedis:
         **deadlines,
         "decode_responses": True,
         "retry": AsyncRetry(NoBackoff(), 0),
-        "retry_on_error": _NO_MASTER,
+        "retry_on_error": [*NO_MASTER],
     }
     if (found := Sentinels.of(url)) is None:
         return AsyncRedis.from_url(url, **options)

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,10 +31,10 @@ from kombu.transport.redis import Channel
 from prometheus_client import Counter
 from redis import RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import MasterDownError, ReadOnlyError
+from redis.exceptions import OutOfMemoryError
 
 from common import clock
-from common.connections import redis
+from common.connections import NO_MASTER, redis
 from common.observability import log_context, metrics
 from common.postgresql import statistics
 from config.monitoring import error_reports, heartbeats, logs, tracing
@@ -63,10 +64,14 @@ class BrokerConnection(Connection):
         return super().ensure_connection(*args, **{**kwargs, **pauses})
 
     def _establish_connection(self) -> Any:
-        """Without the write a worker would connect to a replica, fail and connect again, several times a second."""
+        """Without the write a worker would connect to a replica, fail and connect again, several times a second.
+
+        From a Redis whose memory is full tasks can still be taken, which makes room.
+        """
         try:
-            redis().set("rota:broker", 1, px=1000)
-        except (ReadOnlyError, MasterDownError) as error:
+            with suppress(OutOfMemoryError):
+                redis().set("rota:broker", 1, px=1000)
+        except NO_MASTER as error:
             raise RedisConnectionError(f"the broker takes no writes: {error}") from error
         return super()._establish_connection()
 

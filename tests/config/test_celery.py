@@ -7,6 +7,7 @@ from contextvars import copy_context
 from datetime import timedelta
 from queue import Empty
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import time_machine
@@ -15,6 +16,7 @@ from celery.beat import Scheduler
 from django.utils import timezone
 from kombu.exceptions import OperationalError
 from kombu.utils import functional
+from redis.exceptions import OutOfMemoryError, ReadOnlyError
 
 from common.connections import redis
 from common.observability import log_context
@@ -26,6 +28,22 @@ SCHEDULE = celery_app.conf.beat_schedule
 
 
 class TestConnection:
+    def test_is_made_to_a_broker_whose_memory_is_full(self, monkeypatch):
+        """Its tasks can be taken, which makes room."""
+        monkeypatch.setattr(celery, "redis", Mock(side_effect=OutOfMemoryError))
+
+        connection = celery_app.connection_for_read()
+
+        assert connection.ensure_connection(max_retries=1).connected
+        connection.release()
+
+    def test_is_not_made_to_a_replica(self, monkeypatch):
+        monkeypatch.setattr(functional, "sleep", lambda _seconds: None)
+        monkeypatch.setattr(celery, "redis", Mock(side_effect=ReadOnlyError))
+
+        with pytest.raises(OperationalError, match="takes no writes"):
+            celery_app.connection_for_read().ensure_connection(max_retries=1)
+
     def test_to_a_broker_that_is_away_is_retried_after_pauses_of_up_to_two_seconds(self, monkeypatch):
         monkeypatch.setattr(functional, "sleep", lambda _seconds: None)
         pauses = []
