@@ -21,6 +21,7 @@ from django.middleware.security import SecurityMiddleware
 from django.urls import ResolverMatch, resolve
 
 from common import clock
+from common.pages.device_data import MOST_BYTES
 from config.middleware import BEGAN, NO_STORE, POLICY_OF_ANSWERS, RequestIdMiddleware
 from config.server import limits
 from config.server.limits import Utf8Request
@@ -28,7 +29,6 @@ from delivery.drivers import positions
 from delivery.drivers.positions import Sent
 
 _PATH = "/driver/positions/"
-_MOST_BYTES = 128 * 1024
 # What a request is answered with, where its middlewares find it.
 _FOUND = "rota.found"
 
@@ -51,7 +51,7 @@ class GatheredPositions:
             environ["PATH_INFO"] == _PATH
             and environ["REQUEST_METHOD"] == "POST"
             and limits.UNREAD_BODY not in environ
-            and int(environ["CONTENT_LENGTH"]) <= _MOST_BYTES
+            and int(environ["CONTENT_LENGTH"]) <= MOST_BYTES
         )
 
     def answer(self, environs: Sequence[dict[str, Any]]) -> list[Answered | None]:

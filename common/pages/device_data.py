@@ -17,7 +17,7 @@ from common.fields import parse_id
 from common.observability.metrics import REGISTRY
 
 MOST_AT_ONCE = 50  # moves in one call: `common/static/offline/sending.js`
-_MOST_BYTES = 128 * 1024
+MOST_BYTES = 128 * 1024
 _MOST_LEVELS = 6
 _LONGEST_MOMENT, _LENGTH_OF_ID = 40, 36
 # Of a device's clock that was never set, and of one that is some years ahead. No arithmetic with them overflows.
@@ -56,7 +56,7 @@ def read_body(request: HttpRequest) -> dict[str, Any]:
 def read_content(stream: IO[bytes]) -> dict[str, Any]:
     """The JSON object of a body. Raises BodyTooLarge and InvalidDeviceData."""
     try:
-        return read_object(stream, most_bytes=_MOST_BYTES, most_levels=_MOST_LEVELS)
+        return read_object(stream, most_bytes=MOST_BYTES, most_levels=_MOST_LEVELS)
     except (BodyTooDeep, InvalidJSON, NotAnObject) as fault:
         raise _no_object() from fault
 
