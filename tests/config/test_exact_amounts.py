@@ -44,7 +44,7 @@ REVIEWED = {
         "float(pricing.fare(tariff.terms, _EXAMPLE).value)",
     },
     "integration/freight/calculation.py": {
-        "parameters.max_weight_g / _KILOGRAM",  # in the text of an error
+        "parameters.max_weight_g / _KILOGRAM", "weight / _KILOGRAM",  # in the text of an error
         "weight * _KILOGRAM / volumes", "declared * 100 / volumes",  # Decimals
     },
     "common/pages/plots.py": {  # by how much a figure of a report has changed
