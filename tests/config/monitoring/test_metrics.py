@@ -362,7 +362,9 @@ class TestServers:
 
     def test_what_the_role_may_not_read_is_left_out_and_said(self, db, scrape):
         with connection.cursor() as cursor:
-            cursor.execute("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE rota_without_rights")
+            cursor.execute(
+                "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE rota_without_rights"
+            )
             cursor.execute("GRANT pg_read_all_data TO rota_without_rights; SET LOCAL ROLE rota_without_rights")
 
         found = scrape()
