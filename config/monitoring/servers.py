@@ -79,7 +79,7 @@ def read_redis() -> list[Metric]:
 
 
 def _families(found: dict[str, list[tuple[list[str], float]]]) -> list[Metric]:
-    families = []
+    families: list[Metric] = []
     for name, samples in found.items():
         text, labels = FAMILIES[name]
         family = GaugeMetricFamily(name, text, labels=labels)
