@@ -262,7 +262,8 @@ def _head(
     }  # fmt: skip  # a table
     metadata = _metadata(remote, header) | {"copied": {"from": url, "version": remote.version, "size": remote.size}}
     is_clustered = all(before < after for before, after in pairwise(first_seen))
-    return b"".join(finalize_header(copied, len(found), entries, len(blobs), metadata, is_clustered, at))
+    head = finalize_header(copied, len(found), entries, len(blobs), metadata, is_clustered, at)  # type: ignore[no-untyped-call]
+    return b"".join(head)
 
 
 def _metadata(remote: RemoteFile, header: HeaderDict) -> dict[str, Any]:

@@ -122,7 +122,7 @@ class RemoteFile:
         if said is None or response.headers.get("Content-Encoding", "identity") != "identity":
             raise NoRanges
         start, end, size = (int(number) for number in said.groups())
-        version = response.headers.get("ETag") or response.headers.get("Last-Modified", "")
+        version = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
         if not self.size:
             self.size, self.version = size, version
         if (size, version) != (self.size, self.version):

@@ -63,7 +63,7 @@ def stopping_at(wanted):
 
 class TestCopy:
     def test_has_exactly_the_tiles_of_the_place_as_they_were(self, copy, server, map_file):
-        told = []
+        told: list[copying.Progress] = []
 
         progress = copy(tell=told.append)
 
@@ -122,7 +122,7 @@ class TestInterrupted:
         whole = copy()
         complete, asked = map_file.read_bytes(), len(server.asked)
         map_file.unlink()
-        told = []
+        told: list[copying.Progress] = []
         with pytest.raises(Stopped):
             copy(tell=stopping_at(3))
         part = map_file.with_name("map.pmtiles.part")
@@ -140,7 +140,8 @@ class TestInterrupted:
     def test_is_begun_anew_if_it_is_of_another(self, copy, server, map_file, change):
         with pytest.raises(Stopped):
             copy(tell=stopping_at(3))
-        told, box = [], BOX
+        told: list[copying.Progress] = []
+        box = BOX
         if change == "version":
             server.etag = '"2"'
         else:
@@ -160,7 +161,7 @@ class TestInterrupted:
         assert copy(sources=[tomorrow, today]).source == today
 
     def test_of_a_server_without_versions_is_begun_anew(self, copy, server):
-        told = []
+        told: list[copying.Progress] = []
         server.etag = ""
         with pytest.raises(Stopped):
             copy(tell=stopping_at(3))
