@@ -92,7 +92,7 @@ class ModelAdmin(UnfoldModelAdmin):
         )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
-        """Without the indentation of the templates, a third of the page. No list shows text in which it has a meaning."""
+        """Without the indentation of the templates, a third of the page. It has no meaning in lists."""
         response: HttpResponseBase = super().changelist_view(request, extra_context)
         if isinstance(response, TemplateResponse):
             response.add_post_render_callback(_unindent)

@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from delivery.actions import deliveries, drivers
-from delivery.models import Delivery
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory
 from tests.integration.factories import SellerFactory, create_order, load_tariff
 
