@@ -109,7 +109,7 @@ def _owner(scope: AccountScope) -> str:
 def find(draft: UUID, *, scope: AccountScope) -> Draft | None:
     """The draft of this account and environment; None if there is none, or not any more."""
     found = uploaded_rows.find(draft, owner=_owner(scope), kind=_KIND, environment=scope.environment)
-    return found and Draft(**{**found, "rows": [_row(**row) for row in found["rows"]], "id": draft})
+    return Draft(**{**found, "rows": [_row(**row) for row in found["rows"]], "id": draft}) if found else None
 
 
 def _row(*, payload: dict[str, Any] | None = None, **kept: Any) -> Row:
