@@ -106,7 +106,9 @@ def _changed(request: HttpRequest) -> str:
         return ""
     noted = log_context.noted()
     return "".join(
-        f" {kind} {noted[kind]} {noted.get('changed_at', '')}".rstrip() for kind in ("delivery", "order") if kind in noted
+        f" {kind} {noted[kind]} {noted.get('changed_at', '')}".rstrip()
+        for kind in ("delivery", "order")
+        if kind in noted
     )
 
 

@@ -82,8 +82,10 @@ class TestDeliveries:
         listed, end = compare(log)
 
         assert (kept.status_code, gone.status_code) == (201, 201)
+        call = f"POST /api/request-delivery 201, {token.hint} [gone-1234]"
+        call = f"POST /api/request-delivery 201, {token.hint} [gone-1234]"
         assert [line.partition(" ")[2] for line in listed] == [
-            f"delivery {gone.json()['deliveryId']} is not there: POST /api/request-delivery 201, {token.hint} [gone-1234]"
+            f"delivery {gone.json()['deliveryId']} is not there: {call}"
         ]
         assert end == f"1 of 2 answers name what is not there. Tell {token.hint} (1)."
 
@@ -113,9 +115,10 @@ class TestDeliveries:
 
         listed, _end = compare(log)
 
-        calls = [f"GET /api/info-delivery/{gone.pk} 404, {token.hint}", f"POST /driver/moves/ 200, driver {ana.driver.pk}"]
+        asked, moved = f"GET /api/info-delivery/{gone.pk} 404, {token.hint}", "POST /driver/moves/ 200"
         assert [line.partition(" ")[2].partition(" [")[0] for line in listed] == [
-            f"delivery {gone.pk} is not there: {call}" for call in calls
+            f"delivery {gone.pk} is not there: {asked}",
+            f"delivery {gone.pk} is not there: {moved}, driver {ana.driver.pk}",
         ]
 
     def test_that_were_refused_or_answered_before_are_not(self, api, log, compare):
