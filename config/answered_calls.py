@@ -118,15 +118,15 @@ def missing(answers: Collection[Answer]) -> Iterator[Missing]:
 
     Of answers with an error only 404, of somebody who knows a delivery that is not there.
     """
-    keys = {answer.subject for answer in answers}
-    deliveries = {key for key in keys if isinstance(key, UUID)}
+    deliveries = {answer.subject for answer in answers if isinstance(answer.subject, UUID)}
+    orders = {answer.subject for answer in answers if isinstance(answer.subject, int)}
     there: set[UUID | int] = {
         *Delivery.objects.filter(pk__in=deliveries).values_list("pk", flat=True),
-        *Order.objects.filter(pk__in=keys - deliveries).values_list("pk", flat=True),
+        *Order.objects.filter(pk__in=orders).values_list("pk", flat=True),
     }
     moments = {answer.changed_at for answer in answers if answer.changed_at}
     of_deliveries = Transition.objects.filter(delivery__in=deliveries, at__in=moments)
-    of_orders = StatusLog.objects.filter(order__in=keys - deliveries, created_at__in=moments)
+    of_orders = StatusLog.objects.filter(order__in=orders, created_at__in=moments)
     changes: set[tuple[UUID | int, datetime]] = {
         *of_deliveries.values_list("delivery", "at"),
         *of_orders.values_list("order", "created_at"),

@@ -4,7 +4,6 @@ import io
 import logging
 import sys
 from contextlib import contextmanager
-from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -13,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from config.monitoring.logs import JsonFormatter, LineFormatter
+from delivery.models import Delivery
 from tests.delivery.drivers.phones import move, phone
 from tests.factories import DeliveryFactory, payload
 from tests.integration.factories import SellerFactory, key_of, order_body
@@ -109,7 +109,7 @@ class TestDeliveries:
         assert end.endswith(f"Tell driver {ana.driver.pk} (1).")
 
     def test_that_are_gone_and_asked_for_since_are_listed(self, api, token, log, compare):
-        ana, gone = phone(), SimpleNamespace(pk=uuid4())
+        ana, gone = phone(), Delivery(pk=uuid4())
         api.get(f"/api/info-delivery/{gone.pk}")
         ana.post("moves/", {"moves": [move(gone)]})
 
