@@ -1,6 +1,7 @@
 """An order as Shopify posts it, of invented people, and where its field names come from."""
 
 from copy import deepcopy
+from typing import Any
 
 _DOCUMENTATION = "Shopify, REST Admin API reference, resource Order; the webhooks' sample payload of orders/paid"
 SOURCES = {
@@ -35,7 +36,7 @@ _LINE = {
     "fulfillable_quantity": 3, "price": "24.90", "grams": 350, "requires_shipping": True, "gift_card": False,
     "discount_allocations": [{"amount": "8.73", "discount_application_index": 0}], "properties": [],
 }  # fmt: skip  # a table
-_ORDER = {
+_ORDER: dict[str, Any] = {
     "id": 820982911946154508,
     "name": "#1001",
     "order_number": 1001,

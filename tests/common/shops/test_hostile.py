@@ -5,6 +5,7 @@ import json
 import sys
 from copy import deepcopy
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +23,7 @@ ORDERS = {
     Platform.YAMPI: yampi_orders.order(),
 }
 HUGE = 10**4_000
-VALUES = st.sampled_from([
+VALUES: st.SearchStrategy[Any] = st.sampled_from([
     None, True, False, 0, -1, 1, HUGE, -HUGE, 10**18, Decimal("1E+999999"), Decimal("1E+999999999999"),
     Decimal("-1E-999999999999"), Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity"), Decimal("0.1"), 12.5,
     "", " ", "NaN", "Infinity", "1e9", "-0", "1" * 400, "0." + "1" * 300, "\0", "\ud800", "x" * 100_000, "\u2060",
@@ -130,7 +131,7 @@ def parsed(raw):
 
 @pytest.mark.parametrize("platform", Platform)
 def test_a_deep_body_is_read_without_recursion(platform):
-    deep = []
+    deep: list[Any] = []
     for _level in range(max(DEEP, sys.getrecursionlimit() * 2)):
         deep = [deep]
     body = deepcopy(ORDERS[platform])

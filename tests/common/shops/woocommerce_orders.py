@@ -5,6 +5,7 @@ The webhook's body is the answer of the REST API (`wc/v3`) for the order.
 
 from copy import deepcopy
 from decimal import Decimal
+from typing import Any
 
 _DOCUMENTATION = "woocommerce/woocommerce-rest-api-docs, source/includes/wp-api-v3/_orders.md"
 _BRAZILIAN_MARKET = (
@@ -42,7 +43,7 @@ META_SOURCES = {
     _PAYPAL: ("_shipping_neighborhood", "_shipping_cpf"),
     _BLOCK: ("_wc_shipping/loja/numero", "_wc_shipping/loja/bairro", "_wc_other/loja/cpf"),
 }
-_ORDER = {
+_ORDER: dict[str, Any] = {
     "id": 727,
     "number": "L-727",
     "status": "processing",

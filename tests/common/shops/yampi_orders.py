@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from decimal import Decimal
+from typing import Any
 
 _DOCUMENTATION = (
     "docs.yampi.com.br, Webhooks, *Visão Geral*: payload of order.created, order.paid, order.status.updated"
@@ -40,7 +41,7 @@ _ITEM = {
         }
     },
 }  # fmt: skip  # a table
-_ORDER = {
+_ORDER: dict[str, Any] = {
     "event": "order.paid",
     "time": "2026-03-02 10:31:00",
     "merchant": {"id": 123456, "alias": "loja-exemplo"},
