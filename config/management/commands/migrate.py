@@ -26,8 +26,8 @@ def _apps_of_ours() -> set[str]:
 
 class Command(migrate.Command):
     help = (
-        "Django's migrate. Repeats a migration that did not get its locks within a second, for half an hour. Refuses to "
-        "begin while processes of a version are connected that could not work with the new tables."
+        "Django's migrate. Repeats a migration that did not get its locks within a second, for half an hour. Refuses "
+        "to begin while processes of a version are connected that could not work with the new tables."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
