@@ -670,9 +670,7 @@ class InvalidSignature(DeliveryError):
     status = 401
     meaning = "The platform's header with the signature is missing, or was made with another secret or of another body."
     remedy = "Compare the secret in the platform's settings with that of the connection, or make a new one."
-    example = (
-        "The header X-WC-Webhook-Signature is not the signature of this body with the secret of the connection."
-    )
+    example = "The header X-WC-Webhook-Signature is not the signature of this body with the secret of the connection."
 
 
 class UnknownOrderForm(DeliveryError):

@@ -44,16 +44,16 @@ class Connection(models.Model):
         db_index=False,  # an index begins with this column
     )
     environment = models.CharField(_("environment"), max_length=7, choices=Environment)
-    platform = models.CharField(_("platform"), max_length=11, choices=[(each.value, PLATFORMS[each]) for each in Platform])
+    platform = models.CharField(
+        _("platform"), max_length=11, choices=[(each.value, PLATFORMS[each]) for each in Platform]
+    )
     name = not_personal(models.CharField(_("name"), max_length=120))
     pickup = models.ForeignKey(
         PickupPoint, verbose_name=_("pickup point"), null=True, on_delete=models.SET_NULL, related_name="+"
     )
     # Whom the driver calls at A.
     contact_phone = personal(models.CharField(_("phone"), max_length=255, blank=True))
-    vehicle_type = models.CharField(
-        _("vehicle"), max_length=10, choices=VehicleType, default=VehicleType.MOTORCYCLE
-    )
+    vehicle_type = models.CharField(_("vehicle"), max_length=10, choices=VehicleType, default=VehicleType.MOTORCYCLE)
     shipping_method = not_personal(models.CharField(_("shipping method"), max_length=LONGEST_METHOD, blank=True))
     automatic = models.BooleanField(_("requested at once"), default=False)
     secret_ciphertext = not_personal(CiphertextField(editable=False))

@@ -32,23 +32,25 @@ Body = dict[str, Any]
 def dropoff(order: ShopOrder) -> Body:
     """The drop-off of an order, as `dropoffs` has it."""
     address, receiver = order.address, order.receiver
-    return without_blanks({
-        "externalId": order.number or order.id,
-        "contacts": {"name": receiver.name, "phoneNumber": receiver.phone, "email": _email(receiver.email)},
-        "address": {
-            "street": address.street,
-            "number": address.number,
-            "complement": address.complement,
-            "district": address.district,
-            "city": address.city,
-            "state": address.state,
-            "zipcode": postcode_of(address.postal_code),
-            "country": address.country,
-            "latitude": address.latitude,
-            "longitude": address.longitude,
-        },
-        "instructions": order.note[:LONGEST_INSTRUCTIONS],
-    })
+    return without_blanks(
+        {
+            "externalId": order.number or order.id,
+            "contacts": {"name": receiver.name, "phoneNumber": receiver.phone, "email": _email(receiver.email)},
+            "address": {
+                "street": address.street,
+                "number": address.number,
+                "complement": address.complement,
+                "district": address.district,
+                "city": address.city,
+                "state": address.state,
+                "zipcode": postcode_of(address.postal_code),
+                "country": address.country,
+                "latitude": address.latitude,
+                "longitude": address.longitude,
+            },
+            "instructions": order.note[:LONGEST_INSTRUCTIONS],
+        }
+    )
 
 
 def packages(order: ShopOrder) -> list[Body]:

@@ -57,9 +57,7 @@ def shop(**changes: Any) -> Connection:
         integrator=integrator,
         environment=changes.pop("environment", Environment.LIVE),
         platform=changes.pop("platform", Platform.WOOCOMMERCE),
-        settings=actions.Settings(
-            **{"name": "Loja", "pickup": pickup, "contact_phone": "+55 11 3333-0000", **changes}
-        ),
+        settings=actions.Settings(**{"name": "Loja", "pickup": pickup, "contact_phone": "+55 11 3333-0000", **changes}),
         secret=SECRET,
         by=BY,
         at=timezone.now(),

@@ -40,9 +40,7 @@ class TestConnectShop:
         pickup = PickupPointFactory.create()
         options = ["--secret", " shpss_1 ", "--method", "Motoboy", "--automatic", "--sandbox", "--name", "Loja"]
 
-        _code, answer = run(
-            "SHOPIFY", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk), *options
-        )
+        _code, answer = run("SHOPIFY", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk), *options)
 
         found = Connection.objects.values("environment", "shipping_method", "automatic", "name", "platform").get()
         assert answer["secret"] == "shpss_1"

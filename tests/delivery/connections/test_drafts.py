@@ -403,4 +403,3 @@ def api_of(db):
         return APIClient(HTTP_AUTHORIZATION=f"Bearer {token.clear_text}")
 
     return client
-
