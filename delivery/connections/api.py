@@ -41,7 +41,7 @@ _CONNECTION = "3f6c1d2e4f503b6c1d2e4f503b6c1d2e"
 
 
 class ReceptionAnswer(TypedDict):
-    """What has become of an order. `reason`: why it was ignored. `id`: of its draft, or of its delivery once it has one.
+    """What has become of an order. `reason`: why it was ignored. `id`: of its draft, or of its delivery if it has one.
 
     `ping` is WooCommerce's question whether the address answers.
     """

@@ -278,7 +278,7 @@ def drop(*, draft: Draft, at: datetime) -> Draft:
 
 
 def take_back(*, draft: Draft, at: datetime) -> Draft:
-    """Open a dropped draft again. Raises DraftEnded if it cannot be: nothing is known of an order that was forgotten."""
+    """Open a dropped draft again. Raises DraftEnded for one that is requested, and for one that was forgotten."""
     with transaction.atomic():
         locked = _lock(draft)
         if locked.status == DraftStatus.REQUESTED or not locked.payload:

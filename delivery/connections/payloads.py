@@ -6,7 +6,7 @@ refuse. Keys without a value are absent.
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django.core.exceptions import ValidationError
 
@@ -95,7 +95,7 @@ def merged(now: Body, *, before: Body, here: Body) -> Body:
 
     If its address changes, its place is unknown unless the shop says it.
     """
-    found = _merged(now, before, here)
+    found: Body = _merged(now, before, here)
     if not is_same_address(found, here) and _place_of(found) == _place_of(here):
         found = at_place(found, None)
     return found
@@ -141,7 +141,7 @@ def delivery_request(body: Body) -> DeliveryRequest:
         vehicle_type=body["vehicleType"],
         pickup=_read_place(body["pickup"]),
         dropoffs=[_read_place(each) for each in body["dropoffs"]],
-        packages=[Package(**each) for each in body.get("orderPackages", [])],
+        packages=[cast("Package", each) for each in body.get("orderPackages", [])],
     )
 
 

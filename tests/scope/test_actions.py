@@ -84,7 +84,7 @@ NOT_CALLED = {
             ),
         ),
         "of the shop and the order it is given; tests/delivery/connections",
-    ),  # fmt: skip  # lists of names
+    ),
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,
     "delivery.actions.transitions.apply": _INNER,

@@ -1,8 +1,9 @@
 from argparse import ArgumentParser
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.management.base import CommandError
+from django.db.models import Model, QuerySet
 
 from common import clock
 from common.commands import JSONCommand
@@ -12,6 +13,7 @@ from delivery.connections.models import LONGEST_METHOD, PLATFORMS
 from delivery.models import Environment, Integrator, PickupPoint, VehicleType, parse_id
 
 _BY = "command connect_shop"
+Row = TypeVar("Row", bound=Model)
 
 
 class Command(JSONCommand):
@@ -33,10 +35,10 @@ class Command(JSONCommand):
         parser.add_argument("--sandbox", action="store_true", help="its orders become deliveries of the sandbox")
 
     def run(self, options: dict[str, Any]) -> dict[str, str]:
-        integrator = Integrator.objects.filter(pk=parse_id(options["integrator"])).first()
+        integrator = _of(Integrator.objects.all(), options["integrator"])
         if integrator is None:
             raise CommandError(f"No integrator has the id '{options['integrator']}'.")
-        pickup = PickupPoint.objects.filter(pk=parse_id(options["pickup"]), integrator=integrator).first()
+        pickup = _of(PickupPoint.objects.filter(integrator=integrator), options["pickup"])
         if pickup is None:
             raise CommandError(f"The integrator has no pickup point with the id '{options['pickup']}'.")
         if len(options["method"]) > LONGEST_METHOD:
@@ -59,3 +61,8 @@ class Command(JSONCommand):
             at=clock.now(),
         )
         return {"connection": made.pk, "url": settings.SITE_URL + made.path, "secret": secret}
+
+
+def _of(rows: QuerySet[Row], text: str) -> Row | None:
+    key = parse_id(text)
+    return rows.filter(pk=key).first() if key else None

@@ -25,7 +25,7 @@ PRICE = Decimal("12.00")
 
 
 @pytest.fixture
-def _geocoder(settings, geocoder):
+def streets(settings, geocoder):
     """It finds Rua Augusta 500."""
     settings.GEOCODER_URL = geocoder.url
     return geocoder
@@ -54,7 +54,7 @@ def due_again():
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("_geocoder")
+@pytest.mark.usefixtures("streets")
 class TestADraft:
     def test_is_located_and_priced_by_a_worker(self):
         draft = received()
@@ -81,9 +81,9 @@ class TestADraft:
             ({"shipping": {"address_1": "Rua Sem Nome", "postcode": ""}}, ["address_not_located"]),
         ],
     )
-    def test_says_what_is_missing(self, _geocoder, changes, missing):
+    def test_says_what_is_missing(self, streets, changes, missing):
         if missing == ["address_not_located"]:
-            _geocoder.answer = []
+            streets.answer = []
 
         draft = received(**changes)
 
@@ -107,17 +107,17 @@ class TestADraft:
 
         assert (draft.missing, draft.price, draft.due_at) == ([case], None, None)
 
-    def test_is_looked_at_again_when_the_geocoder_answers(self, _geocoder, settings):
+    def test_is_looked_at_again_when_thestreets_answers(self, streets, settings):
         settings.GEOCODER_URL = "http://127.0.0.1:9/"
         draft = received()
-        settings.GEOCODER_URL = _geocoder.url
+        settings.GEOCODER_URL = streets.url
 
         assert draft.missing == ["geocoder_unavailable"]
         assert draft.due_at > NOW() + timedelta(minutes=5)
         due_again()
         assert (read(draft).missing, read(draft).price) == ([], PRICE)
 
-    def test_that_people_change_is_located_anew(self, _geocoder):
+    def test_that_people_change_is_located_anew(self, streets):
         draft = received()
         (dropoff,) = draft.payload["dropoffs"]
         elsewhere = {**dropoff, "address": {**dropoff["address"], "number": "501"}}
@@ -128,7 +128,7 @@ class TestADraft:
         assert (changed.price, payloads.point_of(changed.payload["dropoffs"][0])) == (None, None)
         drafts.check_due()
         assert payloads.point_of(read(draft).payload["dropoffs"][0]) is not None
-        assert "501" in str(_geocoder.queries[-1])
+        assert "501" in str(streets.queries[-1])
 
     def test_whose_place_people_choose_is_there(self):
         draft = received()
@@ -153,7 +153,7 @@ class TestADraft:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("_geocoder")
+@pytest.mark.usefixtures("streets")
 class TestARequest:
     def test_makes_the_delivery_of_the_order(self):
         draft = received()
@@ -229,7 +229,7 @@ class TestARequest:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("_geocoder")
+@pytest.mark.usefixtures("streets")
 class TestAnAutomaticConnection:
     def test_requests_what_is_complete(self):
         draft = received(shop(automatic=True))
@@ -270,9 +270,10 @@ class TestAnAutomaticConnection:
             raise Killed
 
         for place in ("_end", "_request_now"):
-            with monkeypatch.context() as patch, pytest.raises(Killed):
-                patch.setattr(drafts, place, end)
+            monkeypatch.setattr(drafts, place, end)
+            with pytest.raises(Killed):
                 drafts.check_due()
+            monkeypatch.undo()
             assert not Delivery.objects.exists()
             Draft.objects.update(due_at=NOW())
         drafts.check_due()
@@ -283,7 +284,7 @@ class TestAnAutomaticConnection:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("_geocoder")
+@pytest.mark.usefixtures("streets")
 class TestAtTheSameTime:
     def test_two_requests_make_one_delivery(self):
         draft = received()
