@@ -1,10 +1,9 @@
 import time
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.apps import apps
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 from django.db.migrations.loader import MigrationLoader
@@ -30,7 +29,7 @@ class Command(migrate.Command):
         "to begin while processes of a version are connected that could not work with the new tables."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
             "--beside-older-processes", action="store_true", help="migrate although such processes are connected"
