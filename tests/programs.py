@@ -1,8 +1,8 @@
 """Programs, and files by their paths, that tests need and pip does not install, each with the Debian packages of it.
 
 `python3 tests/programs.py` prints the packages of PACKAGES that this machine lacks. Without one of these the tests that
-need it are skipped, unless NOTHING_SKIPS is set, as in CI. CLIENTS are those of `make test-clients` alone, FAILOVER those
-of `make test-faults ARGS="-m failover"`. The browser tests are faster with LIGHTER, and run without it.
+need it are skipped, unless NOTHING_SKIPS is set, as in CI. CLIENTS are those of `make test-clients` alone, FAILOVER
+those of `make test-faults ARGS="-m failover"`. The browser tests are faster with LIGHTER, and run without it.
 """
 
 import os
