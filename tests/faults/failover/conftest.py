@@ -14,7 +14,7 @@ from integration import invariants as orders
 from integration.models import Seller
 from tests.factories import TariffFactory
 from tests.faults.failover.cluster import Cluster, cluster
-from tests.faults.processes import Process, Processes, WebServer
+from tests.faults.processes import Processes
 from tests.integration.factories import SellerFactory
 
 _WORKER = "tests.faults.worker_to_loopback"
@@ -39,7 +39,7 @@ def postgresql(program: Callable[[str], str], _database: None, django_db_blocker
 
 
 @pytest.fixture(scope="package")
-def environment(postgresql: Cluster) -> dict[str, str]:
+def environment(postgresql):
     return {
         "DATABASE_URL": postgresql.url,
         "DATABASE_REPLICA_URL": postgresql.replica_url,
@@ -58,14 +58,14 @@ def package_processes() -> Iterator[Processes]:
 
 
 @pytest.fixture(scope="package")
-def webs(package_processes: Processes, postgresql: Cluster, environment: dict[str, str]) -> list[WebServer]:
+def webs(package_processes, postgresql, environment):
     """Two web servers, of which one reaches PostgreSQL by HAProxy, the other by the addresses of all servers."""
     by_hosts = environment | {"DATABASE_URL": postgresql.url_of_hosts}
     return [package_processes.start_web(**each) for each in (environment, by_hosts)]
 
 
 @pytest.fixture(scope="package")
-def others(package_processes: Processes, postgresql: Cluster, environment: dict[str, str]) -> list[Process]:
+def others(package_processes, postgresql, environment):
     """A worker that reaches PostgreSQL by HAProxy, one and beat by the addresses of all servers."""
     by_hosts = environment | {"DATABASE_URL": postgresql.url_of_hosts}
     return [
