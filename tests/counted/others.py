@@ -39,6 +39,7 @@ OTHERS: dict[str, str] = {
     "config/start_page.py:*": _SUBJECT,
     "delivery/accounts/*": _LOCKED,
     "delivery/actions/arrivals.py:*": _SUBJECT,
+    "delivery/connections/*": _SUBJECT,
     "delivery/actions/deliveries.py:*": _LOCKED,
     "delivery/actions/forgetting.py:_delete_photos": _LOCKED,
     "delivery/actions/forgetting.py:_forget_*": _LOCKED,
