@@ -53,7 +53,7 @@ def read(body: Object) -> ShopOrder:
         address=_address(body, notes),
         note=text(body.get("note"), values.LONGEST_NOTE),
         shipping_methods=values.texts(method.get(key) for method in methods for key in ("title", "code")),
-        total=values.reais(values.present(body, "current_total_price", "total_price")) or values.ZERO,
+        total=values.price(values.present(body, "current_total_price", "total_price")),
         pays_at_door=pays_at_door,
         items=_items(body),
     )
@@ -182,7 +182,7 @@ def _item(line: Object, quantity: int) -> Item:
 
 def _unit_price(line: Object) -> Decimal:
     """The price of one, less its part of the discounts, which are of the whole line as it was ordered."""
-    price, ordered = values.reais(line.get("price")) or values.ZERO, values.pieces(line.get("quantity")) or 1
+    price, ordered = values.price(line.get("price")), values.pieces(line.get("quantity")) or 1
     allocations = objects(line.get("discount_allocations"), values.MOST_NOTES)
-    discount = sum((values.reais(part.get("amount")) or values.ZERO for part in allocations), values.ZERO)
-    return max(values.reais(price - discount / ordered) or values.ZERO, values.ZERO)
+    discount = sum((values.price(part.get("amount")) for part in allocations), values.ZERO)
+    return values.price(price - discount / ordered)

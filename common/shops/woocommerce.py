@@ -66,7 +66,7 @@ def read(body: Object) -> ShopOrder:
         address=_address(body, fields),
         note=text(body.get("customer_note"), values.LONGEST_NOTE),
         shipping_methods=values.texts(method.get(key) for method in methods for key in ("method_title", "method_id")),
-        total=max((values.reais(body["total"]) or values.ZERO) - _refunded(body), values.ZERO),
+        total=values.price(values.price(body["total"]) - _refunded(body)),
         pays_at_door=text(body.get("payment_method")) == _AT_DOOR,
         items=_items(body, methods),
     )
@@ -163,8 +163,8 @@ def _items(body: Object, methods: list[Object]) -> tuple[Item, ...]:
 def _item(line: Object, quantity: int) -> Item:
     price = values.reais(line.get("price"))
     if price is None:
-        total = values.number(line.get("total")) or values.ZERO
-        price = values.reais(total / quantity)
+        total = values.price(line.get("total"))
+        price = total / quantity
     return Item(
-        sku=text(line.get("sku")), name=text(line.get("name")), quantity=quantity, unit_price=price or values.ZERO
+        sku=text(line.get("sku")), name=text(line.get("name")), quantity=quantity, unit_price=values.price(price)
     )

@@ -47,7 +47,7 @@ def read(body: Object) -> ShopOrder:
         # What the customer wrote for finding the place is the only text of that kind.
         note=text(at(order, "shipping_address", "data", "reference"), values.LONGEST_NOTE),
         shipping_methods=values.texts((order.get("shipment_service"), order.get("shipment_service_id"))),
-        total=values.reais(order["value_total"]) or values.ZERO,
+        total=values.price(order["value_total"]),
         pays_at_door=False,
         items=_items(order),
     )
@@ -121,7 +121,7 @@ def _item(line: Object, quantity: int) -> Item:
         sku=first(line.get("item_sku"), sku.get("sku")),
         name=text(sku.get("title")),
         quantity=quantity,
-        unit_price=values.reais(line.get("price")) or values.ZERO,
+        unit_price=values.price(line.get("price")),
         weight_g=values.grams(sku.get("weight"), of_unit=_GRAMS),
         size_cm=values.size(sku.get("width"), sku.get("height"), sku.get("length")),
     )
