@@ -82,7 +82,6 @@ OTHERS: dict[str, str] = {
     "integration/manifests/actions.py:*": _LOCKED,
     "integration/manifests/api.py:*": _SUBJECT,
     "integration/models/order.py:Order.possible_carriers": _FORM,
-    "integration/models/order.py:OrderQuerySet.b*": _SUBJECT,
     "integration/models/order.py:SearchCodeQuerySet.any_named": _SUBJECT,
     "integration/models/order.py:SearchCodeQuerySet.of_all": "all rows, in a form that an index serves",
     "integration/models/seller.py:Seller.zone": _ONE_ROW,
