@@ -146,6 +146,7 @@ def _load(**_kwargs: Any) -> None:
 @worker_process_init.connect
 def _start_monitoring(**_kwargs: Any) -> None:
     task_prerun.connect(_compare_clocks)
+    metrics.STARTS.labels("worker").inc()
     metrics.start_thread()
     tracing.start("worker")
     error_reports.start()
@@ -161,6 +162,7 @@ def _end_monitoring(**_kwargs: Any) -> None:
 
 @beat_init.connect
 def _beat_begins(**_kwargs: Any) -> None:
+    metrics.STARTS.labels("beat").inc()
     metrics.start_thread()
     error_reports.start()
     after_task_publish.connect(_beat_has_sent, weak=False)

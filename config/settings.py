@@ -273,6 +273,8 @@ SECURITY_CONTACT = _web.SECURITY_CONTACT
 MAP_FILE = data_dir() / "map.pmtiles"
 MAP_TILE_URL = _geography.MAP_TILE_URL
 MAP_ATTRIBUTION = _geography.MAP_ATTRIBUTION
+# Where the map file is copied from (`delivery.streets`): the map of the world that Protomaps makes of each day.
+MAP_SOURCE_URL = "https://build.protomaps.com/{day}.pmtiles"
 # Used where there is neither, once the rules of dispatch say so (`DispatchRules.streets_from_openstreetmap`).
 OPENSTREETMAP_TILE_URL = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 

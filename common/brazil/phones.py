@@ -22,6 +22,7 @@ _FEWEST_TO_CALL, _FEWEST_OF_A_PERSON = 3, 8  # digits: of an emergency service, 
 _MOST_WITHOUT_PLUS, _MOST_DIGITS = 13, 15  # the country and a mobile phone's number; by E.164
 _CARRIER_DIGITS = 2  # a long distance call may name its carrier between the zero and the area code
 _COMPANIES = ("3003", "4003", "4004", "4020")  # one number in the whole country, which no chat has
+_NO_DIGIT = re.compile(r"[^0-9]")
 _GROUP = re.compile(r"\+?[0-9]+")
 _SEPARATORS = frozenset("/,|")
 _LONGEST_AREA_CODE = 3  # with its zero
@@ -90,6 +91,8 @@ def is_doubtful(text: str) -> bool:
 
 def _plain(text: str) -> str:
     """The text with plain blanks, dashes and digits, without the invisible marks that copied numbers have."""
+    if text.isascii():  # nearly every one: a delivery has four to read
+        return text.replace("-", " ")
     signs = unicodedata.normalize("NFKC", text)
     kept = (sign for sign in signs if unicodedata.category(sign) != "Cf")
     return "".join(" " if unicodedata.category(sign) in _BLANKS else sign for sign in kept)
@@ -186,7 +189,7 @@ def is_whole(text: str) -> bool:
 
 
 def _digits_of(text: str) -> str:
-    return "".join(character for character in text if character in digits)
+    return _NO_DIGIT.sub("", text)
 
 
 def phone_key(column: str) -> Any:

@@ -14,7 +14,7 @@ from functools import cache
 
 import prometheus_client
 from django.conf import settings
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.metrics_core import Metric
 from redis import Redis, RedisError
 
@@ -29,6 +29,9 @@ _KEPT_SECONDS = 30 * 24 * 3600
 
 # Without the time at which this process has made each counter, which says nothing about the sum.
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+
+# Each process that counts adds itself when it starts.
+STARTS = Counter("rota_process_starts", "Processes that have started", ["process"], registry=REGISTRY)
 
 
 class SharedCounts:
@@ -100,8 +103,9 @@ def add_until_exit() -> None:
     main = threading.main_thread()
     is_away = False
     while main.is_alive():
+        is_away = not _add(was_away=is_away)  # at once too: a process that ends soon has counted its start
         main.join(_FLUSH_SECONDS)
-        is_away = not _add(was_away=is_away)
+    _add(was_away=is_away)
 
 
 def start_thread() -> None:

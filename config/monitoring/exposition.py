@@ -1,4 +1,4 @@
-"""What `/metrics` shows: the checks of readiness, the sums of all processes, and gauges from PostgreSQL.
+"""What `/metrics` shows: the checks of readiness, the sums of all processes, and gauges from PostgreSQL and Redis.
 
 The gauges are read at a scrape, so that they are right whatever processes there are.
 """
@@ -23,7 +23,7 @@ from common.cached import Cached
 from common.observability import metrics
 from common.webhooks import breaker, queue
 from common.webhooks.outbox import outboxes
-from config.monitoring import heartbeats, readiness
+from config.monitoring import heartbeats, readiness, servers
 from delivery import lifecycle, windows
 from delivery.models import DispatchRules
 
@@ -130,6 +130,8 @@ def read_gauges() -> list[Metric]:
 
 
 _gauges = Cached(read_gauges, seconds=_CACHED_SECONDS)
+_database = Cached(servers.read_database, seconds=_CACHED_SECONDS)
+_redis = Cached(servers.read_redis, seconds=_CACHED_SECONDS)
 
 
 def _of_this_service() -> Iterator[Metric]:
@@ -162,6 +164,8 @@ class _Everything:
         _heartbeats,
         lambda: metrics.shared().collect(),
         lambda: _gauges.get(),  # noqa: PLW0108  # looked up at each scrape
+        lambda: _database.get(),  # noqa: PLW0108  # likewise
+        lambda: _redis.get(),  # noqa: PLW0108  # likewise
     )
 
     def collect(self) -> Iterator[Metric]:

@@ -28,6 +28,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, NoReturn
 
 from common.api import heavy
+from common.observability import metrics
 
 _log = logging.getLogger("rota.server")
 
@@ -176,6 +177,7 @@ def _serve(
 ) -> NoReturn:
     """Answer calls until the parent has ended."""
     waiting = _Waiting()
+    metrics.STARTS.labels("heavy calls").inc()
     for work in background:
         threading.Thread(target=work, name="background").start()
     threading.Thread(target=_take, args=(incoming, waiting), name="incoming", daemon=True).start()

@@ -154,6 +154,7 @@ class Application:
         raise_file_limit()
         tracing.start("web")
         error_reports.start()
+        metrics.STARTS.labels("web").inc()
         self._streams.end_at_signals(loop)
         # Before the threads of requests, because one of them compares the clocks.
         for work in self._background:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.brazil import phones, zones
-from common.brazil.states import LONGEST_POSTCODE, STATES, Kind, Region, may_lie_in, postcode_of, region_of
+from common.brazil.states import STATES, Kind, Region, may_lie_in, region_of
 from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
@@ -36,11 +36,10 @@ from delivery.places import addresses
 from delivery.pricing import Quote
 from delivery.refusals import refusal
 from delivery.windows import Window
-from panel.filters import MOMENT_INPUT
+from panel.address_forms import AddressForm, MomentField, check_digits, text_field
 from panel.forms import PositionField
 
 MOST_PACKAGES = 5
-_LONGEST_MOMENT = 40  # characters
 _LARGEST_MEASURE = 1_000_000_000  # as in the API
 _MEASURES = ("height", "width", "length", "weight")
 # The geocoder looks for an address that has one of these. A city alone, which the form fills in, is no place.
@@ -56,34 +55,10 @@ _PROOFS = ("photo", "pin")
 _WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
 
 
-def _text(
-    label: Any, length: int = 255, *, required: bool = False, validators: Sequence[Any] = (), **attributes: Any
-) -> forms.CharField:
-    widget = forms.TextInput({"autocomplete": "off", **attributes})
-    return forms.CharField(label=label, max_length=length, required=required, validators=validators, widget=widget)
-
-
-def check_phone(text: str) -> None:
-    """Raise ValidationError for a number whose digits a spreadsheet has dropped."""
-    if phones.is_rounded(text):
-        detail = gettext(
-            "A spreadsheet has cut the digits of this number. Format its column as text, and type it again."
-        )
-        raise ValidationError(detail)
-
-
-class PlaceForm(forms.Form):
+class PlaceForm(AddressForm):
     """A contact at an address, and where that is on the map."""
 
-    name = _text(_("Name"))
-    phone = _text(_("Phone"), validators=[check_phone], inputmode="tel", placeholder="+55 11 98888-0000")
-    street = _text(_("Street"))
-    number = _text(_("Number"), placeholder="S/N")
-    complement = _text(_("Complement"))
-    district = _text(_("District"))
-    city = _text(_("City"))
-    state = _text(_("State"), placeholder="SP")
-    zipcode = _text(_("CEP"), LONGEST_POSTCODE, inputmode="numeric", placeholder="01310-100")
+    phone = text_field(_("Phone"), validators=[check_digits], inputmode="tel", placeholder="+55 11 98888-0000")
     position = PositionField(
         label=_("Place on the map"),
         max_length=2000,
@@ -93,18 +68,12 @@ class PlaceForm(forms.Form):
         ),
         widget=forms.TextInput({"data-point": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
     )
+    field_order = ["name", "phone"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # A form of which nothing may be filled in is not checked by the browser.
         super().__init__(*args, **{"use_required_attribute": not kwargs.get("empty_permitted"), **kwargs})
         self.candidates: list[tuple[str, Point]] = []  # what the geocoder has found for an address that is not clear
-
-    def clean_zipcode(self) -> str:
-        text: str = self.cleaned_data["zipcode"]
-        postcode = postcode_of(text)
-        if text and not postcode:
-            raise ValidationError(_("A CEP has eight digits."))
-        return postcode
 
     def clean_position(self) -> Point | None:
         point: Point | None = self.cleaned_data["position"]
@@ -180,7 +149,7 @@ class PickupForm(PlaceForm):
     """A: one of the account's active pickup points, or any place if the account may pick up anywhere."""
 
     point = forms.ChoiceField(label=_("Pickup point"), required=False)
-    field_order = ["point"]
+    field_order = ["point", *PlaceForm.field_order]
 
     def __init__(self, *args: Any, points: Iterable[PickupPoint], anywhere: bool, **kwargs: Any) -> None:
         self.points = {str(each.pk): each for each in points}
@@ -213,7 +182,7 @@ class PickupForm(PlaceForm):
 class DropoffForm(PlaceForm):
     """B, C or D."""
 
-    external_id = _text(_("Order number"))
+    external_id = text_field(_("Order number"))
     email = forms.EmailField(
         label=_("Email"),
         max_length=outbox.LONGEST_ADDRESS,
@@ -265,7 +234,7 @@ class DropoffForm(PlaceForm):
 
 
 class PackageForm(forms.Form):
-    description = _text(_("Contents"))
+    description = text_field(_("Contents"))
     quantity = forms.IntegerField(
         label=_("Quantity"), min_value=1, max_value=_LARGEST_MEASURE, required=False, initial=1
     )
@@ -290,22 +259,6 @@ class PackageForm(forms.Form):
         measures: dict[str, Any] = {name: None if data[name] is None else float(data[name]) for name in _MEASURES}
         texts: dict[str, Any] = {"description": data["description"], "quantity": data["quantity"]}
         return cast("Package", texts | measures)
-
-
-class MomentField(forms.DateTimeField):
-    """A moment in the active time zone, as browsers, spreadsheets and people write it."""
-
-    def __init__(self, label: Any) -> None:
-        formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"]
-        messages = {"invalid": _("Write it as 28/11/2026 14:30.")}
-        super().__init__(
-            label=label, required=False, input_formats=formats, widget=MOMENT_INPUT, error_messages=messages
-        )
-
-    def to_python(self, value: Any) -> datetime | None:
-        if isinstance(value, str) and len(value) > _LONGEST_MOMENT:
-            raise ValidationError(self.error_messages["invalid"], code="invalid")
-        return super().to_python(value)
 
 
 class WindowsForm(forms.Form):

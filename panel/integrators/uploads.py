@@ -1,20 +1,16 @@
 """Deliveries from an uploaded table: each row is a form of a request with one drop-off.
 
-What was read is kept, encrypted, for an hour (`common.files.kept_uploads`). The page has it checked and, after it is
-confirmed, requested in portions of a second, because each row asks the geocoder and the routing engine once: what they
-answered is kept with the row. A row is requested once, by the digest of what it says and of its pickup point, so that
-the same file again makes no second delivery, unless the first one has failed.
+Each row asks the geocoder and the routing engine once: what they answered is kept with the row. A row is requested
+once, by the digest of what it says and of its pickup point, so that the same file again makes no second delivery,
+unless the first one has failed.
 """
 
 import hashlib
 import json
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
-from decimal import Decimal
-from functools import cache, cached_property
-from itertools import islice
+from functools import cache, cached_property, partial
 from typing import Any
 from uuid import UUID
 
@@ -23,10 +19,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from common import clock
-from common.files import csv_files, kept_uploads, table_files
-from common.files.csv_files import UnreadableFile, comparable, in_every_language
-from common.measures import shown, with_value
+from common.files import table_files
+from common.files.csv_files import comparable
+from common.measures import with_value
 from delivery import windows, words
 from delivery.actions import deliveries, quotes
 from delivery.errors import DeliveryError, ExternalIdInUse, QuoteExpired
@@ -34,15 +29,10 @@ from delivery.lifecycle import Mode, Status
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, VehicleType
 from delivery.payload import DeliveryRequest, restored
 from delivery.refusals import refusal
+from panel import uploaded_rows
 from panel.integrators.delivery_forms import DeliveryForm, PackageForm, Priced, WindowsForm, priced
 
-MOST_BYTES = 300_000  # of a CSV file, and characters of a workbook's cells
-_PORTION_SECONDS = 1
-# Of what is kept of a file. Its faults and requests add at most as much again.
-_MOST_BYTES_KEPT = 1_500_000
-_MOST_FAULTS, _LONGEST_FAULT = 5, 200  # of a row
-_KIND = "deliveries"
-_DIGITS_OF_A_CEP = 8
+_KIND = "rows of deliveries"
 _MORNING = "08:00"
 _YES = {"x", "1", "s", "y", "sim", "yes", "true", "verdadeiro"}
 _NO = {"0", "n", "nao", "no", "false", "falso", "-"}
@@ -79,24 +69,18 @@ _CONTACT = ("name", "phone")
 _PLACE = ("b-latitude", "b-longitude")
 
 
-@dataclass
-class Row:
-    """A row of the file. `state`: read, priced, wrong, repeated (its delivery exists), requested or failed."""
+TABLE = uploaded_rows.Table(COLUMNS, unique="b-external_id", postcodes={"b-zipcode"})
 
-    line: int
-    data: dict[str, str]
-    state: str = "read"
-    faults: Sequence[tuple[str, str]] = ()  # column, or an empty text, and what is wrong
-    value: str = ""  # reais
+
+@dataclass
+class Row(uploaded_rows.Row):
+    """A row of the file."""
+
     # What is requested, at the price of the quote, and under which key; until then.
     payload: DeliveryRequest | None = None
     quote_id: str = ""
     key: str = ""
     delivery: str = ""
-
-    @property
-    def price(self) -> Decimal:
-        return Decimal(self.value or 0)
 
     @property
     def order(self) -> str:
@@ -110,75 +94,11 @@ class Row:
 
 
 @dataclass
-class Draft:
-    """An uploaded file on its way: its rows are checked, then after `is_confirmed` those with a price are requested."""
+class Draft(uploaded_rows.Upload):
+    """An uploaded file on its way to deliveries."""
 
-    environment: str
-    name: str
     rows: list[Row]
-    sender: dict[str, str]  # values of A for rows that have none
-    is_confirmed: bool = False
-    id: UUID | None = None
-
-    def of(self, *states: str) -> list[Row]:
-        return [row for row in self.rows if row.state in states]
-
-    @property
-    def priced(self) -> list[Row]:
-        return self.of("priced")
-
-    @property
-    def wrong(self) -> list[Row]:
-        return self.of("wrong")
-
-    @property
-    def repeated(self) -> list[Row]:
-        return self.of("repeated")
-
-    @property
-    def requested(self) -> list[Row]:
-        return self.of("requested")
-
-    @property
-    def failed(self) -> list[Row]:
-        return self.of("failed")
-
-    @property
-    def shown(self) -> list[Row]:
-        """All rows, those with faults first."""
-        return sorted(self.rows, key=lambda row: row.state not in {"wrong", "failed"})
-
-    @property
-    def total(self) -> Decimal:
-        """The price of all rows that can be requested."""
-        return sum((row.price for row in self.priced), Decimal(0))
-
-    @property
-    def is_checked(self) -> bool:
-        return not self.of("read")
-
-    @property
-    def is_done(self) -> bool:
-        return self.is_confirmed and not self.of("priced")
-
-    @property
-    def waiting(self) -> bool:
-        """Whether the next portion is to be worked on."""
-        return not self.is_checked or (self.is_confirmed and not self.is_done)
-
-    @property
-    def worked(self) -> int:
-        """How many rows are finished in the present step."""
-        return len(self.rows) - len(self.of("priced" if self.is_checked and self.is_confirmed else "read"))
-
-    @property
-    def content(self) -> str:
-        """As JSON, without its id."""
-        return json.dumps({**asdict(self), "id": None}, ensure_ascii=False, default=str)  # of moments
-
-    def save(self) -> None:
-        assert self.id is not None  # noqa: S101  # nosec B101  # one that was read or found
-        kept_uploads.change(self.id, self.content, at=clock.now())
+    sender: dict[str, str] = field(default_factory=dict)  # values of A for rows that have none
 
 
 def _owner(scope: AccountScope) -> str:
@@ -188,18 +108,12 @@ def _owner(scope: AccountScope) -> str:
 
 def find(draft: UUID, *, scope: AccountScope) -> Draft | None:
     """The draft of this account and environment; None if there is none, or not any more."""
-    stored = kept_uploads.find(draft, owner=_owner(scope), kind=_KIND, at=clock.now())
-    found = json.loads(stored) if stored else None
-    if found is None or found["environment"] != scope.environment:
-        return None
-    return Draft(**{**found, "rows": [_row(**row) for row in found["rows"]], "id": draft})
+    found = uploaded_rows.find(draft, owner=_owner(scope), kind=_KIND, environment=scope.environment)
+    return Draft(**{**found, "rows": [_row(**row) for row in found["rows"]], "id": draft}) if found else None
 
 
 def _row(*, payload: dict[str, Any] | None = None, **kept: Any) -> Row:
-    row = Row(**kept, payload=restored(payload) if payload else None)
-    if row.state == "priced" and row.payload is None:  # by an earlier version
-        row.state = "read"
-    return row
+    return Row(**kept, payload=restored(payload) if payload else None)
 
 
 def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any]) -> Draft:
@@ -207,127 +121,51 @@ def read(raw: bytes, name: str, *, scope: AccountScope, sender: Mapping[str, Any
 
     Raises UnreadableFile.
     """
-    header, *records = table_files.read(raw, most=MOST_BYTES)
-    columns = _columns(header.cells)
-    rows = []
-    for record in records:
-        cells = dict(zip(columns, record.cells, strict=False))
-        row = Row(record.number, {key: _whole(key, cell) for key, cell in cells.items() if cell})
-        if len(record.cells) > len(columns):
-            row.state, row.faults = "wrong", [("", _("The row has more cells than the file has headings."))]
-        rows.append(row)
     texts = {key: str(value) for key, value in sender.items() if value}
-    draft = Draft(scope.environment, name[:200], rows, texts)
-    _refuse_repeated_lines(draft.rows)
-    if len(draft.content.encode()) > _MOST_BYTES_KEPT:
-        raise UnreadableFile(csv_files.too_large(MOST_BYTES))
-    draft.id = kept_uploads.keep(draft.content, owner=_owner(scope), kind=_KIND, at=clock.now())
+    draft = Draft(scope.environment, name[: uploaded_rows.LONGEST_NAME], TABLE.read(raw, Row), sender=texts)
+    draft.keep(owner=_owner(scope), kind=_KIND)
     return draft
-
-
-def _whole(column: str, cell: str) -> str:
-    """A CEP of São Paulo without its zero, which spreadsheets take from a number, has it again."""
-    is_cut = column == "b-zipcode" and len(cell) == _DIGITS_OF_A_CEP - 1 and cell.isascii() and cell.isdigit()
-    return f"0{cell}" if is_cut else cell
-
-
-@cache
-def _headings() -> dict[str, str]:
-    """The name of the column of each heading in any language."""
-    return {comparable(key): key for key in COLUMNS} | _values((key, label) for key, label in COLUMNS.items())
 
 
 @cache
 def _choices_of(column: str) -> dict[str, str]:
     """The value of each name of a choice in any language."""
-    return _values(_CHOICES[column])
-
-
-def _values(named: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """The value of each name in any language; the first one of several."""
-    found: dict[str, str] = {}
-    for value, label in named:
-        for name in in_every_language(label):
-            found.setdefault(name, value)
-    return found
-
-
-def _columns(headings: list[str]) -> list[str]:
-    """The name of each column. Raises UnreadableFile if a heading is unknown or occurs twice."""
-    known = _headings()
-    found: list[str] = []
-    for heading in headings:
-        column = known.get(comparable(heading[:100]))
-        if column is None:
-            names = ", ".join(map(str, COLUMNS.values()))
-            detail = {"heading": heading[:60], "known": names}
-            raise UnreadableFile(_("Unknown column '%(heading)s'. Known: %(known)s.") % detail)
-        if column in found:
-            raise UnreadableFile(_("The column '%(heading)s' occurs twice.") % {"heading": heading[:60]})
-        found.append(column)
-    return found
-
-
-def _refuse_repeated_lines(rows: Iterable[Row]) -> None:
-    """Of lines that say the same, or have the same order number, the first counts."""
-    lines: dict[Any, int] = {}
-    for row in rows:
-        keys = [json.dumps(row.data, sort_keys=True), *([("order", row.order)] if row.order else [])]
-        if first := next((lines[key] for key in keys if key in lines), 0):
-            row.state, row.faults = "wrong", [("", _("repeats line %(line)s") % {"line": first})]
-        for key in keys:
-            lines.setdefault(key, row.line)
+    return uploaded_rows.values(_CHOICES[column])
 
 
 def advance(draft: UUID, *, scope: AccountScope, by: str, points: Sequence[PickupPoint]) -> Draft | None:
-    """Work on the rows of the present step for about a second, save the draft, and return it as it is then.
-
-    Returns None, and does nothing, where it is not found, and while another request works on a draft of the account:
-    many at once would occupy the threads that answer others.
-    """
-    if not kept_uploads.claim(draft, owner=_owner(scope), at=clock.now()):
-        return None
-    try:
-        found = find(draft, scope=scope)  # as the request before has left it
-        if found and found.waiting:
-            Work(found, scope, by, points).advance()
-    finally:
-        kept_uploads.release(draft)
-    return found
+    """See `uploaded_rows.advance`."""
+    return uploaded_rows.advance(
+        draft,
+        owner=_owner(scope),
+        find=partial(find, scope=scope),
+        work=lambda found: Work(found, scope, by, points),
+    )
 
 
 @dataclass(frozen=True)
-class Work:
+class Work(uploaded_rows.Work):
     """Who works on a draft."""
 
-    draft: Draft
+    upload: Draft
     scope: AccountScope
     by: str
     points: Sequence[PickupPoint]
 
-    def advance(self) -> None:
-        draft, ends_at = self.draft, time.monotonic() + _PORTION_SECONDS
-        left, step = (draft.of("priced"), self._request) if draft.is_checked else (draft.of("read"), self._check)
-        for row in left:
-            step(row, clock.now())
-            if time.monotonic() >= ends_at:
-                break
-        draft.save()
-
-    def _check(self, row: Row, at: datetime) -> None:
+    def check(self, row: Row, at: datetime) -> None:
         values, wrong = self._read(row)
         form = DeliveryForm(values, environment=self.scope.environment, points=self.points, anywhere=False)
         found = self._priced(form, at) if not wrong and form.is_valid() else None
         if found is None:
             others = (fault for fault in _faults(form, row) if fault[0] not in wrong)
-            row.state, row.faults = "wrong", [*wrong.items(), *others][:_MOST_FAULTS]
+            row.state, row.faults = "wrong", uploaded_rows.some([*wrong.items(), *others])
         elif found.repeated:
             row.state, row.delivery = "repeated", str(next(iter(found.repeated.values())))
         else:
-            row.state, row.value, row.quote_id = "priced", str(found.quote.value), found.quote_id
+            row.state, row.value, row.quote_id = "ready", str(found.quote.value), found.quote_id
             row.payload, row.key = found.payload, _digest(row, values["a-point"])
 
-    def _request(self, row: Row, at: datetime) -> None:
+    def act(self, row: Row, at: datetime) -> None:
         """Request the delivery of a row at the price that was shown; a price that has changed is shown first."""
         assert row.payload is not None  # noqa: S101  # nosec B101  # of a row with a price
         request, row.payload = row.payload, None
@@ -345,7 +183,7 @@ class Work:
             if delivery is None:
                 row.state, row.faults = "failed", [("", _("The price has changed. Upload the file again to see it."))]
             else:
-                row.state, row.delivery = "repeated" if is_earlier else "requested", str(delivery)
+                row.state, row.delivery = "repeated" if is_earlier else "done", str(delivery)
 
     def _quote_id(self, row: Row, request: DeliveryRequest, at: datetime) -> str:
         """Of the price that was shown. Once it has expired, a new one if the price is the same, and else empty.
@@ -392,7 +230,7 @@ class Work:
 
     @cached_property
     def _names_of_points(self) -> dict[str, str]:
-        return _values((key, point.name) for key, point in self._points.items())
+        return uploaded_rows.values((key, point.name) for key, point in self._points.items())
 
     def _read(self, row: Row) -> tuple[dict[str, str], dict[str, str]]:
         """The values of the form, and by its heading each column whose cell names none of its choices, with these."""
@@ -404,14 +242,14 @@ class Work:
                 cells[key] = names.get(comparable(text), text)
                 if cells[key] not in names.values():
                     labels = [point.name for point in self.points] if key == "a-point" else dict(_CHOICES[key]).values()
-                    wrong |= [_not_one_of(key, text, labels)]
+                    wrong |= [TABLE.not_one_of(key, text, labels)]
         for key in _FLAGS:
             name = comparable(row.data.get(key, ""))
             if name in _YES:
                 cells[key] = "on"
             elif name and name not in _NO:
-                wrong |= [_not_one_of(key, row.data[key], [_("Yes"), _("No")])]
-        sender = self.draft.sender
+                wrong |= [TABLE.not_one_of(key, row.data[key], [_("Yes"), _("No")])]
+        sender = self.upload.sender
         point = cells.get("a-point") or sender.get("point", "")
         # By the clocks of the pickup, as the form reads them.
         today = timezone.localdate(timezone=self._points[point].zone if point in self._points else None)
@@ -444,16 +282,11 @@ def _moment(text: str, today: date, *, is_end: bool) -> str:
     return "" if day == today else f"{day} {_MORNING}"
 
 
-def _not_one_of(column: str, text: str, names: Iterable[Any]) -> tuple[str, str]:
-    told = _("'%(text)s' is none of: %(choices)s") % {"text": shown(text), "choices": ", ".join(map(str, names))}
-    return str(COLUMNS[column]), told[:_LONGEST_FAULT]
-
-
 def _digest(row: Row, point: str) -> str:
     return "row-" + hashlib.sha256(json.dumps([row.data, point], sort_keys=True).encode()).hexdigest()
 
 
 def _faults(form: DeliveryForm, row: Row) -> Iterator[tuple[str, str]]:
-    for prefix, name, text in islice(form.faults(), _MOST_FAULTS):
+    for prefix, name, text in form.faults():
         key = "b-latitude" if name == "position" else f"{prefix}-{name}" if prefix else name
-        yield str(COLUMNS.get(key, "")), with_value(row.data.get(key, ""), text)[:_LONGEST_FAULT]
+        yield str(COLUMNS.get(key, "")), with_value(row.data.get(key, ""), text)

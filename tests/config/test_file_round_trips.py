@@ -27,6 +27,7 @@ from integration import lifecycle, words
 from integration.carriers import movement_files
 from integration.carriers.movements import Movement
 from integration.lifecycle import Reason
+from panel import uploaded_rows
 from panel.integrators import uploads
 from tests.factories import IntegratorFactory, TariffFactory
 from tests.integration.conftest import tariff
@@ -127,7 +128,7 @@ def test_rows_are_read_as_they_were_written(data, journey, columns, rows, write,
 
 
 # What calls `table_files.read`, each with a property in this module.
-READERS = {"common/admin/tabular_import.py", "integration/carriers/movement_files.py", "panel/integrators/uploads.py"}
+READERS = {"common/admin/tabular_import.py", "integration/carriers/movement_files.py", "panel/uploaded_rows.py"}
 
 
 def test_every_table_that_is_read_is_in_this_module():
@@ -143,7 +144,7 @@ DELIVERIES = st.fixed_dictionaries(
     {
         name: st.integers(1, limit * 1000).map(lambda number: Decimal(number) / 1000)
         if (limit := NUMBERS.get(name))
-        else texts().filter(lambda text: len(text) != uploads._DIGITS_OF_A_CEP - 1)
+        else texts().filter(lambda text: len(text) != uploaded_rows.DIGITS_OF_A_CEP - 1)
         for name in uploads.COLUMNS
     }
 )

@@ -35,6 +35,7 @@ OTHERS: dict[str, str] = {
     "common/webhooks/health.py:claim": _LOCKED,
     "common/webhooks/outbox.py:*": _ONE_ROW,
     "common/webhooks/replays.py:_*": _LOCKED,
+    "config/answered_calls.py:*": _SUBJECT,
     "config/start_page.py:*": _SUBJECT,
     "delivery/accounts/*": _LOCKED,
     "delivery/actions/arrivals.py:*": _SUBJECT,

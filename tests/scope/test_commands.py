@@ -29,6 +29,7 @@ NOT_CALLED = {
     "environment": _NO_OBJECTS,
     "export_person": "of a person in every account",
     "forget": "of a person in every account",
+    "map": _NO_OBJECTS,
     "messages": _NO_OBJECTS,
     "migrate": _NO_OBJECTS,
     "openapi": _NO_OBJECTS,

@@ -22,8 +22,8 @@ from delivery.models import Delivery, DropoffOptions
 from delivery.models.stop import LONGEST_INSTRUCTIONS
 from delivery.pricing import percent_of
 from delivery.refusals import refusal
+from panel.address_forms import check_digits
 from panel.base import RequestingView
-from panel.integrators.delivery_forms import check_phone
 
 
 class InstructionsField(forms.CharField):
@@ -44,7 +44,7 @@ _OPTIONAL: dict[str, Any] = {"required": False, "show_hidden_initial": True}
 
 class ChangeForm(forms.Form):
     contact_name = forms.CharField(label=gettext_lazy("Name"), max_length=255, **_OPTIONAL)
-    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, validators=[check_phone], **_OPTIONAL)
+    contact_phone = forms.CharField(label=gettext_lazy("Phone"), max_length=255, validators=[check_digits], **_OPTIONAL)
     contact_email = forms.EmailField(label=gettext_lazy("Email"), max_length=outbox.LONGEST_ADDRESS, **_OPTIONAL)
     instructions = InstructionsField(show_hidden_initial=True)
 

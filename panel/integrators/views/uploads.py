@@ -4,19 +4,15 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy
 
-from common.api.heavy import heavy
-from common.files import csv_files, table_files
-from common.files.csv_files import UnreadableFile
-from common.http_requests import is_cut_short
+from common.files import table_files
 from panel.base import RequestingView
 from panel.integrators import uploads
 from panel.integrators.delivery_forms import like_pickup
-from panel.integrators.uploads import COLUMNS, MOST_BYTES
+from panel.integrators.uploads import COLUMNS
+from panel.upload_pages import AdvanceUpload, ConfirmUpload, UploadForm, UploadPage
 
 _EXAMPLE = {
     "b-external_id": "P-1001", "b-name": "Ana Souza", "b-phone": "+55 11 97777-0001", "b-street": "Rua Augusta",
@@ -26,25 +22,19 @@ _EXAMPLE = {
 }  # fmt: skip  # a table
 
 
-class Upload(RequestingView):
-    """The form with the file."""
+class _OfAccount(RequestingView):
+    url_name = "upload"
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self._show()
-
-    @heavy
-    def post(self, request: HttpRequest) -> HttpResponse:
+    def check_active(self) -> None:
         self.account.check_active()
-        sent = request.FILES.get("file")
-        if sent is None:
-            too_large = is_cut_short(request, field="file", most=table_files.MOST_BYTES)
-            return self._show(csv_files.too_large(MOST_BYTES) if too_large else _("Choose a file."), status=422)
-        try:
-            csv_files.check_size(sent.size or 0, most=table_files.MOST_BYTES)
-            draft = uploads.read(sent.read(), sent.name or "", scope=self.scope, sender=self._sender())
-        except UnreadableFile as error:
-            return self._show(str(error), status=422)
-        return redirect(self.url("upload_draft", draft.id))
+
+
+class Upload(UploadForm, _OfAccount):
+    template = "panel/upload.html"
+    columns = COLUMNS.values()
+
+    def read(self, raw: bytes, name: str) -> uploads.Draft:
+        return uploads.read(raw, name, scope=self.scope, sender=self._sender())
 
     def _sender(self) -> dict[str, Any]:
         """The values of A of the newest delivery, from one of the pickup points."""
@@ -55,15 +45,10 @@ class Upload(RequestingView):
             return sender
         return {"name": sender.get("name"), "phone": sender.get("phone"), "point": _only(points)}
 
-    def _show(self, error: str = "", *, status: int = 200) -> HttpResponse:
-        return self.page(
-            "panel/upload.html",
-            error=error,
-            columns=list(COLUMNS.values()),
-            most_rows=csv_files.MOST_IMPORTED,
-            accepted=table_files.ACCEPTED,
-            status=status,
-        )
+
+def _only(points: list[Any]) -> str:
+    """The key of the only pickup point; empty if there are several."""
+    return str(points[0].pk) if len(points) == 1 else ""
 
 
 class Template(RequestingView):
@@ -77,58 +62,21 @@ class Template(RequestingView):
         return table_files.response(request, "deliveries-template", columns=columns, rows=rows)
 
 
-class Draft(RequestingView):
-    """The preview, the progress and the result of an upload."""
+class Draft(UploadPage, _OfAccount):
+    template, part = "panel/upload_draft.html", "panel/upload_state.html"
+    over = gettext_lazy("This upload is over. Upload the file again: what was requested stays so.")
 
-    def get(self, request: HttpRequest, draft: UUID) -> HttpResponse:
-        found = uploads.find(draft, scope=self.scope)
-        if found is None:
-            messages.info(request, _("This upload is over. Upload the file again: what was requested stays so."))
-            return redirect(self.url("upload"))
-        return self.show(found)
+    def find(self, draft: UUID) -> uploads.Draft | None:
+        return uploads.find(draft, scope=self.scope)
 
-    def show(self, draft: uploads.Draft, *, is_waiting_for_another: bool = False) -> HttpResponse:
-        is_part = bool(self.request.headers.get("HX-Request"))
-        template = "panel/upload_state.html" if is_part else "panel/upload_draft.html"
-        return self.page(template, draft=draft, is_waiting_for_another=is_waiting_for_another)
-
-    def found(self, draft: UUID) -> uploads.Draft:
-        found = uploads.find(draft, scope=self.scope)
-        if found is None:
-            raise Http404
-        return found
-
-
-class Advance(Draft):
-    """The next portion of an upload."""
-
-    http_method_names = ["post"]
-
-    @heavy
-    def post(self, request: HttpRequest, draft: UUID) -> HttpResponse:
-        self.account.check_active()
+    def advance(self, draft: UUID) -> uploads.Draft | None:
         points = list(self.account.pickup_points.active())
-        worked = uploads.advance(draft, scope=self.scope, by=self.actor, points=points)
-        found = worked or self.found(draft)
-        if not request.headers.get("HX-Request"):
-            return redirect(self.url("upload_draft", draft))
-        return self.show(found, is_waiting_for_another=worked is None)
+        return uploads.advance(draft, scope=self.scope, by=self.actor, points=points)
 
 
-def _only(points: list[Any]) -> str:
-    """The key of the only pickup point; empty if there are several."""
-    return str(points[0].pk) if len(points) == 1 else ""
+class Advance(AdvanceUpload, Draft):
+    pass
 
 
-class Confirm(Draft):
-    """Request the deliveries of the rows that have a price."""
-
-    http_method_names = ["post"]
-
-    def post(self, request: HttpRequest, draft: UUID) -> HttpResponse:
-        self.account.check_active()
-        found = self.found(draft)
-        if found.is_checked and not found.is_confirmed:
-            found.is_confirmed = True
-            found.save()
-        return redirect(self.url("upload_draft", draft))
+class Confirm(ConfirmUpload, Draft):
+    pass

@@ -6,7 +6,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from common.cached import Cached
 from common.connections import redis
 from common.observability import metrics
-from config.monitoring import exposition, readiness, requests
+from config.monitoring import exposition, readiness, requests, servers
 
 TOKEN = "a-token-of-prometheus-for-these-tests"
 
@@ -35,9 +35,13 @@ def scrape(_nothing_counted, client, metrics_token, monkeypatch):
     """
 
     def do():
-        for module, compute in ((readiness, readiness._examine), (exposition, exposition.read_gauges)):
-            name = "_results" if module is readiness else "_gauges"
-            monkeypatch.setattr(module, name, Cached(compute, seconds=0))
+        for cached, compute in (
+            (f"{readiness.__name__}._results", readiness._examine),
+            (f"{exposition.__name__}._gauges", exposition.read_gauges),
+            (f"{exposition.__name__}._database", servers.read_database),
+            (f"{exposition.__name__}._redis", servers.read_redis),
+        ):
+            monkeypatch.setattr(cached, Cached(compute, seconds=0))
         metrics.shared().add()
         response = client.get("/metrics", headers={"Authorization": f"Bearer {metrics_token}"})
         assert response.status_code == 200, response.content

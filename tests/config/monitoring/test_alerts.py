@@ -9,7 +9,7 @@ import yaml
 
 from common.observability import metrics
 from config.env import BASE_DIR
-from config.monitoring import exposition
+from config.monitoring import exposition, servers
 
 FOLDER = BASE_DIR / "deploy" / "monitoring"
 RULES = yaml.safe_load((FOLDER / "alerts.yml").read_text())["groups"][0]["rules"]
@@ -31,7 +31,7 @@ def family_of(name):
 def known():
     """The labels of each sample that the service can show."""
     labels = {"rota_check_ok": {"check"}, "rota_heartbeat_age_seconds": {"process"}}
-    labels |= {name: set(names) for name, (_text, names) in exposition.FAMILIES.items()}
+    labels |= {name: set(names) for name, (_text, names) in (exposition.FAMILIES | servers.FAMILIES).items()}
     for metric in metrics.REGISTRY._collector_to_names:
         names = set(metric._labelnames)  # type: ignore[attr-defined]
         for suffix, more in (("_total", set()), ("_bucket", {"le"}), ("_count", set()), ("_sum", set())):

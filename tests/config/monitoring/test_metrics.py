@@ -14,7 +14,7 @@ from redis import RedisError
 from common.connections import redis
 from common.mail.models import Kind, Message
 from common.webhooks import endpoints
-from config.monitoring import exposition, heartbeats
+from config.monitoring import exposition, heartbeats, servers
 from delivery.actions import deliveries, schedule
 from delivery.errors import MoveRefused
 from delivery.geo.distance import Point
@@ -283,6 +283,8 @@ class TestServers:
         ("module", "name", "error", "missing"),
         [
             (exposition, "read_gauges", OperationalError, "rota_drivers"),
+            (servers, "read_database", OperationalError, "rota_database_is_primary"),
+            (servers, "read_redis", RedisError, "rota_redis_readable"),
             (heartbeats, "ages", RedisError, "rota_heartbeat_age_seconds"),
         ],
     )
@@ -290,7 +292,10 @@ class TestServers:
         DriverFactory.create()
         heartbeats._written_at.clear()
         heartbeats.written_by("worker")
-        parts = {"rota_info", "rota_check_ok", "rota_heartbeat_age_seconds", "rota_drivers", "rota_http_requests_total"}
+        parts = {
+            "rota_info", "rota_check_ok", "rota_heartbeat_age_seconds", "rota_drivers", "rota_http_requests_total",
+            "rota_database_is_primary", "rota_redis_readable",
+        }  # fmt: skip  # names
         scrape()
 
         def fail():
@@ -321,3 +326,53 @@ class TestServers:
             )
 
         assert scrape()["rota_database_archive_fails",] == fails
+
+    @pytest.mark.parametrize(("role", "replicas", "is_master"), [("master", 2, 1), ("slave", 0, 0)])
+    def test_their_roles_and_the_identity_of_the_data_are_gauges(
+        self, db, scrape, monkeypatch, role, replicas, is_master
+    ):
+        # The Redis of the tests refuses this command.
+        monkeypatch.setattr(redis(), "info", lambda section: {"role": role, "connected_slaves": replicas})
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT timeline_id, system_identifier FROM pg_control_checkpoint(), pg_control_system()")
+            timeline, identifier = cursor.fetchone()
+
+        found = scrape()
+
+        assert (found["rota_database_is_primary",], found["rota_redis_is_master",]) == (1, is_master)
+        assert (found["rota_database_timeline",], found["rota_redis_replicas",]) == (timeline, replicas)
+        assert found["rota_database_system_identifier",] == pytest.approx(identifier, abs=1024)
+        assert (found["rota_database_readable", "system_identifier"], found["rota_redis_readable",]) == (1, 1)
+
+    def test_standbys_are_counted_by_how_they_are_waited_for_with_the_greatest_lag(self, db, scrape):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL search_path = pg_temp, pg_catalog, public")
+            cursor.execute("""
+                CREATE TEMP VIEW pg_stat_replication AS SELECT * FROM (VALUES
+                    ('streaming', 'sync', interval '40 milliseconds'), ('streaming', 'async', NULL),
+                    ('streaming', 'async', interval '61 seconds'), ('backup', 'async', interval '1 hour')
+                ) AS rows (state, sync_state, replay_lag)""")
+
+        found = scrape()
+
+        standbys = {state: found["rota_database_standbys", state] for state in ("sync", "quorum", "potential", "async")}
+        assert standbys == {"sync": 1, "quorum": 0, "potential": 0, "async": 2}
+        lags = {key[1]: value for key, value in found.items() if key[0] == "rota_database_standby_lag_seconds"}
+        assert lags == {"sync": 0.04, "async": 61}
+
+    def test_what_the_role_may_not_read_is_left_out_and_said(self, db, scrape):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC; CREATE ROLE rota_without_rights"
+            )
+            cursor.execute("GRANT pg_read_all_data TO rota_without_rights; SET LOCAL ROLE rota_without_rights")
+
+        found = scrape()
+
+        assert (found["rota_database_is_primary",], found["rota_redis_readable",]) == (1, 0)
+        readable = {key[1]: value for key, value in found.items() if key[0] == "rota_database_readable"}
+        assert readable == {"standbys": 0, "system_identifier": 0}
+        assert not {key[0] for key in found} & {
+            "rota_database_standbys", "rota_database_standby_lag_seconds", "rota_database_system_identifier",
+            "rota_redis_is_master", "rota_redis_replicas",
+        }  # fmt: skip  # names

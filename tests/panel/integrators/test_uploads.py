@@ -21,6 +21,7 @@ from delivery.actions import deliveries
 from delivery.models import AccountScope, Delivery, Simulation, Tariff
 from delivery.payload import Place
 from delivery.places.models import LocatedAddress
+from panel import uploaded_rows
 from panel.integrators import uploads
 from tests.common.workbooks import workbook
 from tests.factories import (
@@ -294,7 +295,7 @@ class TestWindows:
         monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 11, 29, 4, tzinfo=UTC))
         place = dict(zip(("latitude", "longitude"), RIO_BRANCO.point, strict=True))
         point = PickupPointFactory.create(integrator=shop.integrator, name="Acre", **place)
-        work = uploads.Work(uploads.Draft("live", "", [], {}), AccountScope(shop.integrator, "live"), BY, [point])
+        work = uploads.Work(uploads.Draft("live", "", []), AccountScope(shop.integrator, "live"), BY, [point])
 
         begin = {}
         for day in (28, 29):
@@ -315,7 +316,7 @@ class TestWindows:
 class TestConfirmation:
     @pytest.mark.parametrize("seconds", [1, 0], ids=["at once", "one row at a time"])
     def test_requests_each_row_once(self, member, upload, advance, monkeypatch, seconds):
-        monkeypatch.setattr(uploads, "_PORTION_SECONDS", seconds)
+        monkeypatch.setattr(uploaded_rows, "PORTION_SECONDS", seconds)
         page = upload(f"P-1;Ana;Rua Augusta;{PLACE};1,5;sim", f";Bia;;{PLACE};;", "P-3;Caio;;0;0;;")
         advance(page)
 
@@ -489,7 +490,7 @@ class TestKeptUpload:
         text = "ã" * 490
         upload(*[f"P-{number};{text};;{PLACE};;" for number in range(280)])
 
-        assert len(KeptUpload.objects.get().ciphertext) < 2 * uploads.MOST_BYTES
+        assert len(KeptUpload.objects.get().ciphertext) < 2 * uploaded_rows.MOST_BYTES
 
     def test_that_would_be_larger_is_refused(self, upload):
         columns = [str(label) for label in uploads.COLUMNS.values()]

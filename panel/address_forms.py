@@ -1,0 +1,68 @@
+"""What the forms of deliveries and of orders share: somebody at an address, and fields of texts and moments."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from common.brazil import phones
+from common.brazil.states import LONGEST_POSTCODE, postcode_of
+from panel.filters import MOMENT_INPUT
+
+_LONGEST_MOMENT = 40  # characters
+
+
+def text_field(
+    label: Any, length: int = 255, *, required: bool = False, validators: Sequence[Any] = (), **attributes: Any
+) -> forms.CharField:
+    widget = forms.TextInput({"autocomplete": "off", **attributes})
+    return forms.CharField(label=label, max_length=length, required=required, validators=validators, widget=widget)
+
+
+def check_digits(text: str) -> None:
+    """Raise ValidationError for a number whose digits a spreadsheet has dropped: `5,51198E+12`."""
+    if phones.is_rounded(text):
+        detail = gettext(
+            "A spreadsheet has cut the digits of this number. Format its column as text, and type it again."
+        )
+        raise ValidationError(detail)
+
+
+class AddressForm(forms.Form):
+    """Somebody at an address."""
+
+    name = text_field(_("Name"))
+    street = text_field(_("Street"))
+    number = text_field(_("Number"), placeholder="S/N")
+    complement = text_field(_("Complement"))
+    district = text_field(_("District"))
+    city = text_field(_("City"))
+    state = text_field(_("State"), placeholder="SP")
+    zipcode = text_field(_("CEP"), LONGEST_POSTCODE, inputmode="numeric", placeholder="01310-100")
+
+    def clean_zipcode(self) -> str:
+        text: str = self.cleaned_data["zipcode"]
+        postcode = postcode_of(text)
+        if text and not postcode:
+            raise ValidationError(_("A CEP has eight digits."))
+        return postcode
+
+
+class MomentField(forms.DateTimeField):
+    """A moment in the active time zone, as browsers, spreadsheets and people write it."""
+
+    def __init__(self, label: Any) -> None:
+        formats = ["%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"]
+        messages = {"invalid": _("Write it as 28/11/2026 14:30.")}
+        super().__init__(
+            label=label, required=False, input_formats=formats, widget=MOMENT_INPUT, error_messages=messages
+        )
+
+    def to_python(self, value: Any) -> datetime | None:
+        if isinstance(value, str) and len(value) > _LONGEST_MOMENT:
+            raise ValidationError(self.error_messages["invalid"], code="invalid")
+        return super().to_python(value)
