@@ -51,6 +51,8 @@ _OF_WORKERS = "workers read it"
 _ONCE = "so that something is done once"
 # Rows that nobody sees as such.
 _UNSEEN_ROWS = {
+    "delivery.AddressCity": "manage.py addresses list",
+    "delivery.AddressStreet": "public addresses, in which drop-offs are located",
     "delivery.AlertChoice": "the form of alerts",
     "delivery.DriverLogInLink": "the driver's page has an entry for each log-in",
     "delivery.DriverMove": "the history has what it made of the delivery",

@@ -81,6 +81,7 @@ class _VagueError(Exception):
     """An address without a street, or with the place of a larger area."""
 
 
+_Lines = IO[bytes] | gzip.GzipFile
 _Read = Callable[[bytes], Address | None]
 
 
@@ -127,7 +128,7 @@ def form_of(path: Path) -> Form:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(path: Path) -> Iterator[_Lines]:
     """The file, or what is packed in it. Raises WrongAddressFile if it cannot be read."""
     try:
         if is_zipfile(path):
@@ -138,19 +139,22 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
                 (one,) = packed
                 if one.file_size > min(_MOST_BYTES, _MOST_TIMES_LARGER * max(one.compress_size, 1024)):
                     raise WrongAddressFile(f"{one.filename} in {path.name} is too large: {one.file_size} bytes.")
-                with archive.open(one) as file:
-                    yield file
+                with archive.open(one) as packed_file:
+                    yield packed_file
             return
         with path.open("rb") as raw:
             is_packed = raw.read(2) == _GZIP
             raw.seek(0)
-            with gzip.open(raw) if is_packed else raw as file:
-                yield file
+            if is_packed:
+                with gzip.open(raw) as file:
+                    yield file
+            else:
+                yield raw
     except (OSError, EOFError, BadZipFile, NotImplementedError, RuntimeError) as error:
         raise WrongAddressFile(f"{path.name} cannot be read: {error}") from error
 
 
-def _numbered(first: bytes, file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _numbered(first: bytes, file: _Lines) -> Iterator[tuple[int, bytes]]:
     """The lines with their numbers; of one that is too long, only the beginning. `first`: the first, if it is a row."""
     if first:
         yield 1, first

@@ -17,7 +17,7 @@ from delivery.geo.distance import Point, metres
 from delivery.places import address_words, street_names
 from delivery.places.geocoding import Located, Precision
 from delivery.places.models import AddressCity, AddressStreet
-from delivery.places.packed_houses import UNITS, House, unpack
+from delivery.places.packed_houses import UNITS, House
 from delivery.places.street_names import StreetName
 
 # Rows of one name in a city, or of one postcode. More of them are no one street.
@@ -159,7 +159,7 @@ class _Street:
     def _houses(self) -> list[House]:
         """Those that fit best come first among houses of one number."""
         rows = [*self._near, *(row for row in self.rows if row not in self._near)]
-        return sorted((house for row in rows for house in unpack(row.houses)), key=lambda house: house.number)
+        return sorted((house for row in rows for house in row.each_house()), key=lambda house: house.number)
 
     def has(self, number: int) -> bool:
         return number > 0 and any(house.number == number for house in self._houses)
@@ -197,7 +197,7 @@ class _Street:
         """Of the houses that fit best, the one in the middle."""
         latitude = sum(row.south + row.north for row in self._near) / 2 / len(self._near)
         longitude = sum(row.west + row.east for row in self._near) / 2 / len(self._near)
-        houses = (house for row in self._near for house in unpack(row.houses))
+        houses = (house for row in self._near for house in row.each_house())
         return min(houses, key=lambda house: abs(house.latitude - latitude) + abs(house.longitude - longitude)).point
 
     @property
@@ -208,7 +208,7 @@ class _Street:
         return len(self.rows) >= _MOST_ROWS or metres(*corners) > _LARGEST_POSTCODE_M
 
     def label(self, number: int) -> str:
-        has_it = (row for row in self._near if any(house.number == number for house in unpack(row.houses)))
+        has_it = (row for row in self._near if any(house.number == number for house in row.each_house()))
         row = next(has_it, self._near[0])
         of_house = str(number) if number and not self._is_road else ""
         return ", ".join(filter(None, (row.name, of_house, row.district, str(row.city), row.postcode)))
@@ -223,9 +223,21 @@ def _cities(asked: _Asked) -> list[AddressCity]:
     if not asked.city and asked.is_search and not asked.postcode:
         return list(AddressCity.objects.order_by("-addresses")[:_MOST_CITIES])
     if not asked.city:
-        return list(AddressCity.objects.filter(streets__postcode=asked.postcode).distinct()) if asked.postcode else []
+        return _cities_of(asked.postcode)
     found = AddressCity.objects.filter(plain_name=asked.city)
     return list(found.filter(state=asked.state) if asked.state else found)
+
+
+def _cities_of(postcode: str) -> list[AddressCity]:
+    """Those with the postcode, or else with one of the same first five digits, of which few begin in two cities."""
+    if not postcode:
+        return []
+    area = postcode[:5]
+    fits = (
+        {"streets__postcode": postcode},
+        {"streets__postcode__gte": f"{area}000", "streets__postcode__lte": f"{area}999"},
+    )
+    return next(filter(None, (list(AddressCity.objects.filter(**each).distinct()) for each in fits)), [])
 
 
 def _of_postcode(postcode: str) -> list[AddressStreet]:

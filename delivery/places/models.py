@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
 
@@ -8,6 +9,7 @@ from delivery.models.bases import Located, on_earth
 from delivery.places import street_names
 from delivery.places.geocoding import Located as Place
 from delivery.places.geocoding import Precision
+from delivery.places.packed_houses import House, unpack
 
 # Streets are renamed and map data is corrected.
 KEPT = timedelta(days=90)
@@ -88,3 +90,6 @@ class AddressStreet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def each_house(self) -> Iterator[House]:
+        return unpack(bytes(self.houses))

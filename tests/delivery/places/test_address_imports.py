@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from delivery.geo.distance import Point
 from delivery.places import address_imports, address_table
+from delivery.places.address_table import StreetOfPostcode
 from delivery.places.geocoding import Located, Precision
 from delivery.places.models import AddressCity, AddressStreet
 
@@ -78,7 +79,7 @@ class TestAFileOfIBGE:
         }  # fmt: skip  # an answer
         assert "São Paulo/SP: 2 addresses, 1 streets" in told
         assert address_table.find(ADDRESS) == PLACE
-        assert address_table.street_of("01304001").district == "CONSOLAÇÃO"
+        assert address_table.street_of("01304001") == StreetOfPostcode("RUA AUGUSTA", "CONSOLAÇÃO", "São Paulo", "SP")
 
     @pytest.mark.parametrize(
         ("content", "name"),

@@ -40,7 +40,8 @@ class TestTheHouse:
     @pytest.mark.parametrize(
         "changes",
         [
-            {}, {"street": "R. Augusta"}, {"street": "AUGUSTA"}, {"city": "", "state": ""}, {"zipcode": ""},
+            {}, {"city": "", "state": "", "zipcode": "01304-999"},
+            {"street": "R. Augusta"}, {"street": "AUGUSTA"}, {"city": "", "state": ""}, {"zipcode": ""},
             {"number": "900 apto 12"}, {"number": "nº 900"}, {"number": "900-B"}, {"number": "900-910"},
             {"street": "Rua Augusta, 900", "number": ""}, {"street": "Rua Augusta 900", "number": ""},
             {"street": "Rua Augusta, 900 - Consolação", "number": ""}, {"city": "sao paulo - SP", "state": ""},
