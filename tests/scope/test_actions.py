@@ -74,6 +74,33 @@ NOT_CALLED = {
         ),
         "the table of addresses has no owner; tests/delivery/places",
     ),
+    **dict.fromkeys(
+        (
+            *(
+                f"delivery.connections.actions.{name}"
+                for name in ("change", "change_secret", "check_signature", "connect", "new_secret", "receive", "remove")
+            ),
+            *(
+                f"delivery.connections.drafts.{name}"
+                for name in (
+                    "check",
+                    "check_due",
+                    "decimal",
+                    "drop",
+                    "edit",
+                    "forget",
+                    "forget_ended",
+                    "of_phone",
+                    "pickup_of",
+                    "request",
+                    "take",
+                    "take_back",
+                    "wake",
+                )
+            ),
+        ),
+        "of the shop and the order it is given; tests/delivery/connections",
+    ),
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,
     "delivery.actions.transitions.apply": _INNER,
