@@ -412,8 +412,6 @@ def _look(draft: Draft, at: datetime) -> _Found:
         found.missing.append(MISSING_NUMBER)
     try:
         if payloads.point_of(dropoff) is None:
-            if not addresses.can_locate():
-                raise AddressNotLocated({0: []})
             asked = {0: payloads.address_of(dropoff)}
             place = addresses.locate(addresses=asked, account=draft.integrator_id, at=at)[0]
             found.payload["dropoffs"] = [payloads.at_place(dropoff, place.point)]

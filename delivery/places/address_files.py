@@ -8,6 +8,7 @@ GeoJSON feature on each line with the same names in lower case).
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -150,7 +151,7 @@ def _opened(path: Path) -> Iterator[_Lines]:
                     yield file
             else:
                 yield raw
-    except (OSError, EOFError, BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (OSError, EOFError, BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
         raise WrongAddressFile(f"{path.name} cannot be read: {error}") from error
 
 

@@ -96,6 +96,7 @@ class TestTheAddressesOfTheDemo:
         for street, number, _district, postcode, point in day.ADDRESSES:
             address = {"street": street, "number": number, "zipcode": postcode}
             found = address_table.find(address)
+            assert isinstance(found, Located)
             assert (found.precision, metres(found.point, point) < 1) == (Precision.ROOFTOP, True)
             assert isinstance(address_table.find({**address, "number": "333"}), Located)
 
