@@ -98,7 +98,6 @@ class HistoryAdmin(Unchangeable, ModelAdmin):
     ordering = ["-pgh_created_at", "-pgh_id"]
     actions = None
     sortable_by: list[str] = []
-    list_per_page = 50
 
     def __init__(self, model: type[Events], site: admin.AdminSite) -> None:
         super().__init__(model, site)
