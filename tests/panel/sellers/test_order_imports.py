@@ -2,6 +2,7 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from html import unescape
 
 import pytest
@@ -139,7 +140,7 @@ class TestPreview:
         create(content=content)
 
         made = Order.objects.get()
-        assert (made.code, made.receiver_document, made.cost) == ("A-1001", "52998224725", 150.5)
+        assert (made.code, made.receiver_document, made.cost) == ("A-1001", "52998224725", Decimal("150.5"))
 
     def test_takes_headings_in_portuguese_and_those_of_the_api(self, create):
         names = {
@@ -179,7 +180,7 @@ class TestPreview:
         create(content=archived({**content, SHEET: priced}))
 
         made = Order.objects.get()
-        assert (made.code, made.cost, made.invoice_data) == ("12", 150.5, {"number": "123"})
+        assert (made.code, made.cost, made.invoice_data) == ("12", Decimal("150.5"), {"number": "123"})
         assert made.receiver["address"]["zipCode"] == "01310200"
         assert made.receiver["document"] == "01234567890"
 
@@ -242,11 +243,10 @@ class TestConfirmation:
         made = Order.objects.order_by("pk")
         assert [each.code for each in made] == ["P-1", "P-3"]
         assert all(each.freight for each in made)
-        fields = dict.fromkeys(("size", "position", "format"))
-        for name in fields:
-            fields[name] = re.search(rf'name="{name}" value="([^"]+)"', text)[1]
+        (address,) = re.findall(r'action="([^"]+labels/)"', text)
+        fields = dict(re.findall(r'name="(size|position|format)" value="([^"]+)"', text))
         keys = re.findall(r'name="order" value="(\d+)"', text)
-        labels = member.post(re.search(r'action="([^"]+labels/)"', text)[1], {**fields, "order": keys})
+        labels = member.post(address, {**fields, "order": keys})
         assert (labels.status_code, labels["Content-Type"]) == (200, "application/pdf")
         assert keys == [str(each.pk) for each in made]
 
