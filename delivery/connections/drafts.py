@@ -31,7 +31,6 @@ from delivery.connections import payloads
 from delivery.connections.models import Connection, Draft, DraftStatus, Reception
 from delivery.errors import (
     AccountSuspended,
-    AddressNotLocated,
     Closed,
     DeliveryError,
     DraftEnded,
