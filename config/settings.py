@@ -273,6 +273,8 @@ SECURITY_CONTACT = _web.SECURITY_CONTACT
 MAP_FILE = data_dir() / "map.pmtiles"
 MAP_TILE_URL = _geography.MAP_TILE_URL
 MAP_ATTRIBUTION = _geography.MAP_ATTRIBUTION
+# Where the map file is copied from (`delivery.streets`): the map of the world that Protomaps makes of each day.
+MAP_SOURCE_URL = "https://build.protomaps.com/{day}.pmtiles"
 # Used where there is neither, once the rules of dispatch say so (`DispatchRules.streets_from_openstreetmap`).
 OPENSTREETMAP_TILE_URL = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
 
@@ -389,6 +391,7 @@ SPECTACULAR_SETTINGS = {
             "name": "Find and read",
             "description": "Find deliveries, read everything about one, and what webhooks carried.",
         },
+        {"name": "Connected shops", "description": "Where the platforms of connected shops post their orders."},
         {"name": "Sandbox", "description": "Move the deliveries of test tokens."},
         # Of its own, because generators write a file for each tag, and one for the webhooks.
         {"name": "Webhooks", "description": "What this service sends to your endpoint."},

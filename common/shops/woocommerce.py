@@ -1,145 +1,170 @@
 """Orders of WooCommerce, as its webhooks post them: the answer of its REST API, version 3. Pure.
 
-Its orders have neither weights nor sizes of their products, and do not say which lines of an order were refunded.
+They have neither weights nor sizes of their products, do not say which lines were refunded, and know no test orders.
+Number, district and CPF are `Fields` of plug-ins.
 """
 
+from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import NamedTuple
 
 from common.shops import street_lines, values
 from common.shops.order import Address, Item, Person, ShopOrder, Stage, UnknownForm
-from common.shops.values import Object, first, object_at, objects, text
+from common.shops.values import Object, first, joined, object_at, objects, text
 
-_REQUIRED = ("id", "status", "total", "billing", "line_items")
-_CANCELLED = frozenset(("cancelled", "refunded", "trash"))
+_FORM: values.Form = {
+    "id": values.identifier,
+    "status": text,
+    "total": values.reais,
+    "billing": values.mapping,
+    "line_items": values.listing,
+}
+_PAID, _SENT = "processing", "completed"
 _UNPAID = frozenset(("pending", "on-hold", "failed", "checkout-draft", "auto-draft", "draft"))
-_PAID = "processing"
-_SENT = "completed"
-# Methods of WooCommerce by which the customer comes to the shop.
-_COLLECTED = frozenset(("local_pickup", "pickup_location"))
+_CANCELLED = frozenset(("cancelled", "refunded", "trash"))
+# Methods by which the customer comes to the shop: of WooCommerce, of its checkout block, of its plug-in.
+_COLLECTED = frozenset(("local_pickup", "pickup_location", "local_pickup_plus"))
 _AT_DOOR = "cod"
+_COMPANY = frozenset(("J", "2"))  # kinds of persons, in the answer and in the meta data
+_NUMBERS, _DISTRICTS = ("number", "numero", "house_number"), ("neighborhood", "bairro", "district")
+
+
+class Fields(NamedTuple):
+    """Fields of plug-ins, in their three forms.
+
+    Keys of the addresses, as *Brazilian Market on WooCommerce* adds them to the answer of the REST API
+    (`shipping.number`); meta data of it and of its like (`_shipping_number`, `billing_cpf`); additional fields of the
+    checkout block (`_wc_shipping/any-plug-in/number`, `_wc_other/any-plug-in/cpf`). `meta` has the latter two as
+    `shipping_number` and `other_cpf`.
+    """
+
+    order: Object
+    meta: Mapping[str, str]
+
+    def of(self, kind: str, *names: str) -> str:
+        """The first of `names` that is found, of the address `billing` or `shipping`, or of the order: `other`."""
+        address = object_at(self.order, kind)
+        return first(*(address.get(name) for name in names), *(self.meta.get(f"{kind}_{name}") for name in names))
 
 
 def read(body: Object) -> ShopOrder:
     """The order in `body`. Raises UnknownForm."""
-    order_id, total = text(body.get("id"), values.LONGEST_ID), values.reais(body.get("total"))
-    missing = [key for key in _REQUIRED if not values.is_there(body, key)]
-    if not order_id:
-        missing.append("id")
-    if total is None:
-        missing.append("total")
-    currency = text(body.get("currency"))
-    if currency not in {"", "BRL"}:
-        missing.append("currency=BRL")
-    if missing or total is None:
-        raise UnknownForm(tuple(dict.fromkeys(missing)))
-    refunded = sum((values.reais(refund.get("total")) or Decimal(0) for refund in _refunds(body)), Decimal(0))
-    methods = objects(body.get("shipping_lines"), values.MOST_METHODS)
+    values.require(body, _FORM)
+    if text(body.get("currency")) not in {"", "BRL"}:
+        raise UnknownForm(("currency=BRL",))
+    order_id, methods = values.identifier(body["id"]), objects(body.get("shipping_lines"), values.MOST_METHODS)
+    fields = _plug_in_fields(body)
     return ShopOrder(
         id=order_id,
-        number=first(body.get("number"), order_id, longest=values.LONGEST_ID),
+        number=values.identifier(body.get("number")) or order_id,
         stage=_stage(body),
         is_test=False,
         placed_at=_moment(body, "date_created"),
         changed_at=_moment(body, "date_modified"),
-        receiver=_receiver(body),
-        address=_address(body),
+        receiver=_receiver(body, fields),
+        address=_address(body, fields),
         note=text(body.get("customer_note"), values.LONGEST_NOTE),
         shipping_methods=values.texts(method.get(key) for method in methods for key in ("method_title", "method_id")),
-        total=max(total - abs(refunded), Decimal(0)),
+        total=values.price(values.price(body["total"]) - _refunded(body)),
         pays_at_door=text(body.get("payment_method")) == _AT_DOOR,
         items=_items(body, methods),
     )
 
 
-def _refunds(body: Object) -> list[Object]:
-    return objects(body.get("refunds"), values.MOST_NOTES)
+def _refunded(body: Object) -> Decimal:
+    refunds = objects(body.get("refunds"), values.MOST_NOTES)
+    amounts = (values.reais(refund.get("total")) for refund in refunds)  # negative ones
+    return sum((abs(amount) for amount in amounts if amount is not None), values.ZERO)
 
 
-def _moment(body: Object, key: str) -> Any:
-    # The other key is in the shop's zone, which the order does not name.
+def _moment(body: Object, key: str) -> datetime | None:
+    # The key without `_gmt` is in the shop's zone, which the order does not name.
     return values.moment(body.get(f"{key}_gmt"))
 
 
 def _stage(body: Object) -> Stage:
-    status = text(body.get("status"))
+    status = text(body["status"])
     if status in _CANCELLED:
         return Stage.CANCELLED
     if status in _UNPAID:
         return Stage.UNPAID
-    if status in {_PAID, _SENT}:
-        return Stage.PAID
-    # A status of a plug-in, as "being packed": the order was paid if it has the moment of it.
-    return Stage.PAID if _moment(body, "date_paid") else Stage.UNPAID
+    # A status of a plug-in, as "being packed", is of a paid order if that has the moment of it.
+    is_paid = status in {_PAID, _SENT} or _moment(body, "date_paid") is not None
+    return Stage.PAID if is_paid else Stage.UNPAID
 
 
-def _receiver(body: Object) -> Person:
-    billing, shipping, meta = object_at(body, "billing"), object_at(body, "shipping"), _meta(body)
+def _plug_in_fields(body: Object) -> Fields:
+    entries = objects(body.get("meta_data"), values.MOST_NOTES)
+    found = {_plain_key(text(entry.get("key"))): shown for entry in entries if (shown := text(entry.get("value")))}
+    return Fields(body, found)
+
+
+def _plain_key(key: str) -> str:
+    kind, *rest = key.lower().removeprefix("_").removeprefix("wc_").split("/")
+    return f"{kind}_{rest[-1]}".replace("-", "_") if rest else kind
+
+
+def _receiver(body: Object, fields: Fields) -> Person:
+    billing, shipping = object_at(body, "billing"), object_at(body, "shipping")
     return Person(
         name=_name(shipping) or _name(billing),
-        phone=first(
-            shipping.get("phone"),
-            meta.get("_shipping_phone"),
-            billing.get("cellphone"),
-            meta.get("_billing_cellphone"),
-            billing.get("phone"),
-        ),
+        phone=first(shipping.get("phone"), fields.of("billing", "cellphone"), billing.get("phone")),
         email=text(billing.get("email")),
-        document=_document(billing, meta),
+        document=_document(fields),
     )
 
 
 def _name(address: Object) -> str:
-    names = (text(address.get("first_name")), text(address.get("last_name")))
-    return text(" ".join(name for name in names if name)) or text(address.get("company"))
+    return joined(address.get("first_name"), address.get("last_name")) or text(address.get("company"))
 
 
-def _meta(body: Object) -> dict[str, Any]:
-    entries = objects(body.get("meta_data"), values.MOST_NOTES)
-    return {key: entry.get("value") for entry in entries if (key := text(entry.get("key")))}
+def _document(fields: Fields) -> str:
+    names = ("cnpj", "cpf") if fields.of("billing", "persontype") in _COMPANY else ("cpf", "cnpj")
+    kinds = ("shipping", "billing", "other")
+    return first(*(fields.of(kind, name) for kind in kinds for name in names), fields.of("other", "cpf_cnpj"))
 
 
-def _document(billing: Object, meta: Object) -> str:
-    cpf = (billing.get("cpf"), meta.get("_billing_cpf"), meta.get("billing_cpf"))
-    cnpj = (billing.get("cnpj"), meta.get("_billing_cnpj"), meta.get("billing_cnpj"))
-    is_company = first(billing.get("persontype"), meta.get("_billing_persontype")) in {"J", "2"}
-    return first(*cnpj, *cpf) if is_company else first(*cpf, *cnpj)
-
-
-def _address(body: Object) -> Address:
-    shipping, meta, kind = object_at(body, "shipping"), _meta(body), "shipping"
-    if not text(shipping.get("address_1")) and not text(shipping.get("postcode")):
-        shipping, kind = object_at(body, "billing"), "billing"
-    line = text(shipping.get("address_1"))
-    number = first(shipping.get("number"), meta.get(f"_{kind}_number"), meta.get(f"{kind}_number"))
-    lines = street_lines.Lines(line, number, "") if number else street_lines.split(line)
+def _address(body: Object, fields: Fields) -> Address:
+    kind = "shipping" if _has_address(body, "shipping") else "billing"
+    address, billing = object_at(body, kind), object_at(body, "billing")
+    # A shop that asks for one address only may have its plug-in's fields in the other.
+    is_same = all(text(address.get(key)) == text(billing.get(key)) for key in ("address_1", "postcode"))
+    kinds = (kind, "billing") if is_same else (kind,)
+    lines = street_lines.split(text(address.get("address_1")), first(*(fields.of(kind, *_NUMBERS) for kind in kinds)))
     return Address(
-        postal_code=text(shipping.get("postcode")),
+        postal_code=text(address.get("postcode")),
         street=lines.street,
         number=lines.number,
-        complement=text(", ".join(part for part in (text(shipping.get("address_2")), lines.rest) if part)),
-        district=first(
-            shipping.get("neighborhood"), meta.get(f"_{kind}_neighborhood"), meta.get(f"{kind}_neighborhood")
-        ),
-        city=text(shipping.get("city")),
-        state=text(shipping.get("state")),
-        country=text(shipping.get("country")),
+        complement=joined(address.get("address_2"), lines.rest, by=", "),
+        district=first(*(fields.of(kind, *_DISTRICTS) for kind in kinds)),
+        city=text(address.get("city")),
+        state=text(address.get("state")),
+        country=text(address.get("country")),
     )
 
 
+def _has_address(body: Object, kind: str) -> bool:
+    address = object_at(body, kind)
+    return any(text(address.get(key)) for key in ("address_1", "postcode"))
+
+
 def _items(body: Object, methods: list[Object]) -> tuple[Item, ...]:
-    collected = bool(methods) and all(text(method.get("method_id")) in _COLLECTED for method in methods)
-    shipping = object_at(body, "shipping")
-    # An order of virtual products has neither a method nor an address to send it to.
-    is_virtual = not methods and not text(shipping.get("address_1"))
-    if collected or is_virtual or text(body.get("status")) == _SENT:
+    found = values.lines(body["line_items"], "line_items")
+    is_collected = bool(methods) and all(text(method.get("method_id")) in _COLLECTED for method in methods)
+    # An order of virtual products has neither a method nor an address to send it to; one that the shop's people make
+    # has an address at least.
+    is_virtual = not methods and not _has_address(body, "shipping")
+    if is_collected or is_virtual or text(body["status"]) == _SENT:
         return ()
-    lines = values.bounded(body.get("line_items"), "line_items")
-    return tuple(_item(line, quantity) for line in lines if (quantity := values.whole(line.get("quantity"))))
+    return tuple(_item(line, quantity) for line in found if (quantity := values.pieces(line.get("quantity"))))
 
 
 def _item(line: Object, quantity: int) -> Item:
     price = values.reais(line.get("price"))
     if price is None:
-        price = ((values.number(line.get("total")) or Decimal(0)) / quantity).quantize(values.CENTAVO)
-    return Item(sku=text(line.get("sku")), name=text(line.get("name")), quantity=quantity, unit_price=price)
+        total = values.price(line.get("total"))
+        price = total / quantity
+    return Item(
+        sku=text(line.get("sku")), name=text(line.get("name")), quantity=quantity, unit_price=values.price(price)
+    )

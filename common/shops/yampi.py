@@ -1,49 +1,53 @@
 """Orders of Yampi, as its webhooks post them: event, moment and the order with all that it includes. Pure.
 
-Each included object is in an object of its own, under `data`. Weights are kilograms, sizes centimetres.
+Each included object is in an object of its own, under `data`; an empty one is `[]`. Weights are in kilograms, sizes in
+centimetres. They have no note of the customer, know no test orders, and do not say which items were refunded.
 """
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from common.shops import values
-from common.shops.order import Address, Item, Person, ShopOrder, Stage, UnknownForm
-from common.shops.values import Object, at, first, object_at, text
+from common.shops.order import Address, Item, Person, ShopOrder, Stage
+from common.shops.values import Object, at, first, joined, object_at, text
 
-_REQUIRED = ("id", "status.data.alias", "value_total", "shipping_address.data", "items.data")
-_CANCELLED = frozenset(("cancelled", "refused", "refunded", "chargeback"))
-_UNPAID = frozenset(("waiting_payment", "pending", "authorized"))
+_FORM: values.Form = {
+    "id": values.identifier,
+    "status.data.alias": text,
+    "value_total": values.reais,
+    "shipping_address.data": values.mapping,
+    "items.data": values.listing,
+}
+_PAID = frozenset((
+    "paid", "payment_approved", "approved", "invoiced", "handling_products", "in_separation", "ready_for_shipping",
+    "shipment_exception",
+))  # fmt: skip  # a list
 _SENT = frozenset(("on_carriage", "shipped", "delivered"))
-_BRASILIA = ZoneInfo("America/Sao_Paulo")  # of moments whose zone is no name of one
+_CANCELLED = frozenset(("cancelled", "refused", "refunded", "chargeback"))
+_BRASILIA = ZoneInfo("America/Sao_Paulo")  # of moments whose zone is not UTC: Yampi's clocks show no other one
 _GRAMS = 1_000
+_COMPANY = "j"
 
 
 def read(body: Object) -> ShopOrder:
     """The order in `body`. Raises UnknownForm."""
     order = object_at(body, "resource")
-    order_id, total = text(order.get("id"), values.LONGEST_ID), values.reais(order.get("value_total"))
-    missing = [f"resource.{path}" for path in _REQUIRED if at(order, *path.split(".")) is None]
-    if not order_id:
-        missing.append("resource.id")
-    if total is None:
-        missing.append("resource.value_total")
-    if missing or total is None:
-        raise UnknownForm(tuple(dict.fromkeys(missing)))
-    stage = _stage(order)
+    values.require(order, _FORM, prefix="resource.")
+    order_id = values.identifier(order["id"])
     return ShopOrder(
         id=order_id,
-        number=first(order.get("number"), order_id, longest=values.LONGEST_ID),
-        stage=stage,
+        number=values.identifier(order.get("number")) or order_id,
+        stage=_stage(body, _alias(order)),
         is_test=False,
         placed_at=_moment(order.get("created_at")),
         changed_at=_moment(order.get("updated_at")),
         receiver=_receiver(order),
         address=_address(order),
-        note=text(order.get("note"), values.LONGEST_NOTE),
+        # What the customer wrote for finding the place is the only text of that kind.
+        note=text(at(order, "shipping_address", "data", "reference"), values.LONGEST_NOTE),
         shipping_methods=values.texts((order.get("shipment_service"), order.get("shipment_service_id"))),
-        total=total,
+        total=values.price(order["value_total"]),
         pays_at_door=False,
         items=_items(order),
     )
@@ -53,42 +57,46 @@ def _alias(order: Object) -> str:
     return text(at(order, "status", "data", "alias"))
 
 
-def _stage(order: Object) -> Stage:
-    alias = _alias(order)
+def _stage(body: Object, alias: str) -> Stage:
     if alias in _CANCELLED:
         return Stage.CANCELLED
-    return Stage.UNPAID if alias in _UNPAID else Stage.PAID
+    is_paid = alias in _PAID or alias in _SENT or text(body.get("event")) == "order.paid"
+    return Stage.PAID if is_paid else Stage.UNPAID
 
 
 def _moment(value: Any) -> datetime | None:
     """A moment as PHP writes it: `{"date": "2025-01-01 12:00:00.000000", "timezone": "America/Sao_Paulo"}`."""
-    return values.moment(first(at(value, "date"), value), _zone(text(at(value, "timezone"))))
-
-
-def _zone(name: str) -> ZoneInfo:
-    return ZoneInfo("UTC") if name == "UTC" else _BRASILIA
+    zone = ZoneInfo("UTC") if text(at(value, "timezone")) == "UTC" else _BRASILIA
+    return values.moment(first(at(value, "date"), value), zone)
 
 
 def _receiver(order: Object) -> Person:
     customer, address = object_at(order, "customer", "data"), object_at(order, "shipping_address", "data")
     phone = customer.get("phone")
-    names = (text(customer.get("first_name")), text(customer.get("last_name")))
+    names = ("cnpj", "cpf") if text(customer.get("type")) == _COMPANY else ("cpf", "cnpj")
     return Person(
-        name=first(address.get("receiver"), customer.get("name"), " ".join(name for name in names if name)),
+        name=first(
+            address.get("receiver"), customer.get("name"), joined(customer.get("first_name"), customer.get("last_name"))
+        ),
         phone=first(at(phone, "full_number"), at(phone, "formated_number"), phone),
         email=text(customer.get("email")),
-        document=first(customer.get("cpf"), customer.get("cnpj")),
+        document=first(*(customer.get(name) for name in names), _listed_document(order)),
     )
+
+
+def _listed_document(order: Object) -> str:
+    # The lines that Yampi writes to spreadsheets have it also where the customer's object was left out.
+    lines = values.objects(at(order, "spreadsheet", "data"), 1)
+    return first(*(line.get("customer_document") for line in lines))
 
 
 def _address(order: Object) -> Address:
     address = object_at(order, "shipping_address", "data")
-    parts = (text(address.get("complement")), text(address.get("reference")))
     return Address(
         postal_code=first(address.get("zip_code"), address.get("zipcode")),
         street=text(address.get("street")),
         number=text(address.get("number")),
-        complement=text(", ".join(part for part in parts if part)),
+        complement=text(address.get("complement")),
         district=text(address.get("neighborhood")),
         city=text(address.get("city")),
         state=first(address.get("uf"), address.get("state")),
@@ -97,25 +105,23 @@ def _address(order: Object) -> Address:
 
 
 def _items(order: Object) -> tuple[Item, ...]:
-    lines = values.bounded(at(order, "items", "data"), "resource.items.data")
+    found = values.lines(at(order, "items", "data"), "resource.items.data")
     if _alias(order) in _SENT:
         return ()
-    return tuple(_item(line, quantity) for line in lines if (quantity := _quantity(line)))
+    return tuple(_item(line, quantity) for line in found if (quantity := _quantity(line)))
 
 
 def _quantity(line: Object) -> int:
-    return 0 if line.get("is_digital") is True else values.whole(line.get("quantity")) or 0
+    return 0 if line.get("is_digital") is True else values.pieces(line.get("quantity"))
 
 
 def _item(line: Object, quantity: int) -> Item:
     sku = object_at(line, "sku", "data")
-    weight = values.number(sku.get("weight"))
-    size = tuple(found for key in ("width", "height", "length") if (found := values.number(sku.get(key))) and found > 0)
     return Item(
         sku=first(line.get("item_sku"), sku.get("sku")),
         name=text(sku.get("title")),
         quantity=quantity,
-        unit_price=values.reais(line.get("price")) or Decimal("0.00"),
-        weight_g=int(weight * _GRAMS) if weight and weight > 0 else None,
-        size_cm=(size[0], size[1], size[2]) if len(size) == 3 else None,  # noqa: PLR2004
+        unit_price=values.price(line.get("price")),
+        weight_g=values.grams(sku.get("weight"), of_unit=_GRAMS),
+        size_cm=values.size(sku.get("width"), sku.get("height"), sku.get("length")),
     )

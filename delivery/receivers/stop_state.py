@@ -6,12 +6,14 @@ from enum import IntEnum
 from typing import Any
 
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common.brazil import formats
 from delivery import stop_details
 from delivery.arrival_times import ArrivalTime
+from delivery.geo.distance import metres
 from delivery.lifecycle import COLLECTIONS, Mode, RouteStatus, Status, Trigger
 from delivery.models import Delivery, DispatchRules, Driver, LatestPosition, Stop, Transition
 from delivery.stop_details import PinState, StopDetails
@@ -19,6 +21,8 @@ from delivery.words import text_of_simulator
 
 # An older position says little about where the driver is.
 _POSITION_SHOWN = timedelta(minutes=15)
+# Up to so many metres a distance is written in metres, in steps that a phone's position is exact to.
+_METRES_UNTIL, _METRES_STEP = 975, 50
 
 
 class Step(IntEnum):
@@ -88,6 +92,17 @@ class StopState:
     @property
     def arrival(self) -> ArrivalTime | None:
         return self.details.arrival if self.is_ahead else None
+
+    @property
+    def distance(self) -> str:
+        """How far the driver is, in a straight line; empty unless that is known of this moment."""
+        if self.position is None or self.is_old or not self.is_under_way:
+            return ""
+        away = metres(self.position.point, self.stop.point)
+        if away < _METRES_UNTIL:
+            rounded = max(_METRES_STEP, round(away / _METRES_STEP) * _METRES_STEP)
+            return _("%(distance)s m from you") % {"distance": rounded}
+        return _("%(distance)s km from you") % {"distance": number_format(round(away / 1000, 1), 1)}
 
     @property
     def first_name(self) -> str:

@@ -19,6 +19,7 @@ from common.accounts import Environment
 from common.brazil import business_days
 from common.brazil.states import region_of
 from common.fields import any_of, composed, composed_column, spellings
+from common.observability import log_context
 from common.postgresql import prepared
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.webhooks.models import ENDPOINT_COLUMNS
@@ -314,6 +315,7 @@ def create(
             invoices=[invoice.access_key for invoice in named],
             at=at,
         )
+        log_context.note_change("order", order.pk, at)
         insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned, *told)
         invoices.link([(invoice, order, _reason(invoice, order)) for invoice in naming], by=by, at=at)
         invoices.unlink_alike(order, named_by=naming, by=by, at=at)
@@ -482,6 +484,7 @@ def move(
     if locked.promised_on is None and locked.freight_days is not None and to is not Status.CANCELLED:
         locked.promised_on = business_days.after(timezone.localdate(happened_at), locked.freight_days)
     entry.save(force_insert=True)
+    log_context.note_change("order", locked.pk, at)
     outbox.record(order=locked, at=at)
     locked.save(update_fields=MOVED)
     if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves

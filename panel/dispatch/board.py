@@ -121,13 +121,14 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
     last heard of by then.
     """
     deliveries = _shown(environment, ids).with_due()
+    is_without_streets = not maps.tiles()["url"]
     columns = (
         "pk", "last_sequence", "route_status", "due_at", "offer_at", "offer_expires_at", "latitude", "longitude",
-        "mode", "vehicle_type", "integrator_id", "integrator__name", "address__state", "driver__name",
-        "driver__latest__latitude",
+        "mode", "vehicle_type", "integrator_id", "integrator__name", "address__state",
+        "address__district", "driver__name", "driver__latest__latitude",
         "driver__latest__longitude", "driver__latest__recorded_at",
     )  # fmt: skip  # a list of names
-    stops = _stops(environment, ids)
+    stops = _stops(environment, ids, with_districts=is_without_streets)
     offered = lifecycle.RouteStatus.AVAILABLE
     return [
         {
@@ -136,7 +137,12 @@ def routes(environment: str, *, ids: Collection[UUID] | None = None) -> list[dic
             "status": row.route_status,
             "due": row.due_at.timestamp(),
             "expires": row.offer_expires_at.timestamp() if row.route_status == offered else None,
-            "points": [maps.point("A", row.latitude, row.longitude), *stops.get(row.pk, [])],
+            "points": [
+                maps.point(
+                    "A", row.latitude, row.longitude, district=row.address__district if is_without_streets else ""
+                ),
+                *stops.get(row.pk, []),
+            ],
             "returns": row.mode == lifecycle.Mode.RETURN,
             "reverse": row.mode == lifecycle.Mode.REVERSE,
             "vehicle": row.vehicle_type,
@@ -162,17 +168,17 @@ def _shown(environment: str, ids: Collection[UUID] | None) -> DeliveryQuerySet:
     return found if ids is None else found.filter(pk__in=ids)
 
 
-def _stops(environment: str, ids: Collection[UUID] | None) -> dict[UUID, list[dict[str, Any]]]:
+def _stops(environment: str, ids: Collection[UUID] | None, *, with_districts: bool) -> dict[UUID, list[dict[str, Any]]]:
     shown = _shown(environment, ids).order_by().values("pk")
     stops = Stop.objects.filter(delivery__in=shown).order_by("delivery_id", "index")
     found: dict[UUID, list[dict[str, Any]]] = {}
     columns = (
-        "delivery_id", "delivery__mode", "index", "latitude", "longitude", "status", "arrival__arrives_at",
-        "arrival__latest", "heard_at",
+        "delivery_id", "delivery__mode", "index", "latitude", "longitude", "status", "address__district",
+        "arrival__arrives_at", "arrival__latest", "heard_at",
     )  # fmt: skip  # a list of names
     stops = stops.annotate(heard_at=Coalesce("arrival__signal_at", "arrival__computed_at"))
-    for key, mode, index, latitude, longitude, status, *moments in stops.values_list(*columns):
-        point = maps.point(LABELS[index], latitude, longitude, status)
+    for key, mode, index, latitude, longitude, status, district, *moments in stops.values_list(*columns):
+        point = maps.point(LABELS[index], latitude, longitude, status, district=with_districts and district)
         is_ahead = status in lifecycle.AHEAD[lifecycle.Mode(mode)]
         for name, moment in zip(("arrives", "latest", "heard"), moments, strict=True):
             point[name] = moment.timestamp() if moment and is_ahead else None

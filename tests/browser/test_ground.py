@@ -163,7 +163,7 @@ def test_streets_of_openstreetmap_are_shown_everywhere_once_confirmed(tab, peopl
     browser = tab()
     browser.log_in("sofia")
     page = browser.go(path_of(found))
-    page.locator("canvas.leaflet-tile-loaded").first.wait_for(state="attached")  # of the grid
+    page.locator(".ring").first.wait_for(state="attached")
     browser.go("/panel/board/")
     page.locator(".route").wait_for()
     assert tile_server.asked == []

@@ -6,9 +6,10 @@ from math import hypot
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_ground import LISTEN
+from delivery.geo.distance import away_from
+from delivery.payload import Place
 from tests.browser.waiting import resize
-from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, DriverFactory
+from tests.factories import DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
 
 # The ends of the route's line, and the centres of the markers of A, B, C …, in pixels of the window.
 LINE = """() => {
@@ -81,6 +82,23 @@ class TestMapOfADelivery:
         expect(open_(near).locator(".leaflet-marker-icon.driver")).to_have_class(re.compile("beside"))
         expect(open_(far).locator(".leaflet-marker-icon.driver")).not_to_have_class(re.compile("beside"))
 
+    def test_shows_without_a_ground_rings_around_a_and_the_districts_but_no_coordinates(self, open_, shop):
+        """A ring of 1 km is as far from A as a place that is 1 km away."""
+        place = Place(point=away_from(PICKUP, metres=1000, bearing=90), address={"district": "<b>Consolação</b>"})
+        pickup = Place(point=PICKUP, address={}, contact_name="Loja", contact_phone="1133330000")
+        payload = validated_payload(pickup=pickup, dropoffs=[place])
+
+        page = open_(DeliveryFactory.create(token=shop, payload=payload))
+
+        assert page.locator(".ring-label").all_inner_texts() == ["500 m", "1 km", "2 km"]
+        expect(page.locator(".district-label").last).to_have_text("<b>Consolação</b>")
+        markers, ring = page.evaluate(MARKERS), page.locator("path.ring").nth(1).bounding_box()
+        assert distance(markers[0], markers[1]) == pytest.approx(ring["width"] / 2, abs=3)
+        assert not re.search(r"-?\d\d\.\d", page.locator("#map").inner_text())
+
+    def test_has_no_rings_on_a_ground(self, map_file, open_, shop):
+        assert open_(DeliveryFactory.create(token=shop)).locator(".ring").count() == 0
+
 
 class TestPin:
     @pytest.fixture
@@ -91,11 +109,7 @@ class TestPin:
         yield browser.go("/panel/accounts/new/")
         assert browser.complaints == []
 
-    def test_is_set_without_a_ground_by_a_click_on_the_grid_and_by_keyboard(self, page):
-        page.add_init_script(LISTEN)
-        page.reload()
-        page.wait_for_function("() => written.includes('-23.5, -46.6')")  # where two lines of the grid cross
-
+    def test_is_set_without_a_ground_by_a_click_and_by_keyboard(self, page):
         page.locator("[data-pin]").click(position={"x": 100, "y": 100})
         expect(page.locator("#id_position")).to_have_value(re.compile(r"^-23\.\d{5}, -46\.\d{5}$"))
         expect(page.get_by_text("Sem mapa de ruas: um administrador deste serviço pode ligá-lo.")).to_be_visible()
@@ -103,6 +117,7 @@ class TestPin:
 
         page.locator("[data-pin] .point").wait_for()
         assert page.locator("[data-pin] .leaflet-control-scale-line").inner_text() == "200 m"
+        assert page.locator("[data-pin] .ring-label").all_inner_texts() == ["500 m", "1 km", "2 km"]
 
     def test_follows_a_click_on_the_map_and_stays_in_the_middle(self, page):
         page.fill("#id_position", "-23.561414, -46.655881")
@@ -116,7 +131,9 @@ class TestPin:
         assert page.input_value("#id_position") != "-23.561414, -46.655881"
         assert abs(pin["x"] + pin["width"] / 2 - box["x"] - box["width"] / 2) < 3
         assert page.locator("[data-pin] path.leaflet-interactive").count() == 0
-        assert page.locator("[data-pin] path").bounding_box()["width"] > 50  # the circle of the pickup's radius
+        assert (
+            page.locator("[data-pin] .leaflet-overlay-pane path").bounding_box()["width"] > 50
+        )  # the circle of the pickup's radius
 
     def test_can_be_set_on_a_ground(self, map_file, page):
         page.locator("[data-pin]").click(position={"x": 100, "y": 100})

@@ -34,6 +34,8 @@ REVIEWED = {
     "delivery/pricing.py": {  # Decimals
         "amount * fee / price", "price * (self.percent or 0) / 100", "price * percent / 100",
     },
+    "common/shops/shopify.py": {"discount / ordered"},  # Decimals
+    "common/shops/woocommerce.py": {"total / quantity"},
     "delivery/reports.py": {"DispatchRules.current().driver_share_percent / 100"},  # a Decimal
     "integration/bodies.py": {"float(order.cost)", "float(amount)"},
     "integration/manifests/api.py": {

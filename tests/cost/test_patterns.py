@@ -33,6 +33,19 @@ _ROUTES = "linear; the expressions of our own URL map"
 _OWN = "linear; the texts of config/environment.py"
 _CHAT = "length checked by `chat_of`; every quantifier is counted"
 TABLE = {
+    (
+        "common/shops/street_lines.py",
+        (
+            r"(?P<street>[^,]{2,200}),\s{0,3}(?:n[º°o.]{1,2}\s?)?"
+            r"(?P<number>[0-9]{1,6}(?:\s?[-/]?\s?[a-z])?|s/?n[º°o]?|sem n[uú]mero)"
+            r"(?:\s{0,3}[,;-]\s{0,3}(?P<rest>.{0,255}))?"
+        ),
+    ): Bound("cut to 255 characters by `values.text`", 255, "Rua Chile, nº 21-B, apto 3"),
+    (
+        "common/shops/street_lines.py",
+        r"(?P<street>[^,0-9]{2,200}\s(?P<word>[^,0-9\s]{3,60}))\s{1,3}(?P<number>[0-9]{1,6})",
+    ): Bound("cut to 255 characters by `values.text`", 255, "Rua da Graça 21"),
+    ("common/shops/values.py", r"-?[0-9]{1,12}(\.[0-9]{1,20})?"): Bound(COUNTED, LINEAR, "-12.50"),
     ("common/brazil/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
     ("common/brazil/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(
         COUNTED, LINEAR, "5,51198E+12"

@@ -17,6 +17,7 @@ _PACKAGES = ("access", "config", "delivery", "dev", "integration", "panel")
 _NO_OBJECTS = "takes no objects of an account"
 NOT_CALLED = {
     "bootstrap": "makes an account",
+    "connect_shop": "makes a connection of the account it is given; tests/delivery/connections/test_command.py",
     "create_carrier": "makes a carrier",
     "create_driver": "makes a driver",
     "create_integrator": "makes an account",
@@ -28,6 +29,7 @@ NOT_CALLED = {
     "environment": _NO_OBJECTS,
     "export_person": "of a person in every account",
     "forget": "of a person in every account",
+    "map": _NO_OBJECTS,
     "messages": _NO_OBJECTS,
     "migrate": _NO_OBJECTS,
     "openapi": _NO_OBJECTS,

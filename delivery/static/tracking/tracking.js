@@ -89,6 +89,7 @@
     layer = L.featureGroup([destination(stop)]);
     if (driver) layer.addLayer(rota.driver({ driver: { ...driver, name: driver.name || box.dataset.driver }, points: [stop] }, true));
     layer.addTo(map);
+    rota.orient(map, stop);
     if (!isMoved) rota.fit(map, bounds);
   }
 

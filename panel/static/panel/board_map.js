@@ -101,6 +101,14 @@
     legend.addEventListener("toggle", () => { if (innerWidth > 820) localStorage.setItem("board-legend", legend.open ? "open" : "closed"); });
   }
 
+  // Around the A of these routes; of several, around the one that most have in common.
+  function orient(routes) {
+    const starts = routes.map(({ points: [start] }) => start);
+    const number = (start) => starts.filter(({ lat, lng }) => lat === start.lat && lng === start.lng).length;
+    const centre = starts.reduce((most, start) => (most && number(most) >= number(start) ? most : start), null);
+    rota.orient(map, centre, routes.length <= MOST_PATHS ? routes.flatMap(({ points }) => points) : starts);
+  }
+
   function draw() {
     const shown = board.shown();
     const bounds = map.getBounds().pad(0.2);
@@ -114,6 +122,7 @@
     if (!chosen && inView.length <= MOST_PATHS) for (const route of inView) drawPath(route);
     if (chosen) rota.layer({ ...chosen, way: board.ways.get(chosen.id) }, true).addTo(layers);
     drawRoutes(inView.filter((route) => route !== chosen));
+    orient(chosen ? [chosen] : inView);
     map.getContainer().classList.toggle("has-choice", Boolean(chosen));
     if (!fitted && shown.length) fitAll();
   }

@@ -4,7 +4,7 @@
 window.rota = Object.assign(window.rota || {}, {
   // A map of `bounds`, or without them of São Paulo.
   map(element, tiles, bounds) {
-    const map = L.map(element);
+    const map = L.map(element, { minZoom: 1, maxZoom: 19 });
     map.attributionControl.setPrefix(false);
     if (tiles.url) rota.ground(tiles).addTo(map);
     else rota.noGround(map);
@@ -28,37 +28,36 @@ window.rota = Object.assign(window.rota || {}, {
     return Object.assign(layer, { backgroundColor: "" });
   },
 
-  // Without a background: lines of round coordinates, with which a place can be found, and what templates/panel/ground.html
-  // says. Receivers choose no place and decide nothing, so that their page has the lines alone.
+  // Without a background `orient` says where places are, and templates/panel/ground.html what can be done. Receivers choose
+  // no place and decide nothing, so that their page has no such template.
   noGround(map) {
     const template = document.getElementById("no-ground");
-    const SIZE = 256; // of a tile, in pixels
-    const NEAREST_LINES = 130; // room for the words between
-    const grid = L.gridLayer({ minZoom: 1, maxZoom: 19, tileSize: SIZE });
-    grid.createTile = ({ x, y, z }) => {
-      const tile = Object.assign(document.createElement("canvas"), { width: SIZE * devicePixelRatio, height: SIZE * devicePixelRatio });
-      const context = tile.getContext("2d");
-      context.scale(devicePixelRatio, devicePixelRatio);
-      Object.assign(context, { fillStyle: "#64748b", strokeStyle: "#cbd5e1", font: "11px system-ui, sans-serif" });
-      const least = (NEAREST_LINES * 360) / (SIZE * 2 ** z); // degrees between two lines
-      const digits = Math.ceil(-Math.log10(least));
-      const step = [1, 2, 5, 10].map((factor) => factor * 10 ** -digits).find((degrees) => degrees >= least);
-      const [first, last] = [map.unproject([x * SIZE, y * SIZE], z), map.unproject([(x + 1) * SIZE, (y + 1) * SIZE], z)];
-      const round = (degrees) => Number(degrees.toFixed(Math.max(0, digits)));
-      // One more on each side, whose words may begin there.
-      for (let lng = Math.floor(first.lng / step) - 1; lng <= last.lng / step; lng += 1) {
-        for (let lat = Math.floor(last.lat / step); lat <= first.lat / step + 1; lat += 1) {
-          const place = map.project([lat * step, lng * step], z).subtract([x * SIZE, y * SIZE]);
-          context.strokeRect(Math.round(place.x) - 0.5, Math.round(place.y) - 0.5, 4 * SIZE, 4 * SIZE); // two sides of it are in view
-          if (template) context.fillText(`${round(lat * step)}, ${round(lng * step)}`, place.x + 3, place.y - 4);
-        }
-      }
-      return tile;
-    };
-    grid.addTo(map);
+    map.createPane("orientation").style.zIndex = 250; // below everything else
+    map.orientation = L.layerGroup().addTo(map);
     if (!template) return;
     document.querySelector("[data-streets]")?.addEventListener("click", rota.showStreets);
     map.getContainer().after(template.content.cloneNode(true));
+  },
+
+  // On a map without a background: rings around `centre` with their distances, and the districts' names where `points` with a
+  // `district` lie in them.
+  orient(map, centre, points = []) {
+    if (!map.orientation) return;
+    const METRES_PER_DEGREE = 111_320;
+    const options = { pane: "orientation", interactive: false, keyboard: false };
+    const label = (place, className, textContent) => {
+      const html = Object.assign(document.createElement("span"), { textContent }); // never as HTML
+      return L.marker(place, { ...options, icon: L.divIcon({ className, html, iconSize: [0, 0] }) });
+    };
+    map.orientation.clearLayers();
+    for (const [metres, text] of centre ? [[500, "500 m"], [1000, "1 km"], [2000, "2 km"]] : []) {
+      map.orientation.addLayer(L.circle(centre, { ...options, className: "ring", radius: metres, weight: 1, fill: false }));
+      map.orientation.addLayer(label([centre.lat + metres / METRES_PER_DEGREE, centre.lng], "ring-label", text));
+    }
+    for (const district of new Set(points.map((point) => point.district).filter(Boolean))) {
+      const within = points.filter((point) => point.district === district).map(({ lat, lng }) => [lat, lng]);
+      map.orientation.addLayer(label(L.latLngBounds(within).getCenter(), "district-label", district));
+    }
   },
 
   // For everybody from the next page on. This one is loaded again unless that would lose what was entered.
@@ -145,6 +144,7 @@ window.rota = Object.assign(window.rota || {}, {
     let route = JSON.parse(shown);
     const map = rota.map(element, JSON.parse(text("tiles")), rota.bounds(route));
     let layer = rota.layer(route, true).addTo(map);
+    rota.orient(map, route.points[0], route.points);
     let picked = null; // the marker of a click
     new ResizeObserver(() => {
       map.invalidateSize({ animate: false });

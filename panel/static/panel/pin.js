@@ -56,6 +56,7 @@
       }
       this.marker.setLatLng(place);
       this.circle.setLatLng(place).setRadius(Number(this.radius?.value) || 0);
+      rota.orient(this.map, place);
       this.map.setView(place, zoom, { animate: false });
     }
   }

@@ -30,6 +30,7 @@
     if (!points.length) return;
     const way = { points, returns: mode.value === "RETURN", reverse: mode.value === "REVERSE", driver: null };
     layer = rota.layer(way, true).addTo(map);
+    rota.orient(map, points[0], points);
     const now = JSON.stringify(points);
     if (isMoving && now !== shown) rota.fit(map, rota.bounds({ points, driver: null }));
     shown = now;

@@ -12,7 +12,7 @@ from django.utils import timezone, translation
 from common.brazil import formats
 from delivery import bodies
 from delivery.actions import arrivals, deliveries, drivers, proofs
-from delivery.geo.distance import Point
+from delivery.geo.distance import Point, away_from
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import ArrivalEstimate, Driver, LatestPosition, ReceiverNote, Stop, StopProof
 from delivery.payload import Options
@@ -42,6 +42,33 @@ def has_map(client, found, index=0):
 
 def move(name, found, **values):
     return getattr(deliveries, name)(delivery=found, by=BY, at=timezone.now(), **values)
+
+
+class TestDistance:
+    @pytest.mark.parametrize(
+        ("metres", "english", "portuguese"),
+        [
+            (3, "50 m from you", "a 50 m de você"),
+            (660, "650 m from you", "a 650 m de você"),
+            (974, "950 m from you", "a 950 m de você"),
+            (980, "1.0 km from you", "a 1,0 km de você"),
+            (2340, "2.3 km from you", "a 2,3 km de você"),
+        ],
+    )
+    def test_is_the_drivers_from_the_stop(self, read, metres, english, portuguese):
+        found = delivery(collected=True)
+        away = away_from(Stop.objects.get(delivery=found).point, metres=metres, bearing=70)
+        drivers.set_position(driver=driver_of(found), point=away, by=BY, at=timezone.now())
+
+        assert english in read(found)
+        assert portuguese in read(found, language="pt-BR")
+
+    def test_is_not_told_before_the_driver_has_the_order_nor_of_an_old_position(self, read):
+        to_shop, old = delivery(accepted=True), delivery(collected=True)
+        LatestPosition.objects.filter(pk=driver_of(old).pk).update(recorded_at=timezone.now() - timedelta(minutes=5))
+
+        assert "from you" not in read(to_shop)
+        assert "from you" not in read(old)
 
 
 class TestSentence:

@@ -20,7 +20,7 @@ from panel.dispatch import board
 from panel.dispatch.board import MOST_CARDS
 from tests.delivery.in_progress import in_progress
 from tests.delivery.proofs import asking_for, pin_of
-from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 
 BOARD, ROUTES, CARDS = reverse("panel:board"), reverse("panel:board_routes"), reverse("panel:board_cards")
 POSITIONS = reverse("panel:board_positions")
@@ -65,6 +65,19 @@ class TestRoutes:
         assert shown["points"][0] == {"label": "A", "lat": PICKUP.latitude, "lng": PICKUP.longitude, "status": ""}
         assert shown["driver"] == {"name": "Ana", "lat": -23.5, "lng": -46.6, "at": at.timestamp()}
         assert shown["expires"] is None
+
+    def test_name_the_districts_only_while_maps_have_no_streets(self, dispatcher, settings):
+        """They are drawn there alone, and a large board has many points."""
+        pickup = Place(point=PICKUP, address={"district": "Bela Vista"}, contact_name="Loja", contact_phone="1")
+        stop = Place(point=DROPOFFS[0], address={"district": "Consolação"})
+        payload = validated_payload(pickup=pickup, dropoffs=[stop])
+        delivery = DeliveryFactory.create(payload=payload)
+        without = [point["district"] for point in route(dispatcher, delivery)["points"]]
+
+        settings.MAP_TILE_URL = "https://tile.example.com/{z}/{x}/{y}.png"
+
+        assert without == ["Bela Vista", "Consolação"]
+        assert not any("district" in point for point in route(dispatcher, delivery)["points"])
 
     def test_have_a_driver_without_a_place_until_one_is_known(self, dispatcher):
         delivery = DeliveryFactory.create(accepted=True, driver=DriverFactory.create(name="Ana"))
