@@ -227,7 +227,8 @@ class PageStreams:
         since, found = stream.request.since, ""
         if since and self._redis is not None:
             with suppress(RedisError, OSError):  # `_receive` notices it too
-                found = joined_version(await self._redis.mget(version_keys(stream.request.topics)))
+                texts: list[Any] = await self._redis.mget(version_keys(stream.request.topics))
+                found = joined_version(texts)
         stream.ready(is_same=found != "" and found == since)
 
     def _gather(self, topic: str, ids: set[str]) -> None:
