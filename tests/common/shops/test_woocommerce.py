@@ -137,6 +137,7 @@ class TestPlugInsForBrazil:
             (meta(_billing_cpf="", _billing_cnpj="11222333000181"), "11222333000181"),
             (meta(_billing_persontype="2", _billing_cpf="52998224725", _billing_cnpj="11222333000181"),
              "11222333000181"),
+            (meta(cpf="52998224725"), "52998224725"),
             (meta(_billing_ie="123"), ""),
         ],
     )  # fmt: skip  # a table

@@ -134,6 +134,30 @@ class TestTheReceiver:
         assert yampi.read(body).not_found == ("phone", "document")
 
 
+class TestTheAddress:
+    @pytest.mark.parametrize(
+        ("changes", "number", "district"),
+        [
+            ({}, "21", "Centro"),
+            ({"number": "s/n", "neighborhood": "Sé"}, "s/n", "Sé"),
+            ({"number": None, "neighborhood": ""}, "22", "Comércio"),  # of the lines for spreadsheets
+        ],
+    )
+    def test_has_number_and_district_in_these_forms(self, changes, number, district):
+        body = order(shipping_address=changes)
+        body["resource"]["spreadsheet"]["data"][0].update(shipping_number="22", shipping_neighborhood="Comércio")
+
+        found = yampi.read(body)
+
+        assert (found.address.street, found.address.number, found.address.district) == ("Rua Chile", number, district)
+
+    def test_may_have_the_number_in_the_line_of_the_street(self):
+        found = yampi.read(order(shipping_address={"number": None, "street": "Rua Chile, 21, loja 2"}))
+
+        assert (found.address.street, found.address.number) == ("Rua Chile", "21")
+        assert found.address.complement == "apto 302, loja 2"
+
+
 class TestABodyThatIsNoOrder:
     @pytest.mark.parametrize(
         ("body", "missing"),
