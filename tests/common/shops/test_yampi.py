@@ -105,6 +105,11 @@ class TestAnOrder:
 
         assert (found.weight_g, found.size_cm) == (weight, size)
 
+    def test_lacks_what_one_item_lacks(self):
+        lines = {"data": [item(), item({"weight": 0, "width": 0})]}
+
+        assert yampi.read(order(items=lines)).not_found == ("weight", "size")
+
 
 class TestTheReceiver:
     @pytest.mark.parametrize(
