@@ -98,6 +98,8 @@ class TestAnOrder:
             ({"weight": "0.5", "width": "20"}, 500, (Decimal("20.00"), Decimal("10.00"), Decimal("9.75"))),
             ({"weight": Decimal("0.0001"), "height": None}, 1, None),
             ({"weight": 5_000, "length": 5_000}, None, None),
+            ({"weight": "heavy", "length": None}, None, None),
+            ({"weight": 1_000, "width": 1_000, "height": 1_000, "length": 1_000}, 10**6, (Decimal("1000.00"),) * 3),
         ],
     )
     def test_has_weights_in_kilograms_and_sizes_in_centimetres(self, sku, weight, size):
