@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# No image was ever built from this file: each step was done by hand.
+# `make test-image` builds it with base images of debootstrap under these names, whose Python is Debian's 3.11; never with the real ones.
 # The image of the web server, the workers and beat. See docs/deployment.md.
 ARG PYTHON=3.13-slim-bookworm
 ARG NODE=24-bookworm-slim
