@@ -148,7 +148,7 @@ class Container:
         found = []
         for process in psutil.Process(self._popen.pid).children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                if process.uids().real == _ACCOUNT and not process.name().startswith("buildah"):
+                if process.uids().real == _ACCOUNT and "buildah" not in process.cmdline()[0]:
                     found.append(process)
         return found
 
