@@ -95,7 +95,8 @@ def connect(
 @transaction.atomic
 def change(*, connection: Connection, settings: Settings, by: str, at: datetime) -> None:
     """Change what was chosen. Open orders are computed anew, from the pickup point and for the vehicle of now."""
-    _rows(connection).update(**vars(settings))
+    if not _rows(connection).exclude(**vars(settings)).update(**vars(settings)):
+        return
     open_ones = Draft.objects.filter(connection=connection, ended_at=None)
     open_ones.update(due_at=at, price=None, revision=drafts.NEXT)
     drafts.wake()
