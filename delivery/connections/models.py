@@ -2,6 +2,8 @@
 
 import secrets
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -164,6 +166,31 @@ class Draft(Identified):
     @property
     def is_open(self) -> bool:
         return self.status == DraftStatus.OPEN
+
+    @property
+    def dropoff(self) -> dict[str, Any]:
+        """As `dropoffs` of request-delivery has it; empty once it was anonymised."""
+        return self.payload["dropoffs"][0] if self.payload else {}
+
+    @property
+    def receiver(self) -> str:
+        return str(self.dropoff.get("contacts", {}).get("name", ""))
+
+    @property
+    def street(self) -> str:
+        """With the number."""
+        address = self.dropoff.get("address", {})
+        return ", ".join(filter(None, (address.get("street"), address.get("number"))))
+
+    @property
+    def district(self) -> str:
+        address = self.dropoff.get("address", {})
+        return str(address.get("district") or address.get("city", ""))
+
+    @property
+    def fee(self) -> Decimal | None:
+        """What cancelling its delivery costs now, if the shop has cancelled the order and it can be."""
+        return self.delivery.fee_of_cancelling if self.delivery and self.shop_cancelled_at else None
 
     @property
     def takes(self) -> timedelta | None:

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from common import clock
 from common.shops.platforms import Platform
 from delivery.connections import actions, models
-from delivery.connections.words import LOOKS, REASONS, RESULTS
 from delivery.errors import InvalidSecret, TooManyConnections
 from delivery.refusals import refusal
 from panel.base import RequestingView, origin
@@ -91,10 +90,6 @@ class ConnectionPage(ConnectionView):
         fresh = self.request.session.get(_FRESH) == connection.pk
         if fresh:
             del self.request.session[_FRESH]
-        receptions = list(connection.receptions.all()[: actions.MOST_RECEPTIONS])
-        for each in receptions:
-            each.result_name, each.look = RESULTS.get(each.result, each.result), LOOKS.get(each.result, "")
-            each.reason_name = REASONS.get(each.reason, each.reason)
         return self.page(
             "panel/connection.html",
             status=status,
@@ -102,7 +97,7 @@ class ConnectionPage(ConnectionView):
             address=origin(self.request) + connection.path,
             secret=connection.secret if fresh else "",
             is_made_here=connection.platform == Platform.WOOCOMMERCE,
-            receptions=receptions,
+            receptions=connection.receptions.all()[: actions.MOST_RECEPTIONS],
             form=form,
             secret_form=SecretForm(),
         )

@@ -15,7 +15,6 @@ from common import clock
 from common.api.heavy import heavy
 from delivery.connections import drafts
 from delivery.connections.models import Draft
-from delivery.connections.words import missing
 from delivery.errors import DeliveryError, DraftEnded
 from delivery.models import parse_id
 from delivery.refusals import refusal
@@ -46,26 +45,13 @@ class DraftView(RequestingView):
         return redirect(self.url("draft", draft.pk))
 
 
-def _described(draft: Draft) -> Draft:
-    """With what the pages say of it."""
-    dropoff: dict[str, Any] = draft.payload["dropoffs"][0] if draft.payload else {}
-    address = dropoff.get("address", {})
-    draft.missing_texts = [missing(code) for code in draft.missing]  # type: ignore[attr-defined]  # for templates
-    draft.receiver = dropoff.get("contacts", {}).get("name", "")  # type: ignore[attr-defined]  # the same
-    draft.street = ", ".join(filter(None, (address.get("street"), address.get("number"))))  # type: ignore[attr-defined]  # the same
-    draft.district = address.get("district") or address.get("city", "")  # type: ignore[attr-defined]  # the same
-    if draft.shop_cancelled_at and draft.delivery:
-        draft.fee = draft.delivery.fee_of_cancelling  # type: ignore[attr-defined]  # the same
-    return draft
-
-
 class Drafts(DraftView):
     """The list, and the request of several."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(DraftFilter, request.GET, self.rows)
         whole = self.whole.in_bulk([row.pk for row in shown["rows"]])
-        shown["rows"] = [_described(whole[row.pk]) for row in shown["rows"] if row.pk in whole]
+        shown["rows"] = [whole[row.pk] for row in shown["rows"] if row.pk in whole]
         return self.page("panel/drafts.html", **shown)
 
     @heavy
@@ -111,8 +97,7 @@ class DraftPage(DraftView):
 
     def get(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         found = self.found(shop_order)
-        dropoff = found.payload["dropoffs"][0] if found.payload else {}
-        return self.show(found, ShopOrderForm(prefix="b", initial=initial_of(dropoff)))
+        return self.show(found, ShopOrderForm(prefix="b", initial=initial_of(found.dropoff)))
 
     def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
         self.account.check_active()
@@ -120,7 +105,7 @@ class DraftPage(DraftView):
         if not found.payload or not form.is_valid():
             return self.show(found, form, status=422)
         try:
-            drafts.edit(draft=found, dropoff=form.dropoff(found.payload["dropoffs"][0]), at=clock.now())
+            drafts.edit(draft=found, dropoff=form.dropoff(found.dropoff), at=clock.now())
         except DraftEnded as error:
             messages.error(request, refusal(error))
             return self.back(found)
@@ -133,7 +118,7 @@ class DraftPage(DraftView):
             "panel/draft.html",
             status=status,
             in_zone_of=draft.connection.pickup,
-            draft=_described(draft),
+            draft=draft,
             form=form,
             has_geocoder=bool(settings.GEOCODER_URL),
         )
