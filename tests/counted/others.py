@@ -70,6 +70,7 @@ OTHERS: dict[str, str] = {
     "integration/actions/orders.py:_may_be_used_again": _ONE_ROW,
     "integration/actions/orders.py:correct": _LOCKED,
     "integration/actions/orders.py:create": _LOCKED,
+    "integration/actions/orders.py:holder_of_codes": _ONE_ROW,
     "integration/actions/orders.py:move": _LOCKED,
     "integration/actions/webhooks.py:*": _LOCKED,
     "integration/api/*": _SUBJECT,

@@ -48,6 +48,7 @@ LIGHT = {
         *_ONE_ROW,
         *_ONE_INVOICE,
         "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/template/export/",
+        "panel/sellers/<int:seller>/<environment:environment>/orders/import/template/export/",
     },
     "POST": {*_ONE_ROW, *_ONE_INVOICE},
 }
