@@ -51,6 +51,8 @@ _OF_WORKERS = "workers read it"
 _ONCE = "so that something is done once"
 # Rows that nobody sees as such.
 _UNSEEN_ROWS = {
+    "delivery.AddressCity": "manage.py addresses list",
+    "delivery.AddressStreet": "public addresses, in which drop-offs are located",
     "delivery.AlertChoice": "the form of alerts",
     "delivery.Connection": "the pages of connected shops",
     "delivery.Draft": "the pages of orders of shops",

@@ -31,7 +31,6 @@ from delivery.connections import payloads
 from delivery.connections.models import Connection, Draft, DraftStatus, Reception
 from delivery.errors import (
     AccountSuspended,
-    AddressNotLocated,
     Closed,
     DeliveryError,
     DraftEnded,
@@ -414,8 +413,6 @@ def _look(draft: Draft, at: datetime) -> _Found:
         found.missing.append(MISSING_NUMBER)
     try:
         if payloads.point_of(dropoff) is None:
-            if not settings.GEOCODER_URL:
-                raise AddressNotLocated({0: []})
             asked = {0: payloads.address_of(dropoff)}
             place = addresses.locate(addresses=asked, account=draft.integrator_id, at=at)[0]
             found.payload["dropoffs"] = [payloads.at_place(dropoff, place.point)]
