@@ -82,7 +82,8 @@ bench-growth: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks growth $(ARGS)
 
 # Kills workers and servers under load, with its own servers and data. Each test prints its measurements. About 20 minutes, ten of
-# them for mixed traffic, which MIXED_TRAFFIC_SECONDS=60 shortens. ARGS="-m ci" runs the five minutes of it that CI runs.
+# them for mixed traffic, which MIXED_TRAFFIC_SECONDS=60 shortens. ARGS="-m ci" runs the five minutes of it that CI runs;
+# ARGS="-m failover" others: ten minutes, with PostgreSQL under Patroni, of packages that a message names.
 test-faults: .venv/.ready node_modules/.ready
 	@env -u DATABASE_URL -u REDIS_URL DATA_DIR=$(CURDIR)/var/faults \
 		$(BIN)/python -m pytest tests/faults -s $(ARGS)

@@ -15,7 +15,9 @@ def member(request: HttpRequest) -> str:
     return f"member {request.user.get_username()}"
 
 
-# The kinds of actors except `user` and `member`, whose name is shown alone.
+# Actors who are people. Their name is shown alone.
+_PEOPLE = {"user", "member"}
+# The other kinds.
 _KINDS = {
     gettext_noop("token"),
     gettext_noop("key"),
@@ -40,6 +42,11 @@ def actor_name(value: str) -> str:
     if value in _SYSTEM:
         return _(_SYSTEM[value])
     kind, _space, name = value.partition(" ")
-    if kind in {"user", "member"}:
+    if kind in _PEOPLE:
         return name
     return f"{_(kind)} {name}" if kind in _KINDS and name else value
+
+
+def is_person(value: str) -> bool:
+    """Whether the actor is somebody with a log-in, and no program."""
+    return value.partition(" ")[0] in _PEOPLE

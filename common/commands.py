@@ -1,17 +1,31 @@
-"""Management commands for scripts, which print exactly one JSON object."""
+"""Management commands for scripts, which print exactly one JSON object, and what commands read of their options."""
 
 import json
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from common.errors import DomainError
+
+
+def moment_of(text: str) -> datetime:
+    """A moment as an option has it, without an offset of the installation's time zone. Raises CommandError."""
+    try:
+        moment = parse_datetime(text)
+    except ValueError:  # well-formed but not a date, such as February 30
+        moment = None
+    if moment is None:
+        raise CommandError(f"{text} is not a moment. Write it like 2026-11-20T08:00-03:00.")
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
 
 
 class JSONCommand(BaseCommand):

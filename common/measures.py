@@ -163,7 +163,7 @@ class NumberField(forms.CharField):
     ) -> None:
         kwargs.setdefault("widget", forms.TextInput({"inputmode": "decimal"}))
         super().__init__(max_length=_LONGEST, **kwargs)
-        self._places, self._positive = places, positive
+        self.places, self._positive = places, positive
         self._smallest, self._largest = smallest, largest
 
     def clean(self, value: Any) -> Any:
@@ -171,7 +171,7 @@ class NumberField(forms.CharField):
         if not text:
             return None
         try:
-            number = decimal(text, places=self._places)
+            number = decimal(text, places=self.places)
         except ValueError as error:
             raise forms.ValidationError(str(error)) from error
         if not self._smallest <= number <= self._largest:
@@ -183,12 +183,23 @@ class NumberField(forms.CharField):
             raise forms.ValidationError(_("More than 0, or empty."))
         return number
 
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Whether it is another number, however both are written."""
+        try:
+            return self._number(data) != self._number(initial)
+        except ValueError:
+            return True
+
+    def _number(self, value: Any) -> Decimal | None:
+        text = "" if value is None else str(value).strip()
+        return decimal(text, places=self.places) if text else None
+
     def prepare_value(self, value: Any) -> Any:
         """A number that was typed, in the reader's notation; what is no number stays as it is."""
         if not isinstance(value, str) or len(value) > _LONGEST:
             return value
         try:
-            number = decimal(value.strip(), places=self._places)
+            number = decimal(value.strip(), places=self.places)
         except ValueError:
             return value
         return number_format(number, decimal_places(number), use_l10n=True, force_grouping=False)

@@ -252,6 +252,8 @@ app.conf.beat_schedule = {
     # Offers scheduled routes at most 15 s after the moment that was planned; it is planned anew by where drivers are.
     "offer-scheduled": _every(15, "delivery.offer_scheduled"),
     "plan-scheduled": _every(60, "delivery.plan_scheduled"),
+    # Prices the orders of shops that are due, and requests automatic ones. One indexed query while there are none.
+    "check-drafts": _every(5, "delivery.check_drafts"),
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
     "expire-offers": _every(30, "delivery.expire_offers"),
 }

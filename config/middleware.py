@@ -69,7 +69,7 @@ class RequestIdMiddleware:
             address = client_address(request.META, proxies=settings.TRUSTED_PROXIES)
             logged = (request.method, _path(request), response.status_code, seconds * 1000)
             level = DEBUG if request.path in _PROBES and response.status_code == HTTPStatus.OK else INFO
-            _access.log(level, "%s %r %s %.1fms %s %s", *logged, address, _caller(request))
+            _access.log(level, "%s %r %s %.1fms %s %s%s", *logged, address, _caller(request), _changed(request))
             return response
         finally:
             log_context.end(scope)
@@ -89,13 +89,27 @@ def _person(request: HttpRequest) -> Any:
 
 
 def _caller(request: HttpRequest) -> str:
-    """The hint of a token or key, or a username, as far as it is known."""
+    """The hint of a token or key, a username or the id of a driver, as far as it is known."""
     if auth := getattr(request, "auth", None):  # REST framework's
         return str(auth)
     if person := _person(request):
         log_context.note("user", person.pk)
         return f"user {person.get_username()}"
+    if driver := log_context.noted().get("driver"):
+        return f"driver {driver}"
     return "-"
+
+
+def _changed(request: HttpRequest) -> str:
+    """The delivery or order that the request changes, and the moment of its change (`config.answered_calls`)."""
+    if request.method in _SAFE:
+        return ""
+    noted = log_context.noted()
+    return "".join(
+        f" {kind} {noted[kind]} {noted.get('changed_at', '')}".rstrip()
+        for kind in ("delivery", "order")
+        if kind in noted
+    )
 
 
 class LimitMiddleware(MiddlewareMixin):

@@ -391,6 +391,7 @@ SPECTACULAR_SETTINGS = {
             "name": "Find and read",
             "description": "Find deliveries, read everything about one, and what webhooks carried.",
         },
+        {"name": "Connected shops", "description": "Where the platforms of connected shops post their orders."},
         {"name": "Sandbox", "description": "Move the deliveries of test tokens."},
         # Of its own, because generators write a file for each tag, and one for the webhooks.
         {"name": "Webhooks", "description": "What this service sends to your endpoint."},

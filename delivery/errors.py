@@ -128,6 +128,13 @@ class GeocoderUnavailable(DeliveryError):
     remedy = "Try again after the seconds in Retry-After, or send coordinates for each drop-off."
 
 
+class WrongAddressFile(DeliveryError):
+    """Importing a file of addresses that cannot be read, or is of another form."""
+
+    code = "wrong_address_file"
+    title = "The file of addresses cannot be imported"
+
+
 class PickupNotLinked(DeliveryError):
     code = "pickup_not_linked"
     title = "Pickup point not linked to this account"
@@ -649,3 +656,73 @@ class CallInProgress(DeliveryError):
     status = 409
     retryable = True
     retry_after = 5
+
+
+class ConnectionNotFound(DeliveryError):
+    """Posting to an address that no connected shop has, perhaps not any more."""
+
+    code = "connection_not_found"
+    title = "No such connection"
+    status = 404
+    message = "No shop is connected at this address. The panel shows the address of each on the page 'Connect a shop'."
+    meaning = "The end of the address is not that of a connected shop, or the shop was removed."
+    remedy = "Copy the address from the page *Connect a shop* of the panel into the platform's settings."
+
+
+class InvalidSignature(DeliveryError):
+    """Posting an order without the platform's signature, or with a wrong one. Nothing is written."""
+
+    code = "invalid_signature"
+    title = "The signature is missing or wrong"
+    status = 401
+    meaning = "The platform's header with the signature is missing, or was made with another secret or of another body."
+    remedy = "Compare the secret in the platform's settings with that of the connection, or make a new one."
+    example = "The header X-WC-Webhook-Signature is not the signature of this body with the secret of the connection."
+
+
+class UnknownOrderForm(DeliveryError):
+    """Posting, with the right signature, what is not an order of the platform."""
+
+    code = "unknown_form"
+    title = "Not an order of the platform"
+    meaning = "The body is not an order as the platform of the connection posts it. 'detail' names what is missing."
+    remedy = "Choose the webhook about orders in the platform's settings, in JSON, and the platform of the connection."
+    example = "This is not an order as WooCommerce posts it. Missing: line_items."
+
+
+class TooManyConnections(DeliveryError):
+    """Connecting a shop to an account that has as many as it may have."""
+
+    code = "too_many_connections"
+    title = "The account has as many connected shops as it may have"
+
+
+class InvalidSecret(DeliveryError):
+    """Connecting a shop with an empty secret, or one that is too long."""
+
+    code = "invalid_secret"
+    title = "Not a secret of a platform"
+
+
+class DraftEnded(DeliveryError):
+    """Changing or requesting an order of a shop that is requested or dropped."""
+
+    code = "draft_ended"
+    title = "The order is not open"
+    message = "This order is not open any more: somebody has requested or dropped it."
+
+
+class DraftIncomplete(DeliveryError):
+    """Requesting an order of a shop of which something is missing, or that has changed since it was read."""
+
+    code = "draft_incomplete"
+    title = "The order cannot be requested yet"
+    message = "Something of this order is missing, or has just changed. Look at it again."
+
+
+class DraftPriceChanged(DeliveryError):
+    """Requesting an order of a shop at a price that is not the one of now."""
+
+    code = "draft_price_changed"
+    title = "The price is another one"
+    message = "The price has changed from %(before)s to %(now)s. Request it again at this price."

@@ -22,6 +22,7 @@ from delivery.actions import arrivals, deliveries, forgetting, proofs, schedule
 from delivery.alerts import actions as alerts
 from delivery.alerts import posts as alert_posts
 from delivery.alerts.models import AlertPost, ReportedTrouble
+from delivery.connections import drafts
 from delivery.drivers import offer_pushes
 from delivery.models import IdempotencyRecord, WebhookEndpoint, call
 from delivery.places import models
@@ -51,6 +52,8 @@ _arrivals_after_moves = BackgroundWork("arrivals after moves", _renew_after_move
 _arrivals = BackgroundWork("arrivals", _renew_all)
 # In a thread, because a large map takes minutes.
 _copying_streets = BackgroundWork("streets", streets.copy_due)
+# In a thread, because geocoder and routing engine are waited for.
+_checking_drafts = BackgroundWork("orders of shops", drafts.check_due)
 # In a thread, because it waits for what falls due shortly.
 _simulating = BackgroundWork("simulations", simulated_driver.advance_until_none_is_due)
 
@@ -140,10 +143,11 @@ def prune_proof_photos() -> None:
 
 @shared_task(name="delivery.forget")
 def forget() -> None:
-    """Anonymise the people in deliveries that ended long ago, and delete old positions of drivers."""
+    """Anonymise the people in deliveries and orders of shops that ended long ago, delete old positions of drivers."""
     now = agreed_now()
     forgetting.forget_ended(at=now)
     forgetting.forget_positions(at=now)
+    drafts.forget_ended(at=now)
 
 
 @shared_task(name=task_names.ADVANCE_SIMULATIONS)
@@ -164,6 +168,13 @@ def renew_arrivals() -> None:
 def renew_all_arrivals() -> None:
     """Have a thread of this process renew the times of all routes whose driver has moved. Returns at once."""
     _arrivals.wake()
+
+
+@shared_task(name=task_names.CHECK_DRAFTS)
+def check_drafts() -> None:
+    """Have the thread of this process price the orders of shops that are due, and request those that are automatic."""
+    wake_up.received(task_names.CHECK_DRAFTS)
+    _checking_drafts.wake()
 
 
 @shared_task(name=task_names.PUSH_OFFER)
@@ -187,5 +198,6 @@ def _stop(**_kwargs: Any) -> None:
     _arrivals.stop(seconds=_STOP_SECONDS)
     _simulating.stop(seconds=_STOP_SECONDS)
     _copying_streets.stop(seconds=_STOP_SECONDS)
+    _checking_drafts.stop(seconds=_STOP_SECONDS)
     offer_pushes.stop(seconds=_STOP_SECONDS)
     _sending.stop(seconds=STOP_SECONDS)

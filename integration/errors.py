@@ -179,6 +179,20 @@ class DuplicateOrder(IntegrationError):
         self.fields = fields
 
 
+class FreightChanged(IntegrationError):
+    """The freight is another one than a person has seen."""
+
+    code = "freight_changed"
+    message = "O frete mudou"
+
+
+class CorrectedMeanwhile(IntegrationError):
+    """The order was corrected after a person saw what is to be corrected."""
+
+    code = "corrected_meanwhile"
+    message = "O pedido foi corrigido por outra pessoa"
+
+
 class OrderNotFound(IntegrationError):
     code = "order_not_found"
     status = 404

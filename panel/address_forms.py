@@ -66,3 +66,7 @@ class MomentField(forms.DateTimeField):
         if isinstance(value, str) and len(value) > _LONGEST_MOMENT:
             raise ValidationError(self.error_messages["invalid"], code="invalid")
         return super().to_python(value)
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """The initial value may be a text too."""
+        return super().has_changed(self.to_python(initial) if isinstance(initial, str) else initial, data)

@@ -112,6 +112,10 @@ PAGES: tuple[Page, ...] = (
     # Of a seller.
     Page("panel:seller_orders", _("Orders"), Seller, Menu.OPERATIONS, icon="deliveries"),
     Page("panel:seller_order", of=Seller, within="panel:seller_orders"),
+    Page("panel:seller_order_new", pgettext_lazy("page", "New order"), Seller, within="panel:seller_orders"),
+    Page("panel:seller_order_correct", of=Seller, within="panel:seller_orders"),
+    Page("panel:seller_import", pgettext_lazy("page", "Import orders"), Seller, within="panel:seller_orders"),
+    Page("panel:seller_import_draft", of=Seller, within="panel:seller_orders"),
     Page("panel:seller_manifests", _("Manifests"), Seller, Menu.OPERATIONS),
     Page("panel:seller_manifest", of=Seller, within="panel:seller_manifests"),
     Page("panel:seller_invoices", _("Invoices"), Seller, Menu.OPERATIONS),

@@ -8,7 +8,17 @@ from django.views.generic import View
 
 from panel.dispatch.views import board, drivers
 from panel.integrators.views import account, alerts, deliveries, pickup_points, policy, requests, stops, tokens, uploads
-from panel.sellers.views import carriers, invoices, manifests, orders, scan, sellers, simulators
+from panel.sellers.views import (
+    carriers,
+    invoices,
+    manifests,
+    order_forms,
+    order_imports,
+    orders,
+    scan,
+    sellers,
+    simulators,
+)
 from panel.staff.views import personal_data, setup, streets
 from panel.views import events, home, maps, refused_calls, reports, search, team, webhook
 from panel.views.endpoint_owners import OfAccount, OfSeller, SellerUpdates
@@ -121,8 +131,21 @@ _seller = [
     path("simulator/", simulators.SellerFreightSimulator.as_view(), name="seller_simulator"),
     path("orders/", orders.Orders.as_view(), name="seller_orders"),
     path("orders/export/", orders.OrdersExport.as_view(), name="seller_orders_export"),
+    path("orders/new/", order_forms.NewOrder.as_view(), name="seller_order_new"),
+    path("orders/new/freight/", order_forms.NewOrderFreight.as_view(), name="seller_order_new_freight"),
+    path("orders/import/", order_imports.ImportOrders.as_view(), name="seller_import"),
+    path("orders/import/template/export/", order_imports.Template.as_view(), name="seller_import_template"),
+    path("orders/import/<uuid:draft>/", order_imports.Imported.as_view(), name="seller_import_draft"),
+    path("orders/import/<uuid:draft>/advance/", order_imports.Advance.as_view(), name="seller_import_advance"),
+    path("orders/import/<uuid:draft>/confirm/", order_imports.Confirm.as_view(), name="seller_import_confirm"),
     path("orders/<int:order>/", orders.OrderPage.as_view(), name="seller_order"),
     path("orders/<int:order>/move/", orders.MoveOrder.as_view(), name="seller_order_move"),
+    path("orders/<int:order>/correct/", order_forms.CorrectOrder.as_view(), name="seller_order_correct"),
+    path(
+        "orders/<int:order>/correct/freight/",
+        order_forms.CorrectOrderFreight.as_view(),
+        name="seller_order_correct_freight",
+    ),
     path("orders/<int:order>/cancel/", orders.CancelOrder.as_view(), name="seller_order_cancel"),
     path("orders/<int:order>/invoice/", orders.OrderInvoice.as_view(), name="seller_order_invoice"),
     path("orders/<int:order>/carrier/", carriers.AssignCarrier.as_view(), name="seller_order_carrier"),

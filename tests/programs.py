@@ -1,8 +1,8 @@
 """Programs, and files by their paths, that tests need and pip does not install, each with the Debian packages of it.
 
 `python3 tests/programs.py` prints the packages of PACKAGES that this machine lacks. Without one of these the tests that
-need it are skipped, unless NOTHING_SKIPS is set, as in CI. CLIENTS are those of `make test-clients` alone. The browser
-tests are faster with LIGHTER, and run without it.
+need it are skipped, unless NOTHING_SKIPS is set, as in CI. CLIENTS are those of `make test-clients` alone, FAILOVER
+those of `make test-faults ARGS="-m failover"`. The browser tests are faster with LIGHTER, and run without it.
 """
 
 import os
@@ -34,13 +34,14 @@ CLIENTS = {
     "/usr/share/java/jsr305.jar": "libjsr305-java",
     "/usr/share/java/geronimo-annotation-1.3-spec.jar": "libgeronimo-annotation-1.3-spec-java",
 }
+FAILOVER = {"patroni": "patroni python3-etcd", "etcd": "etcd-server", "haproxy": "haproxy"}
 
 
 def missing(name: str) -> str:
     """Why a test that needs this program or file is skipped; empty where it is installed."""
     if Path(name).exists() if name.startswith("/") else shutil.which(name):
         return ""
-    return f"{name} was not found. To install it: apt-get install {(PACKAGES | CLIENTS).get(name, name)}"
+    return f"{name} was not found. To install it: apt-get install {(PACKAGES | CLIENTS | FAILOVER).get(name, name)}"
 
 
 def is_needed() -> bool:

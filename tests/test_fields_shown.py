@@ -51,7 +51,11 @@ _OF_WORKERS = "workers read it"
 _ONCE = "so that something is done once"
 # Rows that nobody sees as such.
 _UNSEEN_ROWS = {
+    "delivery.AddressCity": "manage.py addresses list",
+    "delivery.AddressStreet": "public addresses, in which drop-offs are located",
     "delivery.AlertChoice": "the form of alerts",
+    "delivery.Connection": "the pages of connected shops",
+    "delivery.Draft": "the pages of orders of shops",
     "delivery.DriverLogInLink": "the driver's page has an entry for each log-in",
     "delivery.DriverMove": "the history has what it made of the delivery",
     "delivery.EndpointAlerts": "the form of alerts",
@@ -61,6 +65,7 @@ _UNSEEN_ROWS = {
     "delivery.PushSubscription": "an address at the maker of a browser",
     "delivery.ReceiverLink": "shown as the address of a page",
     "delivery.RefusedDeliveryCallCount": "shown as sums",
+    "delivery.Reception": "the page of a connected shop",
     "delivery.ReportedTrouble": _ONCE,
     "delivery.Simulation": "shown as what happens next",
     "delivery.Streets": "the page of streets says it",

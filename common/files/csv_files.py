@@ -97,6 +97,8 @@ def read(text: str, *, most: int = MOST_BYTES) -> list[Row]:
     except csv.Error as error:
         message = _("Line %(line)s: the quotation marks do not match.") % {"line": records.line_num}
         raise UnreadableFile(message) from error
+    if len(rows) > MOST_IMPORTED + 1:  # the last line needs no end
+        raise UnreadableFile(too_large(most))
     return rows
 
 

@@ -1,10 +1,11 @@
-"""What the log says of the request or task that a record belongs to: account, user, delivery, task. Ids only."""
+"""What the log says of the request or task that a record belongs to: who calls, and what it is about. Ids only."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
+from datetime import datetime
 from typing import Literal, TypeAlias
 
-Name: TypeAlias = Literal["account", "user", "delivery", "task"]
+Name: TypeAlias = Literal["account", "user", "driver", "delivery", "order", "changed_at", "task"]
 Scope: TypeAlias = "Token[dict[str, str] | None]"
 _noted: ContextVar[dict[str, str] | None] = ContextVar("log_context", default=None)
 
@@ -23,6 +24,12 @@ def note(name: Name, value: object) -> None:
     noted = _noted.get()
     if noted is not None:
         noted[name] = str(value)
+
+
+def note_change(kind: Literal["delivery", "order"], key: object, at: datetime) -> None:
+    """Note a new entry of the history of a delivery or order. `at` is the entry's moment."""
+    note(kind, key)
+    note("changed_at", at.isoformat())
 
 
 def noted() -> Mapping[str, str]:

@@ -33,6 +33,8 @@ _DISTRICTS = ("neighborhood", "bairro", "district")
 _DELIMITER = "\u2060"
 # Of a shop without that form, before the district: `apto 301, Pituba` and `apto 301 - Pituba`.
 _SEPARATORS = (",", " - ")
+_SHORTEST_DISTRICT = 2
+_PARTS_OF_HOUSES = frozenset(("casa", "cobertura", "frente", "fundos", "portaria", "sobrado", "terreo"))
 
 
 def read(body: Object) -> ShopOrder:
@@ -53,7 +55,7 @@ def read(body: Object) -> ShopOrder:
         address=_address(body, notes),
         note=text(body.get("note"), values.LONGEST_NOTE),
         shipping_methods=values.texts(method.get(key) for method in methods for key in ("title", "code")),
-        total=values.reais(values.present(body, "current_total_price", "total_price")) or values.ZERO,
+        total=values.price(values.present(body, "current_total_price", "total_price")),
         pays_at_door=pays_at_door,
         items=_items(body),
     )
@@ -148,10 +150,14 @@ def _complement(line: str) -> _Parts:
         return _Parts("", "")
     for separator in _SEPARATORS:
         complement, _separator, district = line.rpartition(separator)
-        # Not of `fundos, casa azul` or `bloco B, apto 301`: a number stands before a district, and none in it.
-        if any(map(str.isdigit, complement)) and not any(map(str.isdigit, district)):
+        if any(map(str.isdigit, complement)) and _may_be_district(_folded(district)):
             return _Parts(complement.strip(), district.strip())
     return _Parts(line, "")
+
+
+def _may_be_district(folded: str) -> bool:
+    # What stands behind a number may be a part of the house too: `apto 301, bloco 2`, `casa 5 - A`, `21, fundos`.
+    return len(folded) >= _SHORTEST_DISTRICT and folded.isalpha() and folded not in _PARTS_OF_HOUSES
 
 
 def _items(body: Object) -> tuple[Item, ...]:
@@ -182,7 +188,7 @@ def _item(line: Object, quantity: int) -> Item:
 
 def _unit_price(line: Object) -> Decimal:
     """The price of one, less its part of the discounts, which are of the whole line as it was ordered."""
-    price, ordered = values.reais(line.get("price")) or values.ZERO, values.pieces(line.get("quantity")) or 1
+    price, ordered = values.price(line.get("price")), values.pieces(line.get("quantity")) or 1
     allocations = objects(line.get("discount_allocations"), values.MOST_NOTES)
-    discount = sum((values.reais(part.get("amount")) or values.ZERO for part in allocations), values.ZERO)
-    return max(values.reais(price - discount / ordered) or values.ZERO, values.ZERO)
+    discount = sum((values.price(part.get("amount")) for part in allocations), values.ZERO)
+    return values.price(price - discount / ordered)

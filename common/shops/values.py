@@ -133,6 +133,11 @@ def reais(value: Any) -> Decimal | None:
     return None if found is None else found.quantize(_CENTAVO)
 
 
+def price(value: Any) -> Decimal:
+    """An amount as `reais`; 0 for a negative one, and for what is no amount."""
+    return max(reais(value) or ZERO, ZERO)
+
+
 def pieces(value: Any) -> int:
     """A whole number from 0 on; 0 for all else."""
     found = number(value)

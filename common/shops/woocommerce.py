@@ -1,6 +1,7 @@
 """Orders of WooCommerce, as its webhooks post them: the answer of its REST API, version 3. Pure.
 
-They have neither weights nor sizes of their products, do not say which lines were refunded, and know no test orders.
+They have neither weights nor sizes of their products, do not say which lines are virtual or were refunded, and know no
+test orders.
 Number, district and CPF are `Fields` of plug-ins.
 """
 
@@ -66,7 +67,7 @@ def read(body: Object) -> ShopOrder:
         address=_address(body, fields),
         note=text(body.get("customer_note"), values.LONGEST_NOTE),
         shipping_methods=values.texts(method.get(key) for method in methods for key in ("method_title", "method_id")),
-        total=max((values.reais(body["total"]) or values.ZERO) - _refunded(body), values.ZERO),
+        total=values.price(values.price(body["total"]) - _refunded(body)),
         pays_at_door=text(body.get("payment_method")) == _AT_DOOR,
         items=_items(body, methods),
     )
@@ -122,7 +123,12 @@ def _name(address: Object) -> str:
 def _document(fields: Fields) -> str:
     names = ("cnpj", "cpf") if fields.of("billing", "persontype") in _COMPANY else ("cpf", "cnpj")
     kinds = ("shipping", "billing", "other")
-    return first(*(fields.of(kind, name) for kind in kinds for name in names), fields.of("other", "cpf_cnpj"))
+    return first(
+        *(fields.of(kind, name) for kind in kinds for name in names),
+        fields.of("other", "cpf_cnpj"),
+        fields.meta.get("cpf"),
+        fields.meta.get("cnpj"),
+    )
 
 
 def _address(body: Object, fields: Fields) -> Address:
@@ -163,8 +169,8 @@ def _items(body: Object, methods: list[Object]) -> tuple[Item, ...]:
 def _item(line: Object, quantity: int) -> Item:
     price = values.reais(line.get("price"))
     if price is None:
-        total = values.number(line.get("total")) or values.ZERO
-        price = values.reais(total / quantity)
+        total = values.price(line.get("total"))
+        price = total / quantity
     return Item(
-        sku=text(line.get("sku")), name=text(line.get("name")), quantity=quantity, unit_price=price or values.ZERO
+        sku=text(line.get("sku")), name=text(line.get("name")), quantity=quantity, unit_price=values.price(price)
     )

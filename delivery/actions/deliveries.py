@@ -166,7 +166,7 @@ def _create(
     else:
         insert_together(*rows)  # one statement, which needs no transaction of its own
     transitions.follow_up_on_commit(delivery, is_event_due=bool(queue_items))
-    log_context.note("delivery", delivery.pk)
+    log_context.note_change("delivery", delivery.pk, at)
     transitions.count_on_commit(history.trigger, delivery.environment)
     if simulation:
         wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)

@@ -110,6 +110,7 @@ def apply(
         entry.former_driver = former
         publish_on_commit(page_updates.route_changed(delivery.pk, former.pk))
     entry.save(force_insert=True)
+    log_context.note_change("delivery", delivery.pk, at)
     is_due = is_told and outbox.record(delivery=delivery, failed=named if trigger in _FAILURES else None, at=at)
     follow_up_on_commit(delivery, is_event_due=is_due)
     count_on_commit(trigger.value, delivery.environment)

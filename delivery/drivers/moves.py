@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from common.observability import log_context
 from delivery.actions import deliveries, goods, proofs
 from delivery.actions.proofs import NO_PROOF, Proof
 from delivery.errors import DeliveryError, NotYourRoute
@@ -43,6 +44,7 @@ def perform(*, driver: Driver, sent: SentMove, at: datetime) -> DriverMove:
     """
     delivery = Delivery.objects.select_for_update(no_key=True).filter(pk=sent.delivery).first()
     if delivery is None:
+        log_context.note("delivery", sent.delivery)
         move = DriverMove(driver=driver, report=sent.id, delivery_id=sent.delivery, received_at=at)
         return _refuse(move, _not_yours())
     # Serialises moves of a driver: a repetition that arrives at the same time waits and finds the first. After the

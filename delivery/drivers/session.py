@@ -14,6 +14,7 @@ from django.views.generic import View
 from common import clock
 from common.api.json_body import BodyTooLarge
 from common.errors import DomainError
+from common.observability import log_context
 from common.pages.device_data import error, read_body
 from delivery.drivers import devices as driver_devices
 from delivery.models import DriverDevice
@@ -53,6 +54,7 @@ class PhoneView(View):
         if device is None:
             return error(401, "logged_out", _("You are logged out. Ask your dispatcher for a new link."))
         self.device = device
+        log_context.note("driver", device.driver_id)
         try:
             return super().dispatch(request, *args, **kwargs)
         except BodyTooLarge:

@@ -260,6 +260,10 @@ class AuditAction(models.TextChoices):
     POLICY_SET = "policy_set", _("Policy of failures set")
     STOP_CHANGED = "stop_changed", _("Drop-off changed")
     FAILURE_ANSWERED = "failure_answered", _("Failure answered")
+    SHOP_CONNECTED = "shop_connected", _("Shop connected")
+    SHOP_CHANGED = "shop_changed", _("Connection of a shop changed")
+    SHOP_SECRET_SET = "shop_secret_set", _("Secret of a shop set")
+    SHOP_REMOVED = "shop_removed", _("Connection of a shop removed")
 
 
 class AuditEntry(models.Model):

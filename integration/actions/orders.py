@@ -16,9 +16,11 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from common.accounts import Environment
+from common.actors import is_person
 from common.brazil import business_days
 from common.brazil.states import region_of
 from common.fields import any_of, composed, composed_column, spellings
+from common.observability import log_context
 from common.postgresql import prepared
 from common.postgresql.compiled_queries import CompiledQuery, Parameter, insert_together, loaded, row_of
 from common.webhooks.models import ENDPOINT_COLUMNS
@@ -26,6 +28,7 @@ from common.workers import wake_up
 from integration import lifecycle, task_names, tracking_codes
 from integration.errors import (
     CompanyNotFound,
+    CorrectedMeanwhile,
     DuplicateOrder,
     ForeignCompany,
     InvalidDocument,
@@ -169,6 +172,8 @@ class Details:
 
 
 NOTHING_MORE = Details()
+# Of an order: its price, why it has none, or None without the postcode of its company.
+Freight = Price | NoCoverage | None
 _REASON_CODES = [reason.value for reason in Reason]
 
 
@@ -249,13 +254,13 @@ def create(
     at: datetime,
     simulation_speed: float | None = None,
     on_doubts: Callable[[list[Doubt]], None] = lambda _doubts: None,
-    on_no_freight: Callable[[NoCoverage], None] = lambda _reason: None,
+    on_freight: Callable[[Freight], None] = lambda _freight: None,
 ) -> Order:
     """Create an order, and link the invoices that name it and were received before it.
 
     With a `simulation_speed` (1 to 120; in the sandbox only) a simulated carrier moves it so fast. `on_doubts` is
-    called with what is doubtful about the order's invoice, `on_no_freight` with the reason why an order of a company
-    with a postcode gets no freight, before anything is committed; what they raise undoes all of it.
+    called with what is doubtful about the order's invoice, `on_freight` with its freight, before anything is committed;
+    what they raise undoes all of it.
 
     Raises CompanyNotFound, InvalidDocument, ForeignCompany, DuplicateOrder or TooManySimulations, and then writes
     nothing.
@@ -275,12 +280,9 @@ def create(
         if facts.with_code is not None or facts.with_tracking_code is not None:
             naming += _give_up_codes(facts, payload, naming, by=by, at=at)
         keys = {invoice.access_key for invoice in naming}
-        price = None
-        if origin:
-            try:
-                price = _freight(payload, origin)
-            except NoCoverage as reason:
-                on_no_freight(reason)
+        quoted = freight_of(payload, origin)
+        on_freight(quoted)
+        price = quoted if isinstance(quoted, Price) else None
         order = Order(
             pk=order_id,
             seller_id=seller.pk,
@@ -306,7 +308,7 @@ def create(
             wake_up.send_on_commit(task_names.ADVANCE_SIMULATIONS)
         meaning = invoices.meaning_by_cut_reference(order, among=facts.beginning) if facts.beginning else []
         named = [*naming, *(each.invoice for each in meaning if each.invoice.access_key not in keys)]
-        entry = _log_entry(order, Status.PENDING, via_api=True, by=by, at=at)
+        entry = _log_entry(order, Status.PENDING, via_api=not is_person(by), by=by, at=at)
         told = outbox.rows_of_first(
             order=order,
             entry=entry,
@@ -314,6 +316,7 @@ def create(
             invoices=[invoice.access_key for invoice in named],
             at=at,
         )
+        log_context.note_change("order", order.pk, at)
         insert_together(order, entry, *_search_codes(order, payload), *simulation, *assigned, *told)
         invoices.link([(invoice, order, _reason(invoice, order)) for invoice in naming], by=by, at=at)
         invoices.unlink_alike(order, named_by=naming, by=by, at=at)
@@ -359,17 +362,18 @@ def correct(
     changes: Mapping[str, Any],
     by: str,
     at: datetime,
+    seen: int | None = None,
     on_doubts: Callable[[list[Doubt]], None] = lambda _doubts: None,
-    on_no_freight: Callable[[NoCoverage], None] = lambda _reason: None,
+    on_freight: Callable[[Freight], None] = lambda _freight: None,
 ) -> None:
     """Replace what was sent of an order that waits for collection, and record by whom and when it was done.
 
     `changes`: valid values by names of NewOrder's fields, of what can be corrected (`NewOrder.columns`). Freight and
     codes follow, and so do links of invoices, but those made or removed by hand, and a carrier that a rule has chosen.
-    Its log gets no entry, so that there is no event. If everything is so already, nothing is written. For `on_doubts`
-    and `on_no_freight` see `create`.
+    Its log gets no entry, so that there is no event. If everything is so already, nothing is written. `seen`: how many
+    corrections the order had when a person saw it. For `on_doubts` and `on_freight` see `create`.
 
-    Raises OrderNotPending or OrderForgotten.
+    Raises OrderNotPending, OrderForgotten or CorrectedMeanwhile.
     """
     # Its lock first, as whoever links invoices takes it.
     order.seller.locked()
@@ -378,14 +382,13 @@ def correct(
         raise OrderNotPending(order=locked.code, status=locked.status)
     if locked.forgotten_at is not None:
         raise OrderForgotten(OrderForgotten.of_correction, order=locked.code)
+    if seen is not None and locked.corrections.count() != seen:
+        raise CorrectedMeanwhile
     before = NewOrder.of(locked)
     after = replace(before, **changes)
-    price = None
-    if locked.company.postcode:
-        try:
-            price = _freight(after, locked.company.postcode)
-        except NoCoverage as reason:
-            on_no_freight(reason)
+    quoted = freight_of(after, locked.company.postcode)
+    on_freight(quoted)
+    price = quoted if isinstance(quoted, Price) else None
     # Of an order from before it could say them, they stay unsaid until they are sent.
     volumes = changes.get("volumes", locked.stated_volumes)
     columns = {
@@ -482,6 +485,7 @@ def move(
     if locked.promised_on is None and locked.freight_days is not None and to is not Status.CANCELLED:
         locked.promised_on = business_days.after(timezone.localdate(happened_at), locked.freight_days)
     entry.save(force_insert=True)
+    log_context.note_change("order", locked.pk, at)
     outbox.record(order=locked, at=at)
     locked.save(update_fields=MOVED)
     if locked.environment == Environment.SANDBOX and by != ACTOR:  # the carrier leaves what somebody else moves
@@ -565,8 +569,28 @@ def _conditions(payload: NewOrder) -> dict[str, str]:
     }
 
 
-def _freight(payload: NewOrder, origin: str) -> Price:
-    """The quote of this moment for the order's service and volumes. Raises NoCoverage or TooHeavy."""
+def holder_of_codes(*, seller: Seller, environment: str, payload: NewOrder) -> Order | None:
+    """The order because of which `create` would raise DuplicateOrder now."""
+    own = Order.objects.of(seller, environment).order_by()
+    for name, code in (("code", payload.code), ("tracking_code", payload.tracking_code)):
+        held = own.filter(any_of(name, spellings(code)), **{f"{name}_reused": False}) if code else own.none()
+        if (found := held.first()) and not _may_be_used_again(found.pk):
+            return found
+    return None
+
+
+def freight_of(payload: NewOrder, origin: str) -> Freight:
+    """The quote of this moment for the order's service and volumes."""
+    if not origin:
+        return None
+    try:
+        return _quoted(payload, origin)
+    except NoCoverage as reason:
+        return reason
+
+
+def _quoted(payload: NewOrder, origin: str) -> Price:
+    """Raises NoCoverage or TooHeavy."""
     service = _SERVICES.get(payload.service)
     if service is None:
         raise NoCoverage(f"O serviço {payload.service} não tem tarifa de frete")

@@ -1,26 +1,18 @@
 """Validation of bodies, and of queries but those of lists. Every error names its field; unknown keys are ignored."""
 
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from common.accounts import Environment
 from common.api.openapi import NOT_BLANK, example_body, sent
 from common.api.serializers import BodySerializer
-from common.api.views import PayloadWarning, nearest
-from common.brazil import phones
-from common.simulation import pace
-from integration import postcodes, words
-from integration import simulation_steps as steps
-from integration.actions.orders import Address, Details, Item, NewOrder, Receiver
+from common.api.views import PayloadWarning
+from integration import payload_warnings, words
+from integration.actions.orders import Details, NewOrder
 from integration.api.fields import (
     OPTIONAL,
     REQUIRED,
@@ -35,11 +27,7 @@ from integration.api.fields import (
     TextField,
     WholeNumberField,
 )
-from integration.errors import NoCoverage
-from integration.freight import calculation as freight
-from integration.invoices import nfe
 from integration.lifecycle import Reason
-from integration.models import compact_document, is_document
 from integration.models.manifest import MOST_ORDERS
 from integration.models.order import LONGEST_PLACE, LONGEST_REASON, MOST_VOLUMES
 from integration.papers.files import FORMATS
@@ -48,13 +36,6 @@ from integration.papers.label_pdf import PER_A4, Size
 _OBJECT: dict[str, Any] = {**REQUIRED, "invalid": "Deve ser um objeto."}
 _SERVICES = tuple(words.ORDER_SERVICES)
 _MOST_ITEMS = 1000
-_FAR_APART = 50  # times: reais and centavos are, with a discount or the freight in one of them
-_CENTAVO = Decimal("0.01")
-_LONGEST_NAMED = 100  # of an access key that is none, in a warning
-_RECEIVER = ("receiver",)
-_ADDRESS = (*_RECEIVER, "address")
-# What looks like a CPF or CNPJ. Other documents, such as passports, have no check digits that are known here.
-_CPF_OR_CNPJ = re.compile(r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}")
 
 _ORDER: dict[str, Any] = {
     "company_document": "48.372.915/0001-54",
@@ -170,7 +151,7 @@ class OrderSerializer(BodySerializer):
     volumes = _volumes("In how many boxes the order leaves; 1 if absent.")
 
     def warnings(self) -> list[PayloadWarning]:
-        return _warnings(self.payload, self.context)
+        return payload_warnings.of(self.payload, **self.context)
 
     @property
     def payload(self) -> NewOrder:
@@ -224,83 +205,15 @@ class CorrectionSerializer(BodySerializer):
 
     def warnings(self) -> list[PayloadWarning]:
         """Those of an order with what is corrected, about that."""
-        corrected = replace(self.context["order"], **self.changes)
-        return [each for each in _warnings(corrected, self.context) if each.path[0] in self.validated_data]
+        context = {name: value for name, value in self.context.items() if name != "order"}
+        found = payload_warnings.of(replace(self.context["order"], **self.changes), **context)
+        return [each for each in found if each.path[0] in self.validated_data]
 
     @property
     def changes(self) -> dict[str, Any]:
         """The values by names of NewOrder's fields."""
         sent = {name: self.validated_data[key] for key, name in _CORRECTED.items() if key in self.validated_data}
         return {**sent, **({"volumes": sent["volumes"] or 1} if "volumes" in sent else {})}
-
-
-def _warnings(order: NewOrder, context: Mapping[str, Any]) -> list[PayloadWarning]:
-    """What the specification accepts and is probably a mistake."""
-    heaviest = Decimal(context["heaviest_g"]) / 1000
-    found = [*_of_cost(order), *_of_receiver(order.receiver), *_of_address(order.receiver["address"])]
-    for index, item in enumerate(order.items):
-        found += _of_item(index, item, heaviest_kg=heaviest)
-    found += _of_access_key(order.invoice_key)
-    if context["environment"] == Environment.SANDBOX and pace.is_misspelt(order.code, steps.PREFIXES):
-        known = steps.PREFIXES
-        found.append(PayloadWarning(("orderId",), "unknown_outcome", nearest(order.code, known), known))
-    return found
-
-
-def _of_access_key(key: str) -> Iterator[PayloadWarning]:
-    path = ("invoice", "key")
-    if key and not nfe.is_access_key(key):
-        yield PayloadWarning(path, "invalid_access_key", values=(("about", key[:_LONGEST_NAMED]),))
-    elif key and nfe.model_of(key) not in nfe.MODELS:
-        yield PayloadWarning(path, "other_model", values=(("about", nfe.model_of(key)),))
-
-
-def _of_cost(order: NewOrder) -> Iterator[PayloadWarning]:
-    """A cost in centavos beside items in reais or the reverse, or else another cost than the invoice's."""
-    total = sum((item["price"] * item["quantity"] for item in order.items), Decimal(0))
-    value = (order.invoice or {}).get("value")
-    about = ""
-    if order.cost and total and max(order.cost, total) >= _FAR_APART * min(order.cost, total):
-        about = f"Difere muito da soma dos itens, {total:.2f}"
-    elif value is not None and abs(value - order.cost) >= _CENTAVO:
-        about = f"Difere de invoice.value, {value:.2f}"
-    if about:
-        yield PayloadWarning(("orderCost",), "order_cost_differs", values=(("about", about),))
-
-
-def _of_receiver(receiver: Receiver) -> Iterator[PayloadWarning]:
-    for name, phone in (("phone", receiver.get("phone")), ("cellphone", receiver.get("cellphone"))):
-        if phone and phones.is_doubtful(phone):
-            yield PayloadWarning((*_RECEIVER, name), "doubtful_phone")
-    document = compact_document(receiver.get("document") or "")
-    if _CPF_OR_CNPJ.fullmatch(document) and not is_document(document):
-        yield PayloadWarning((*_RECEIVER, "document"), "invalid_document")
-    if email := receiver.get("email"):
-        try:
-            validate_email(email)
-        except ValidationError:
-            yield PayloadWarning((*_RECEIVER, "email"), "invalid_email")
-
-
-def _of_address(address: Address) -> Iterator[PayloadWarning]:
-    state = address["state"].upper()
-    if state not in freight.STATES:
-        yield PayloadWarning((*_ADDRESS, "state"), "unknown_state")
-    try:
-        region = postcodes.region(address["zipCode"])
-    except NoCoverage:
-        yield PayloadWarning((*_ADDRESS, "zipCode"), "unassigned_postcode")
-        return
-    if state in freight.STATES and region.state != state:
-        yield PayloadWarning((*_ADDRESS, "zipCode"), "postcode_of_another_state")
-
-
-def _of_item(index: int, item: Item, *, heaviest_kg: Decimal) -> Iterator[PayloadWarning]:
-    sides, weight = item["dimensions"].split(",")
-    if "0" in (side.lstrip("0") or "0" for side in sides.split("x")):
-        yield PayloadWarning(("items", index, "dimensions"), "side_is_zero")
-    if not 0 < Decimal(weight) <= heaviest_kg:
-        yield PayloadWarning(("items", index, "dimensions"), "weight_out_of_range")
 
 
 @extend_schema_field({"type": ["string", "null"], "enum": [*(reason.value for reason in Reason), None]})

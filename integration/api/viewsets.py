@@ -142,7 +142,7 @@ class OrderViewSet(SellerViewSet):
                 at=at,
                 simulation_speed=speed,
                 on_doubts=self._warn_of_doubts,
-                on_no_freight=self._warn_of_no_freight,
+                on_freight=self._warn_of_no_freight,
             )
             answer = bodies.OrderCreated(success=True, tracking_code=order.tracking_code)
             self.name_warnings(answer)  # now, because the answer may be stored
@@ -180,7 +180,7 @@ class OrderViewSet(SellerViewSet):
             by=self.actor,
             at=at,
             on_doubts=self._warn_of_doubts,
-            on_no_freight=self._warn_of_no_freight,
+            on_freight=self._warn_of_no_freight,
         )
         shown = bodies.order_shown(with_details(self.orders).get(pk=order.pk), at=at)
         return Response(bodies.OrderCorrected(success=True, data=shown["data"]))
@@ -194,7 +194,9 @@ class OrderViewSet(SellerViewSet):
     def _warn_of_doubts(self, doubts: Sequence[Doubt]) -> None:
         self.check_found([warning_of(each, "invoice", "key") for each in doubts])
 
-    def _warn_of_no_freight(self, reason: NoCoverage) -> None:
+    def _warn_of_no_freight(self, reason: orders.Freight) -> None:
+        if not isinstance(reason, NoCoverage):
+            return
         path = ("volumes",) if isinstance(reason, TooHeavy) else ("service",)
         values = (("reason", reason.code), ("about", str(reason)))
         self.check_found([PayloadWarning(path, "no_freight", values=values)])

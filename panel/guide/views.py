@@ -83,7 +83,7 @@ _WORDS_OF_REFERENCE = [
     gettext_noop("Headers:"), gettext_noop("Type"),
     # Tags of the description, which has them in English in each language: generators make names of them.
     gettext_noop("Immediate delivery"), gettext_noop("Find and read"), gettext_noop("Sandbox"),
-    gettext_noop("Order integration"), gettext_noop("Tracking by carriers"),
+    gettext_noop("Order integration"), gettext_noop("Tracking by carriers"), gettext_noop("Connected shops"),
 ]  # fmt: skip  # a list of words
 
 

@@ -1,5 +1,7 @@
 """Invoices that a seller uploads by hand: kept by the action of the API, with what is said of them."""
 
+from collections.abc import Iterable
+
 from django.contrib import messages
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
@@ -72,13 +74,17 @@ def keep_uploaded(request: HttpRequest, page: SellerView, *, order: Order | None
     except IntegrationError as error:
         messages.error(request, str(error))
         return []
+    say_doubts(request, doubts)
+    is_linked = InvoiceLink.objects.filter(invoice__in=stored).exists()
+    messages.success(request, _("The invoice is saved and linked.") if is_linked else _("The invoice is saved."))
+    return stored
+
+
+def say_doubts(request: HttpRequest, doubts: Iterable[Doubt]) -> None:
     for doubt in doubts:
         if doubt.code in DOUBTS:
             values = {"about": formats.document(doubt.about), "candidates": ", ".join(doubt.candidates)}
             messages.warning(request, _(DOUBTS[doubt.code]) % values)
-    is_linked = InvoiceLink.objects.filter(invoice__in=stored).exists()
-    messages.success(request, _("The invoice is saved and linked.") if is_linked else _("The invoice is saved."))
-    return stored
 
 
 def _uploaded(request: HttpRequest) -> bytes:

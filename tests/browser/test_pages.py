@@ -188,10 +188,11 @@ def test_seller(walk, people, seller):
 
     way.over({
         **listed(
-            "clara", seller,
+            "clara", seller, but={"seller-import-draft", "seller-order-correct"},
             order=order.pk, invoice=invoice.pk, manifest=manifest.pk, event=order.events.latest("pk").pk, call=call.pk,
         ),
         "seller-orders-none": f"{base}orders/?q=nothing",
+        "seller-order-correct": f"{base}orders/{waiting[2].pk}/correct/",
         "seller-order-receiver": f"/t/o/{order.tracking_url.rpartition('/')[2]}",
         "seller-invoice-links": f"{base}invoices/{unlinked.pk}/?q=maria",
         "seller-simulator": f"{base}simulator/?origin=01310-100&destination=69005-070&weight=2,5&declared=300",

@@ -37,6 +37,8 @@ from delivery.actions import forgetting as forgetting_deliveries
 from delivery.alerts import actions as alerts
 from delivery.alerts import posts as alert_posts
 from delivery.alerts.models import AlertPost, EndpointAlerts
+from delivery.connections import drafts
+from delivery.connections.models import Draft
 from delivery.models import (
     ArrivalEstimate,
     Delivery,
@@ -61,6 +63,7 @@ from integration.sandbox import simulated_carrier
 from integration.webhooks.outbox import OUTBOX as OUTBOX_OF_ORDERS
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.delivery.alerts.test_digests import EIGHT, YESTERDAY
+from tests.delivery.connections.shops import order, post, shop
 from tests.delivery.personal_data import MARIA, SHOP, closed
 from tests.delivery.scheduled import scheduled
 from tests.delivery.simulated import request as request_simulated
@@ -227,6 +230,15 @@ class Cases:
     def prune_idempotency_b(self) -> Check:
         seller = SellerFactory.create()
         return self._records("integration.prune_idempotency_records", RecordOfSeller, seller=seller)
+
+    def check_drafts(self) -> Check:
+        of_shop = shop()
+        for number in (1, 2):
+            post(of_shop, order(number))
+        bad, good = Draft.objects.order_by("order_id")
+        damage(Draft, bad.pk, payload="{}", due_at="2020-01-01")
+        drafts.check_due()
+        return lambda: Draft.objects.get(pk=good.pk).missing == ["address_not_located"]
 
     def prune_located_addresses(self) -> Check:
         place = {"latitude": 1, "longitude": 1, "precision": "street", "digest": lambda number: bytes([number])}

@@ -109,6 +109,14 @@ class TestBootstrap:
         assert password not in answer["detail"] or not password
         assert (User.objects.count(), Tariff.objects.count()) == (0, 0)
 
+    def test_names_the_command_by_which_it_was_run(self, bootstrap, monkeypatch):
+        monkeypatch.setenv("ROTA_MANAGE", "rota-manage")
+
+        steps = "\n".join(bootstrap()[1]["next"])
+
+        assert "deliveries: rota-manage create_integrator" in steps
+        assert "manage.py" not in steps
+
     def test_names_what_is_left_to_do(self, bootstrap, settings):
         settings.REQUIRE_TWO_FACTOR = True
         settings.SITE_URL = "https://rota.example.com"
@@ -118,5 +126,5 @@ class TestBootstrap:
 
         assert "https://rota.example.com/admin/ as ana" in steps
         assert "enrolment_code, within 24 hours" in steps
-        assert "manage.py create_integrator" in steps
+        assert "deliveries: manage.py create_integrator" in steps
         assert "manage.py enrol_second_factor ana" in later

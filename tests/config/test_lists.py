@@ -24,11 +24,13 @@ from common.webhooks import endpoints
 from config.env import BASE_DIR
 from config.management.commands import openapi
 from delivery.actions import deliveries
+from delivery.connections.models import Connection, Draft
 from delivery.models import AuditAction, AuditEntry, RefusedDeliveryCall
 from integration.invoices import actions as invoices
 from integration.manifests import actions as manifests
 from integration.models import RefusedSellerCall, SearchCode
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from tests.delivery.connections.shops import shop as connected
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import ACCESS_KEY, OTHER_COMPANY, SellerFactory, create_order, key_of, nfe_xml
 from tests.panel.conftest import Shop, refused_call
@@ -100,6 +102,16 @@ def a_delivery(caller: Caller, at: Any) -> Any:
 def ended(caller: Caller, at: Any) -> str:
     made = DeliveryFactory.create(token=caller.shop.token, at=NOW - timedelta(minutes=5))
     deliveries.cancel(delivery=made, reason="", by=BY, at=at)
+    return str(made.pk)
+
+
+def a_draft(caller: Caller, at: Any) -> str:
+    connection = Connection.objects.filter(integrator=caller.shop.integrator).first()
+    connection = connection or connected(integrator=caller.shop.integrator)
+    number = Draft.objects.count()
+    of_account = {"integrator": caller.shop.integrator, "environment": "live", "external_id": "X"}
+    empty: dict[str, Any] = {"payload": {}, "source": {}}
+    made = Draft.objects.create(connection=connection, order_id=number, created_at=at, **of_account, **empty)
     return str(made.pk)
 
 
@@ -266,6 +278,9 @@ LISTS = {
     "API deliveries": Listing(
         "delivery/api/viewsets.py", key_of_delivery,
         of_api(Caller.of_token, "/api/deliveries", "deliveryId", externalId="X"),
+    ),
+    "API drafts": Listing(
+        "delivery/connections/api.py", a_draft, of_api(Caller.of_token, "/api/drafts", "draftId", status="open")
     ),
     "API events": Listing(
         FEED, key_of_event, of_api(Caller.of_token, "/api/events", "id", "after"), oldest_first=True, by_page=False
@@ -446,6 +461,7 @@ def test_a_period_from_or_until_the_first_or_the_last_moment_of_all_has_every_ro
 # Of the lists of the APIs, the parameter that continues them, and a value of each of their filters.
 CURSORS = {
     "/api/deliveries": "cursor",
+    "/api/drafts": "cursor",
     "/api/events": "after",
     "/api/integration/orders": "cursor",
     "/api/integration/invoices": "cursor",
@@ -489,7 +505,7 @@ class TestCursorOfAnApi:
     @pytest.fixture(autouse=True)
     def _two_of_each(self, shop, as_role):
         caller = Caller(shop, as_role("superuser"))
-        for make in (a_delivery, key_of_order_event, a_manifest, an_invoice):
+        for make in (a_delivery, a_draft, key_of_order_event, a_manifest, an_invoice):
             for number in range(2):
                 make(caller, NOW - number * timedelta(seconds=1))
 
@@ -543,7 +559,7 @@ def test_a_list_is_whole_in_each_of_its_orders(shop, as_role, monkeypatch, name)
 
 
 def status_in(path):
-    if path.endswith("/manifests"):
+    if path.endswith(("/manifests", "/drafts")):
         return "open"
     return "pending" if "integration" in path else "PENDING"
 

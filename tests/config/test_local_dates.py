@@ -49,7 +49,7 @@ REVIEWED = {
         "f'{self.arrives_at:%H:%M}'",
     },
     "delivery/api/fields.py": {"datetime.fromisoformat(data.upper()).astimezone(UTC)"},  # of the same moment
-    "delivery/management/commands/replay_webhooks.py": {"timezone.make_aware(moment)"},  # typed without an offset
+    "common/commands.py": {"timezone.make_aware(moment)"},  # typed without an offset
     "delivery/alerts/models.py": {"f'{self.created_at:%Y-%m-%d %H:%M}'"},  # for developers, here and below
     "delivery/models/driver.py": {"f'{self.expires_at:%H:%M}'"},
     "common/api/refused_calls.py": {"self.hour"},  # a column

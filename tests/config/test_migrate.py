@@ -99,6 +99,66 @@ class TestAnotherHistory:
         call_command("migrate", verbosity=0)
 
 
+class TestOlderProcesses:
+    @pytest.fixture
+    def pending(self):
+        """One migration that is not recorded, which is made again if nothing refuses it."""
+        recorder = MigrationRecorder(connection)
+        recorder.record_unapplied("config", "0001_cache_table")
+        yield recorder
+        recorder.record_applied("config", "0001_cache_table")
+
+    @pytest.fixture
+    def connected(self):
+        """Have a process with this name connect."""
+        others = []
+
+        def connect(name):
+            other = connection.copy()
+            other.settings_dict["OPTIONS"] = {**other.settings_dict["OPTIONS"], "application_name": name}
+            with other.cursor() as cursor:
+                cursor.execute("SELECT pg_backend_pid()")
+                (backend,) = cursor.fetchone()
+            others.append(other)
+            return backend
+
+        yield connect
+        for other in others:
+            other.close()
+
+    @pytest.fixture
+    def made(self, monkeypatch):
+        """The calls of Django's own command."""
+        calls = []
+        monkeypatch.setattr(djangos.Command, "handle", lambda *_arguments, **_options: calls.append("made"))
+        return calls
+
+    def test_that_cannot_work_with_the_new_tables_are_named_and_nothing_is_done(self, pending, connected, made):
+        backend = connected("rota worker 0.2.7")
+
+        with pytest.raises(CommandError, match=rf"rota worker 0\.2\.7 at \S+ \(backends {backend}\)\. Stop them first"):
+            call_command("migrate")
+        assert made == []
+
+        call_command("migrate", beside_older_processes=True)
+        assert made == ["made"]
+
+    @pytest.mark.parametrize("name", ["rota web 0.3.0", "rota beat 1.0.0.dev0", "rotate 0.1.0", "psql", ""])
+    def test_others_are_none(self, pending, connected, made, name):
+        connected(name)
+
+        call_command("migrate")
+
+        assert made == ["made"]
+
+    def test_are_left_alone_where_nothing_is_to_be_done(self, connected, made):
+        connected("rota web 0.2.0")
+
+        call_command("migrate")
+
+        assert made == ["made"]
+
+
 class TestSchemaEditor:
     @pytest.mark.parametrize(("atomic", "waits"), [(True, "1s"), (False, "0")])
     def test_limits_the_wait_for_locks_in_a_transaction(self, atomic, waits):

@@ -34,6 +34,7 @@ AREA_A = {
     "cancel": ("post", "/api/cancel-delivery/{id}", {}, 11),
     "list": ("get", "/api/deliveries", {}, 3),  # token, deliveries, stops
     "list by statuses": ("get", "/api/deliveries?status=PENDING,ACCEPT", {}, 3),  # the same
+    "drafts": ("get", "/api/drafts", {}, 2),  # token, drafts
     "account": ("get", "/api/account", {}, 3),  # token, account, pickup points
     "detail": (
         "get",

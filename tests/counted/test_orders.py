@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from django.db.models import Value
 
 from common.accounts import Environment
 from common.mail.models import Kind, Message, MessageState
@@ -17,6 +18,7 @@ from integration.invoices import actions as invoices
 from integration.invoices.models import Invoice, InvoiceLink, InvoiceReference
 from integration.lifecycle import Status
 from integration.models import Carrier, CarrierRule, Manifest, ManifestEntry, Order, SearchCode, WebhookEndpoint
+from integration.models.order import CUT_REFERENCE
 from integration.receivers import mails
 from integration.receivers.models import ReceiverMail, ReceiverMailStop
 from panel.sellers.views.manifests import ManifestPage
@@ -110,6 +112,33 @@ def test_reports_of_orders(of_order, seller, stranger):
     )  # fmt: skip  # one line
     more = {name: (values, one("under_way")) for name, values in another.items()}
     check(lambda: figures(reports.of_sellers(NOVEMBER)), of=of, fit=own | more, not_=outside)
+
+
+@pytest.mark.parametrize("find", ["by_codes", "beginning_with"])
+@counts(
+    "integration/models/order.py:OrderQuerySet.by_codes", "integration/models/order.py:OrderQuerySet.beginning_with"
+)
+def test_orders_of_a_code(of_order, seller, not_own, find):
+    """Whoever names a code, or its beginning, means no order whose code another one has by now."""
+    beginning = "MARKETPLACE-2026"[:CUT_REFERENCE]
+    one, two = f"{beginning}-1", f"{beginning}-2"
+
+    def found():
+        own = Order.objects.of(seller, LIVE)
+        if find == "beginning_with":
+            return own.beginning_with(Value(beginning))
+        return [each for each in Order.objects.by_codes(seller, LIVE, [one, two]) if isinstance(each, Order)]
+
+    check(
+        found,
+        of=of_order,
+        fit={"the first": {"code": one}, "the second": {"code": two}},
+        not_={
+            "of another code": {"code": f"X{two}"},
+            "whose code another one has": {"code": two, "code_reused": True, "status": Status.CANCELLED},
+            **{name: {"code": two, **values} for name, values in not_own.items()},
+        },
+    )
 
 
 @counts("panel/views/home.py:_of_sellers")

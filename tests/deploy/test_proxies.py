@@ -146,6 +146,7 @@ class TestRotaManage:
 
         given = done.stdout.splitlines()
         assert {"--pipe", "--uid=rota", "--setenv=ROTA_SUPERUSER_PASSWORD"} <= set(given)
+        assert "--setenv=ROTA_MANAGE=rota-manage" in given
         assert "--property=EnvironmentFile=/etc/rota/environment" in given
         assert given[-4:] == ["/srv/rota/.venv/bin/python", "manage.py", "create_integrator", "Loja do João"]
         assert password not in done.stdout

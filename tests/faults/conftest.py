@@ -32,7 +32,9 @@ from tests.integration.factories import SellerFactory
 _TIMEOUT_SECONDS = 600
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "failover" not in config.option.markexpr:  # they need further packages and ten minutes
+        items[:] = [item for item in items if item.get_closest_marker("failover") is None]
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(_TIMEOUT_SECONDS))

@@ -4,6 +4,8 @@ import pytest
 from django.urls import reverse
 
 from integration.invoices.models import Invoice
+from panel.templatetags.pages import panel_page
+from tests.factories import DriverFactory
 from tests.integration.factories import create_order, load_tariff, nfe_xml, send_invoice
 
 
@@ -51,3 +53,16 @@ class TestLinks:
 
             assert response.status_code == 200
             assert panel not in response.content.decode()
+
+    @pytest.mark.parametrize(
+        ("role", "changes", "is_shown"),
+        [
+            ("dispatcher", {}, True), ("account staff", {}, False), ("dispatcher", {"active": False}, False),
+            ("dispatcher", {"environment": "sandbox", "simulated_for": True}, False),
+        ],
+    )  # fmt: skip  # a table
+    def test_are_of_drivers_who_have_a_page_for_who_may_open_it(self, person, shop, role, changes, is_shown):
+        of = {"simulated_for": shop.integrator} if "simulated_for" in changes else {}
+        driver = DriverFactory.create(**{**changes, **of})
+
+        assert panel_page(person(role), driver) == (reverse("panel:driver", args=[driver.pk]) if is_shown else "")

@@ -21,6 +21,7 @@ from psycopg import sql
 Owner = tuple[str, ...]
 Key = tuple[str, str]
 Rows = dict[Key, str]
+Columns = dict[str, set[str]]  # that were written, by tables
 
 # Any request may write to them.
 UNWATCHED = {"django_session", "cache", "django_content_type", "django_migrations", "auth_permission"}
@@ -174,8 +175,8 @@ class Ledger:
             with connection.cursor() as cursor:
                 cursor.execute(_removal(wanted))
 
-    def changes(self, *, without: set[Key], removed: set[Key]) -> tuple[Counter[str], list[Key]]:
-        """What was written since the start, as texts without random values; and which rows of `without` it was.
+    def changes(self, *, without: set[Key], removed: set[Key]) -> tuple[Counter[str], list[Key], Columns]:
+        """What was written since the start, as texts without random values; which rows of `without` it was; and where.
 
         `removed`: the rows that were removed before the call.
         """
@@ -183,7 +184,11 @@ class Ledger:
         changed = {key: text for key, text in self._since(removed).items() if text != before.get(key)}
         touched = [key for key in changed if key in without]
         texts = (self._text(*key, text) for key, text in changed.items() if key not in without)
-        return Counter(texts), touched
+        columns: Columns = {}
+        for key, text in changed.items():
+            if found := self._columns(key, text):
+                columns.setdefault(key[0], set()).update(found)
+        return Counter(texts), touched, columns
 
     def written(self) -> Rows:
         """Every row as it is now, while none is removed."""
@@ -209,6 +214,13 @@ class Ledger:
                     gone = {(table, each) for each in self._keys[table] - left} - removed
                     written |= dict.fromkeys(gone, "deleted")
         return written
+
+    def _columns(self, key: Key, text: str) -> set[str]:
+        """Where the row differs from before; `+` for a new row and `-` for one that is gone."""
+        if key not in self.rows or text == "deleted":
+            return {"-" if text == "deleted" else "+"}
+        before, after = json.loads(self.rows[key]), json.loads(text)
+        return {name for name in after if after[name] != before[name]} - {"updated_at"}
 
     def _text(self, table: str, key: str, text: str) -> str:
         """A changed row; without its key if it is new, because others may have taken keys before."""

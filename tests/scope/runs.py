@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Model
 
-from tests.scope.rows import Key, Ledger, Owner, plain
+from tests.scope.rows import Columns, Key, Ledger, Owner, plain
 
 
 class Outcome(NamedTuple):
-    """What a call returned or raised, what it wrote, and which rows of others it touched."""
+    """What a call returned or raised, what it wrote, which rows of others it touched, and in which columns it wrote."""
 
     result: str
     error: BaseException | None
     changes: Counter[str]
     touched: list[Key]
+    columns: Columns
 
 
 def run(
@@ -38,8 +39,8 @@ def run(
             if connection.needs_rollback or not connection.is_usable():
                 transaction.set_rollback(False)
                 transaction.savepoint_rollback(inner)
-        changes, touched = ledger.changes(without=others, removed=removed)
-        return Outcome(ledger.masked(result), error, changes, touched)
+        changes, touched, columns = ledger.changes(without=others, removed=removed)
+        return Outcome(ledger.masked(result), error, changes, touched, columns)
     finally:
         transaction.set_rollback(False)
         transaction.savepoint_rollback(savepoint)

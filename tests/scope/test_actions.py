@@ -1,11 +1,13 @@
 """Every public function of the actions with one party's objects: others are not changed, not read, do not count."""
 
+from collections import defaultdict
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.scope.actions import Call, Party, calls, foreign_arguments, functions
-from tests.scope.rows import Key, Owner
+from tests.scope.rows import Columns, Key, Owner
 from tests.scope.runs import Outcome, compared, differences, owners_of, run
 from tests.scope.world import World
 
@@ -63,6 +65,47 @@ NOT_CALLED = {
         "of a cancelled route; tests/delivery/actions/test_goods.py",
     ),
     "delivery.places.addresses.locate": "addresses have no owner, and are stored as digests",
+    **dict.fromkeys(
+        (
+            "delivery.places.address_imports.clear",
+            "delivery.places.address_imports.fill",
+            "delivery.places.address_imports.run",
+            "delivery.places.address_table.find",
+            "delivery.places.address_table.is_filled",
+            "delivery.places.address_table.search",
+            "delivery.places.address_table.street_of",
+            "delivery.places.addresses.can_locate",
+            "delivery.places.addresses.search",
+        ),
+        "the table of addresses has no owner; tests/delivery/places",
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                f"delivery.connections.actions.{name}"
+                for name in ("change", "change_secret", "check_signature", "connect", "new_secret", "receive", "remove")
+            ),
+            *(
+                f"delivery.connections.drafts.{name}"
+                for name in (
+                    "check",
+                    "check_due",
+                    "decimal",
+                    "drop",
+                    "edit",
+                    "forget",
+                    "forget_ended",
+                    "of_phone",
+                    "pickup_of",
+                    "request",
+                    "take",
+                    "take_back",
+                    "wake",
+                )
+            ),
+        ),
+        "of the shop and the order it is given; tests/delivery/connections",
+    ),
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,
     "delivery.actions.transitions.apply": _INNER,
@@ -137,6 +180,8 @@ ALSO: dict[str, list[Owner]] = {
 _OF_EVERYBODY = ("access.personal_data.",)
 # In the sandbox too, where drivers are simulated for one account.
 _IN_SANDBOX = ("delivery.actions.drivers.", "delivery.sandbox.by_hand.", "delivery.sandbox.simulated_driver.")
+# What actions write; those that only read have no line.
+COLUMNS = {line.partition(":")[0]: line for line in (Path(__file__).parent / "columns.txt").read_text().splitlines()}
 _MOST = 2  # successful calls of a function with one party's objects
 # Another account's object among the arguments, in this environment, which is not refused.
 TAKES_FOREIGN = {
@@ -222,6 +267,17 @@ def test_concerns_the_owners_of_its_arguments_only(name: str, found: list[Succes
             assert differences(call.make, ledger, others=others, bare=bare) == []
 
 
+def test_writes_in_its_columns_only(name: str, found: list[Success]) -> None:
+    """Each line of columns.txt has what the calls of an action write: `+` are new rows, `-` rows that are gone."""
+    written: Columns = defaultdict(set)
+    for each in found:
+        for table, columns in each.outcome.columns.items():
+            written[table] |= columns
+    line = " ".join([f"{name}:", *(f"{table}({' '.join(sorted(written[table]))})" for table in sorted(written))])
+
+    assert line == COLUMNS.get(name, f"{name}:"), "look whether it is meant, and write it to columns.txt"
+
+
 def test_refuses_an_argument_of_others(name: str, found: list[Success], world: World) -> None:
     for argument, environment, foreign in foreign_arguments(name, found[0].call, found[0].party):
         if (name, argument, environment) not in TAKES_FOREIGN:
@@ -233,6 +289,6 @@ def test_refuses_an_argument_of_others(name: str, found: list[Success], world: W
 
 
 def test_every_reason_is_of_a_function() -> None:
-    named = {*NOT_CALLED, *ALSO, *(name for name, *_rest in TAKES_FOREIGN)}
+    named = {*NOT_CALLED, *COLUMNS, *ALSO, *(name for name, *_rest in TAKES_FOREIGN)}
 
     assert sorted(named - functions().keys()) == []

@@ -35,6 +35,7 @@ NOT_ASKED = {
     "panel/map/": "has no objects",
     "panel/accounts/new/": "has no objects yet",
     "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/": "in the cache, see test_uploads.py",
+    "panel/sellers/<int:seller>/<environment:environment>/orders/import/": "kept apart, see test_order_imports.py",
     "panel/sellers/new/": "has no objects yet",
     "panel/personal-data/": "a person's data in every account; access.personal_data.*, see test_actions",
     "t/<str:token>/map/": "has no objects",

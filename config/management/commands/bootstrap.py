@@ -27,6 +27,7 @@ from integration.models import Seller
 _BY = "command bootstrap"
 _NAME = "ROTA_SUPERUSER"
 _PASSWORD = "ROTA_SUPERUSER_PASSWORD"  # noqa: S105  # pragma: allowlist secret  # nosec B105  # its name
+_MANAGE = "ROTA_MANAGE"  # set by deploy/rota-manage
 _EXAMPLE = pricing.Trip(outbound_km=Decimal(5), return_km=Decimal(0), dropoffs=1, weight_kg=Decimal(1))
 
 
@@ -104,17 +105,18 @@ def _price(vehicle_type: VehicleType) -> float | None:
 
 def _next_steps(superuser: User, code: str | None) -> Iterator[str]:
     """What people have to do by hand."""
+    manage = os.environ.get(_MANAGE, "manage.py")
     if settings.REQUIRE_TWO_FACTOR and not enrolment.has_second_factor(superuser):
         name = superuser.username
-        how = "enrolment_code, within 24 hours" if code else f"a code of: manage.py enrol_second_factor {name}"
+        how = "enrolment_code, within 24 hours" if code else f"a code of: {manage} enrol_second_factor {name}"
         yield f"Log in at {settings.SITE_URL}/admin/ as {name} and set up the second factor with {how}"
     if not Integrator.objects.exists():
         yield f"Set your prices at {settings.SITE_URL}/admin/delivery/tariff/; those of a new installation are examples"
-        yield "Open an account that requests deliveries: manage.py create_integrator NAME --pickup LAT,LNG"
+        yield f"Open an account that requests deliveries: {manage} create_integrator NAME --pickup LAT,LNG"
     if not Driver.objects.exists():
         yield f"Register drivers at {settings.SITE_URL}/admin/delivery/driver/"
     if not Seller.objects.exists():
-        yield "Open an account that ships orders: manage.py create_seller NAME --company DOCUMENT"
+        yield f"Open an account that ships orders: {manage} create_seller NAME --company DOCUMENT"
 
 
 def _ask(prompt: str) -> str:

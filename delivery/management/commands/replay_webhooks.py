@@ -2,13 +2,10 @@ from argparse import ArgumentParser
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import CommandError
 from django.db.models import Q
-from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from common import clock
-from common.commands import JSONCommand
+from common.commands import JSONCommand, moment_of
 from common.webhooks import replays
 from delivery.models import Environment, EventState, WebhookEvent
 
@@ -43,8 +40,8 @@ class Command(JSONCommand):
             "endpoint__integrator": options["integrator"],
             "endpoint__environment": options["environment"],
             "state": None if state == "any" else state,
-            "created_at__gte": _moment(options["since"]),
-            "created_at__lt": _moment(options["until"]),
+            "created_at__gte": options["since"] and moment_of(options["since"]),
+            "created_at__lt": options["until"] and moment_of(options["until"]),
         }
         wanted = Q(
             **{name: value for name, value in chosen.items() if value is not None}, endpoint__number__isnull=False
@@ -61,15 +58,3 @@ def _with_webhook_id(key: UUID) -> Q:
     """The events of one change, one for each endpoint; found by their delivery, because no index has the copies."""
     of_change = WebhookEvent.objects.filter(pk=key, delivery__isnull=False).values_list("delivery", "sequence").first()
     return Q(delivery=of_change[0], sequence=of_change[1]) if of_change else Q(pk=key)
-
-
-def _moment(text: str | None) -> Any:
-    if text is None:
-        return None
-    try:
-        moment = parse_datetime(text)
-    except ValueError:  # well-formed but not a date, such as February 30
-        moment = None
-    if moment is None:
-        raise CommandError(f"{text} is not a moment. Write it like 2026-11-20T08:00-03:00.")
-    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)

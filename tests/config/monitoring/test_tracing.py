@@ -113,6 +113,8 @@ class TestWebhook:
         }  # fmt: skip  # a table
         assert attempts[0].status.code == 2
         assert attempts[0].start_time_unix_nano <= attempts[0].end_time_unix_nano
+        made = event.attempts.get(number=1).at.timestamp()
+        assert attempts[0].start_time_unix_nano / 1e9 == pytest.approx(made, abs=1)
 
 
 def test_a_process_ends_although_its_collector_does_not_answer(settings, monkeypatch):

@@ -26,6 +26,7 @@ from integration.actions import webhooks
 from integration.models import Authentication, WebhookEndpoint
 from tests.common.webhooks.conftest import send_due, sink  # noqa: F401  # fixtures
 from tests.config.reencryption.reencrypting import OLD, PASSWORD
+from tests.delivery.connections.shops import shop
 from tests.delivery.drivers.browsers import Browser
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
 from tests.integration.factories import SellerFactory
@@ -48,6 +49,7 @@ def token(keys, db, sink):  # noqa: F811
     endpoint = token.integrator.endpoints.get(environment="live")
     endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
+    shop(integrator=token.integrator)
     alerts.set_url(endpoint=endpoint, url=sink.url, language="en", by=BY, at=timezone.now())
     return token
 

@@ -18,6 +18,7 @@ OF_SELLERS = {
     f"integration.WebhookEndpoint.{column}": 1
     for column in ("secret_ciphertext", "previous_secret_ciphertext", "authentication_ciphertext")
 }
+SHOPS = "delivery.Connection.secret_ciphertext"
 SESSIONS = "sessions.Session.session_data"
 LINKS, PINS = "delivery.ReceiverLink.ciphertext", "delivery.DropoffOptions.pin_ciphertext"
 PHONES = "delivery.PushSubscription.ciphertext"

@@ -22,6 +22,7 @@ from common.api import heavy
 from config.env import BASE_DIR
 from config.server import heavy_callers, heavy_calls
 from config.server.heavy_callers import caller_of
+from config.server.limits import HEAVY_CALL
 from config.server.rsgi import Application, _Body
 from integration.models import ApiKey
 from tests.access.rights_by_url import ROUTES
@@ -47,6 +48,7 @@ LIGHT = {
         *_ONE_ROW,
         *_ONE_INVOICE,
         "panel/accounts/<uuid:account>/<environment:environment>/deliveries/upload/template/export/",
+        "panel/sellers/<int:seller>/<environment:environment>/orders/import/template/export/",
     },
     "POST": {*_ONE_ROW, *_ONE_INVOICE},
 }
@@ -395,11 +397,11 @@ class TestCaller:
 class TestApplication:
     """A heavy call of the web server: who answers it."""
 
-    @pytest.fixture
-    def answered(self, monkeypatch):
+    @pytest.fixture(params=[heavy_calls.Away])
+    def answered(self, monkeypatch, request):
         async def ask(_lane, caller, _environ, body):
             asked.append((caller, body))
-            raise heavy_calls.Away
+            raise request.param
 
         asked: list[tuple[bytes, bytes]] = []
         lane = heavy_calls.Lane()
@@ -415,6 +417,13 @@ class TestApplication:
 
         assert answered == asked
         assert sent == [(200, b"BODY")]  # by a thread: the process is away
+
+    @pytest.mark.parametrize(
+        ("answered", "outcome"), [(heavy_calls.Refused, b"running"), (heavy_calls.Lost, b"lost")], indirect=["answered"]
+    )
+    @pytest.mark.usefixtures("answered")
+    def test_is_refused_by_a_thread_that_knows_why(self, outcome):
+        assert asyncio.run(_send(b"ana")) == [(200, b"BODY " + outcome)]
 
 
 async def _send(caller):
@@ -433,4 +442,5 @@ async def _send(caller):
 
 def _upper(environ, start_response):
     start_response("200 OK", [])
-    return Response(environ["wsgi.input"].read().upper())
+    why = environ.get(HEAVY_CALL, "").encode()
+    return Response(b" ".join(filter(None, [environ["wsgi.input"].read().upper(), why])))

@@ -286,9 +286,11 @@ class TestCancelling:
     def test_names_each_fee_and_their_sum_first(self, dispatcher, deliveries):
         fee, price = deliveries[0].fee_of_cancelling, deliveries[0].shipping_value
 
-        page = dispatcher.post(LIST, chosen("cancel", *deliveries)).content.decode()
+        asked = dispatcher.post(LIST, chosen("cancel", *deliveries))
+        page = asked.content.decode()
 
         assert fee > 0
+        assert sorted(len(row.facts) for row in asked.context["rows"]) == [1, 2]
         assert f"Fee {money(fee)}; the route costs {money(price)}." in page
         assert "Nobody pays a fee" in page
         assert page.count("The driver takes the goods back to A.") == 1  # of what is collected

@@ -27,13 +27,18 @@ def test_the_edges_of_a_box_belong_to_it(latitude, longitude):
 class TestParse:
     def test_reads_boxes(self):
         assert service_area.parse("-24,-47,-23,-46; 1.5,2,3,4") == [Box(-24, -47, -23, -46), Box(1.5, 2, 3, 4)]
+        assert service_area.parse("-90,-180,90,180") == [Box(-90, -180, 90, 180)]
 
     def test_takes_nothing_for_brazil(self):
         assert service_area.parse("") == [BRAZIL]
 
     @pytest.mark.parametrize(
-        "text", ["1,2,3", "1,2,3,4,5", "a,b,c,d", "3,2,1,4", "1,4,3,2", "-91,0,0,1", "0,0,nan,1", ";"]
-    )
+        "text",
+        [
+            "1,2,3", "1,2,3,4,5", "a,b,c,d", "3,2,1,4", "1,4,3,2", "0,0,nan,1", ";",
+            "-90.1,0,0,1", "0,-180.1,1,1", "0,0,90.1,1", "0,0,1,180.1",
+        ],
+    )  # fmt: skip  # a list of cases
     def test_refuses_what_is_no_box(self, text):
         with pytest.raises((ValueError, TypeError)):
             service_area.parse(text)

@@ -1,6 +1,7 @@
 """Reads what is printed: the pages of a PDF as a scanner sees them, and the fields of ZPL."""
 
 import re
+from itertools import combinations
 from typing import Any
 
 import pypdfium2
@@ -19,6 +20,26 @@ def texts_of(pdf: bytes) -> list[str]:
     """The texts of its pages, in one line each."""
     with pypdfium2.PdfDocument(pdf) as document:
         return [" ".join(page.get_textpage().get_text_range().split()) for page in document]
+
+
+def misplaced(pdf: bytes, *, margin: float = 14) -> list[Any]:
+    """What stands in the five millimetres that printers leave blank, and texts that overlap, by their boxes."""
+    found: list[Any] = []
+    with pypdfium2.PdfDocument(pdf) as document:
+        for page in document:
+            width, height = page.get_size()
+            boxes = [(each, each.get_bounds()) for each in page.get_objects()]
+            found += [
+                box for _each, box in boxes
+                if min(box[:2]) < margin or box[2] > width - margin or box[3] > height - margin
+            ]  # fmt: skip  # a condition
+            texts = [box for each, box in boxes if each.type == pypdfium2.raw.FPDF_PAGEOBJ_TEXT]
+            found += [(one, other) for one, other in combinations(texts, 2) if _overlap(one, other)]
+    return found
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def codes_in(image: Any) -> list[tuple[str, str]]:

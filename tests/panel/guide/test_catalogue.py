@@ -27,7 +27,10 @@ OF_PEOPLE = {
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
         "photo_required", "goods_in_hand",
     },
-    B: {"too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found"},
+    B: {
+        "too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found", "freight_changed",
+        "corrected_meanwhile",
+    },
 }  # fmt: skip  # a table
 MODULES = {A: [delivery_errors], B: [integration_errors]}
 FILES = {A: "delivery/api/problems.py", B: "integration/api/problems.py"}

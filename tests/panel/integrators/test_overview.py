@@ -25,6 +25,14 @@ from tests.integration.factories import create_order
 from tests.moments import at_each_midnight
 
 
+@pytest.fixture
+def noon(monkeypatch):
+    """Of the 15th, before the log-in, which would have ended by then."""
+    noon = timezone.localtime().replace(day=15, hour=12, minute=0, second=0)
+    monkeypatch.setattr(timezone, "now", lambda: noon)
+    return noon
+
+
 @at_each_midnight
 def test_the_day_begins_at_midnight_of_the_services_time_zone(midnight):
     assert [clock.midnight(at) for at in (midnight.before, midnight.start, midnight.after)] == [
@@ -90,13 +98,6 @@ class TestMoney:
             (1, Decimal(20)), (1, Decimal(20)),
         ]  # fmt: skip  # a table
 
-    @pytest.fixture
-    def noon(self, monkeypatch):
-        """Of the 15th, before the log-in, which would have ended by then."""
-        noon = timezone.localtime().replace(day=15, hour=12, minute=0, second=0)
-        monkeypatch.setattr(timezone, "now", lambda: noon)
-        return noon
-
     def test_is_that_of_today_and_that_of_the_month(self, noon, admin_client):
         pattern = DeliveryFactory.create()
         sandbox = DeliveryFactory.create(token=TokenFactory.create(integrator=pattern.integrator, sandbox=True))
@@ -133,6 +134,13 @@ class TestWebhooks:
             ("Failed", "1"),
         ]
         assert len(chart.columns) == 24
+
+    def test_are_those_of_this_hour_and_the_23_before(self, noon, member, url, with_url):
+        first = noon.replace(microsecond=0) - timedelta(hours=23)
+        for number, at in enumerate((first - timedelta(microseconds=1), first, noon), start=1):
+            WebhookAttempt.objects.create(event=with_url.event, number=number, at=at, milliseconds=9, status_code=200)
+
+        assert member.get(url("plot")).context["attempts"].totals[0][1] == "2"
 
 
 class TestPickupPoints:

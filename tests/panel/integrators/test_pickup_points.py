@@ -4,8 +4,9 @@ import pytest
 
 from common.accounts import Role
 from delivery.accounts.pickup_points import MOST_POINTS
+from delivery.geo.distance import Point
 from delivery.models import AuditEntry, PickupPoint
-from tests.factories import DROPOFFS, PickupPointFactory
+from tests.factories import DROPOFFS, PICKUP, PickupPointFactory
 
 NEW = {"name": "Loja 2", "position": "{}, {}".format(*DROPOFFS[0])}
 
@@ -86,9 +87,19 @@ class TestApproval:
 
         assert covers(approved)
 
-    def test_is_waited_for_by_one_that_was_moved_or_activated(self, member, url, approved, point):
-        member.post(url("pickup_point", point.pk), NEW)
-        assert not covers(approved)
+    @pytest.mark.parametrize(
+        "place",
+        [
+            Point(*DROPOFFS[0]),
+            Point(PICKUP.latitude, DROPOFFS[0][1]),
+            Point(DROPOFFS[0][0], PICKUP.longitude),
+        ],
+    )
+    def test_is_waited_for_by_one_that_was_moved_or_activated(self, member, url, approved, point, place):
+        member.post(url("pickup_point", point.pk), NEW | {"position": "{}, {}".format(*place)})
+        point.refresh_from_db()
+        assert (point.point, point.awaits_approval) == (place, True)
+        assert not covers(approved, place)
 
         for change in ("deactivate", "activate"):
             member.post(url("pickup_point_change", point.pk, change))

@@ -9,7 +9,7 @@ from integration.manifests import actions as manifests
 from integration.models import Manifest, Order
 from panel.sellers.views import manifests as views
 from tests.integration.factories import BY, OTHER_COMPANY, create_order
-from tests.integration.papers.codes import texts_of
+from tests.integration.papers.codes import misplaced, texts_of
 from tests.panel.sellers.pages import said, url
 
 PRINTED = {"size": "a6", "position": "1", "format": "pdf"}
@@ -192,7 +192,11 @@ class TestManifest:
     def test_is_a_file_to_sign(self, member, seller, order):
         response = member.get(url("seller_manifest_file", seller, opened(seller, order).pk))
 
-        assert "Recebido por" in texts_of(response.content)[0]
+        (page,) = texts_of(response.content)
+        for who in ("Entregue por (vendedor)", "Recebido por (transportadora)"):
+            for line in ("assinatura", "nome e documento", "data e hora"):
+                assert f"{who}: {line}" in page
+        assert misplaced(response.content) == []
 
     def test_of_another_seller_is_not_found(self, member, seller, foreign, foreign_seller):
         manifest = opened(foreign_seller, foreign)

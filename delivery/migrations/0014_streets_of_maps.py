@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('delivery', '0011_latest_position_once_a_statement'),
+        ('delivery', '0013_table_of_addresses'),
     ]
 
     operations = [

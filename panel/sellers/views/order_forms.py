@@ -1,0 +1,172 @@
+"""Creating an order by a form, and correcting one that waits for collection."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+
+from common import clock
+from common.actors import actor
+from integration.actions import orders
+from integration.errors import (
+    CorrectedMeanwhile,
+    DuplicateOrder,
+    FreightChanged,
+    IntegrationError,
+    OrderForgotten,
+    OrderNotPending,
+)
+from integration.lifecycle import Status
+from integration.models import Order
+from panel.base import SellerView
+from panel.sellers import order_forms
+from panel.sellers.invoice_uploads import say_doubts
+from panel.sellers.order_forms import OrderForm
+
+_LONGEST_COUNT = 9  # digits
+
+
+class _FormView(SellerView):
+    order: Order | None = None
+
+    def form(self, data: QueryDict | None = None) -> OrderForm:
+        companies = list(self.seller.companies.order_by("pk"))
+        return OrderForm(data, companies=companies, environment=self.environment, order=self.order)
+
+    def freight(self, form: OrderForm) -> dict[str, Any]:
+        """What `panel/seller_order_freight.html` shows."""
+        return {"priced": order_forms.priced(form)} if form.has_freight() else {}
+
+    def show(self, form: OrderForm, *, status: int = 200, **context: Any) -> HttpResponse:
+        place = self.seller if self.order is None else self.order.company
+        return self.page(
+            "panel/seller_order_form.html",
+            status=status,
+            in_zone_of=place,
+            form=form,
+            order=self.order,
+            has_errors=form.has_errors(),
+            **context,
+        )
+
+    def show_freight(self, form: OrderForm, **context: Any) -> HttpResponse:
+        return self.page(
+            "panel/seller_order_freight.html", form=form, order=self.order, **self.freight(form), **context
+        )
+
+
+class NewOrder(_FormView):
+    """The form. It shows the freight before it creates the order with that freight."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self.show(self.form())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        self.seller.check_active()
+        form = self.form(request.POST)
+        if not form.is_valid():
+            return self.show(form, status=422, **self.freight(form))
+        holder = orders.holder_of_codes(seller=self.seller, environment=self.environment, payload=form.payload)
+        if holder and not order_forms.says(holder, form.payload):
+            form.refuse_taken(holder)
+            return self.show(form, status=422, **self.freight(form), holder=holder)
+        if request.POST.get("step") != "save":
+            return self.show(form, **self.freight(form))
+        try:
+            made, is_earlier = order_forms.create(
+                form,
+                seller=self.seller,
+                agreed=request.POST.get("agreed", ""),
+                by=actor(request),
+                at=clock.now(),
+                on_doubts=lambda doubts: say_doubts(request, doubts),
+            )
+        except DuplicateOrder:  # by somebody else in this moment
+            messages.error(request, _("You have an order with this number already."))
+            return self.show(form, status=422, **self.freight(form))
+        except IntegrationError as error:
+            messages.warning(request, order_forms.refusal(error))
+            return self.show(form, status=422, **self.freight(form))
+        if is_earlier:
+            messages.info(request, _("The form had been sent already. It has created this order once."))
+        else:
+            messages.success(request, _("The order is created. Print its label, and hand it over by a manifest."))
+        return redirect(self.url("seller_order", made.pk))
+
+
+class NewOrderFreight(_FormView):
+    """A fragment: the freight of what the form has now."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        return self.show_freight(self.form(request.POST))
+
+
+class CorrectOrder(_FormView):
+    """The form with what an order says now."""
+
+    def found(self, key: int) -> Order:
+        """Answers 404 for another seller's order."""
+        found: Order = get_object_or_404(self.orders.select_related("company", "seller"), pk=key)
+        self.order = found
+        return found
+
+    def get(self, request: HttpRequest, order: int) -> HttpResponse:
+        found = self.found(order)
+        self.seller.check_active()
+        if found.forgotten_at:
+            return self.refuse(OrderForgotten(order=found.code))
+        if found.status != Status.PENDING:
+            return self.refuse(OrderNotPending(order=found.code, status=found.status))
+        form = self.form()
+        return self.show(form, seen=found.corrections.count())
+
+    def post(self, request: HttpRequest, order: int) -> HttpResponse:
+        found = self.found(order)
+        self.seller.check_active()
+        form = self.form(request.POST)
+        seen = _count(request.POST.get("seen", ""))
+        if not form.is_valid():
+            return self.show(form, status=422, seen=seen, **self.freight(form))
+        if request.POST.get("step") != "save":
+            return self.show(form, seen=seen, **self.freight(form))
+        try:
+            orders.correct(
+                order=found,
+                changes=form.changes,
+                by=actor(request),
+                at=clock.now(),
+                seen=seen,
+                on_doubts=lambda doubts: say_doubts(request, doubts),
+                on_freight=order_forms.as_agreed(request.POST.get("agreed", "")),
+            )
+        except FreightChanged as error:
+            messages.warning(request, order_forms.refusal(error))
+            return self.show(form, status=422, seen=seen, **self.freight(form))
+        except (OrderNotPending, OrderForgotten, CorrectedMeanwhile) as error:
+            return self.refuse(error)
+        messages.success(request, _("The order is corrected. Print labels from before again."))
+        return redirect(self.url("seller_order", found.pk))
+
+    def refuse(self, error: IntegrationError) -> HttpResponse:
+        assert self.order is not None  # noqa: S101  # nosec B101  # it was found
+        messages.error(self.request, order_forms.refusal(error))
+        return redirect(self.url("seller_order", self.order.pk))
+
+
+class CorrectOrderFreight(CorrectOrder):
+    """A fragment: the freight of the order with what the form has now."""
+
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, order: int) -> HttpResponse:
+        self.found(order)
+        return self.show_freight(self.form(request.POST))
+
+
+def _count(text: str) -> int:
+    """The number that the form carries; of another text, one that no order has."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_COUNT else -1

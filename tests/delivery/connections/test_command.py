@@ -1,0 +1,66 @@
+"""The command that connects a shop."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from delivery.connections import actions
+from delivery.connections.models import Connection
+from tests.delivery.connections.shops import order, post
+from tests.factories import IntegratorFactory, PickupPointFactory
+
+
+def run(*arguments):
+    out = StringIO()
+    try:
+        call_command("connect_shop", *arguments, stdout=out)
+    except SystemExit as stop:
+        return stop.code, json.loads(out.getvalue())
+    return 0, json.loads(out.getvalue())
+
+
+@pytest.mark.django_db
+class TestConnectShop:
+    def test_answers_with_the_address_and_a_secret_that_is_taken(self, settings):
+        settings.SITE_URL = "https://rota.example"
+        pickup = PickupPointFactory.create()
+
+        code, answer = run("WOOCOMMERCE", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk))
+
+        connection = Connection.objects.get()
+        assert (code, list(answer)) == (0, ["connection", "url", "secret"])
+        assert answer["url"] == f"https://rota.example/api/connections/{answer['connection']}"
+        assert (connection.pk, len(connection.pk)) == (answer["connection"], 32)
+        assert post(connection, order(), secret=answer["secret"]).json()["result"] == "draft"
+        assert answer["secret"] not in connection.secret_ciphertext
+
+    def test_takes_what_the_platform_gives(self):
+        pickup = PickupPointFactory.create()
+        options = ["--secret", " shpss_1 ", "--method", "Motoboy", "--automatic", "--sandbox", "--name", "Loja"]
+
+        _code, answer = run("SHOPIFY", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk), *options)
+
+        found = Connection.objects.values("environment", "shipping_method", "automatic", "name", "platform").get()
+        assert answer["secret"] == "shpss_1"
+        assert found == {
+            "environment": "sandbox", "shipping_method": "Motoboy", "automatic": True, "name": "Loja",
+            "platform": "SHOPIFY",
+        }  # fmt: skip  # a row
+
+    def test_refuses_a_pickup_point_of_another_account(self):
+        mine, other = IntegratorFactory.create(), PickupPointFactory.create()
+
+        with pytest.raises(CommandError):
+            run("YAMPI", "--integrator", str(mine.pk), "--pickup", str(other.pk), "--secret", "x")
+
+        assert not Connection.objects.exists()
+
+    def test_refuses_more_than_ten(self, monkeypatch):
+        monkeypatch.setattr(actions, "MOST_CONNECTIONS", 0)
+        pickup = PickupPointFactory.create()
+
+        code, answer = run("YAMPI", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk))
+
+        assert (code, answer["error"]) == (1, "too_many_connections")

@@ -1,0 +1,406 @@
+"""Orders of shops on their way to a delivery: what is missing, the price, and the one delivery that is made."""
+
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from common import clock
+from delivery.api.serializers import DeliveryRequestSerializer
+from delivery.connections import actions, drafts, payloads
+from delivery.connections.models import Draft, Reception
+from delivery.errors import DraftEnded, DraftIncomplete, DraftPriceChanged, TooManyConnections
+from delivery.geo import service_area
+from delivery.models import Delivery, PickupPoint, Stop, Tariff
+from delivery.tasks import forget
+from tests.delivery.connections.shops import NEAR, order, post, shop
+from tests.factories import BY, IntegratorFactory, TariffFactory, TokenFactory
+from tests.overlapping import overlap
+
+NOW = timezone.now
+PRICE = Decimal("12.00")
+
+
+@pytest.fixture
+def streets(settings, geocoder):
+    """It finds Rua Augusta 500."""
+    settings.GEOCODER_URL = geocoder.url
+    return geocoder
+
+
+def received(connection=None, *, checked=True, **changes):
+    """A draft of an order, with its place and its price unless it is not `checked`."""
+    connection = connection or shop()
+    post(connection, order(**changes))
+    if checked:
+        drafts.check_due()
+    return read(Draft.objects.latest("created_at"))
+
+
+def read(draft):
+    return Draft.objects.select_related("connection__integrator", "connection__pickup", "delivery").get(pk=draft.pk)
+
+
+def request(draft, agreed=PRICE):
+    return drafts.request(draft=draft, agreed=agreed, by=BY, at=NOW())
+
+
+def due_again():
+    Draft.objects.filter(due_at__isnull=False).update(due_at=NOW())
+    drafts.check_due()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("streets")
+class TestADraft:
+    def test_is_located_and_priced_by_a_worker(self):
+        draft = received()
+
+        (dropoff,) = draft.payload["dropoffs"]
+        assert (draft.missing, draft.price, draft.precision) == ([], PRICE, "rooftop")
+        assert draft.seconds > 0
+        assert draft.due_at is None
+        assert payloads.point_of(dropoff) is not None
+        assert not Delivery.objects.exists()
+
+    def test_is_as_request_delivery_takes_it(self):
+        draft = received()
+
+        serializer = DeliveryRequestSerializer(data=draft.payload, context={"environment": "live", "is_quoted": False})
+
+        assert serializer.is_valid(), serializer.errors
+        assert serializer.delivery_request({}) == payloads.delivery_request(draft.payload)
+
+    @pytest.mark.parametrize(
+        ("changes", "missing"),
+        [
+            ({"shipping": {"number": "", "address_1": "Rua Augusta"}}, ["missing_number"]),
+            ({"shipping": {"address_1": "Rua Sem Nome", "postcode": ""}}, ["address_not_located"]),
+        ],
+    )
+    def test_says_what_is_missing(self, streets, changes, missing):
+        if missing == ["address_not_located"]:
+            streets.answer = []
+
+        draft = received(**changes)
+
+        assert draft.missing == missing
+        assert (draft.price is None) == (missing == ["address_not_located"])
+        with pytest.raises(DraftIncomplete):
+            request(draft)
+        assert not Delivery.objects.exists()
+
+    @pytest.mark.parametrize("case", ["outside_service_area", "price_unavailable", "pickup_not_linked"])
+    def test_has_the_code_of_the_refusal(self, settings, case):
+        connection = shop()
+        if case == "outside_service_area":
+            settings.SERVICE_AREA = service_area.parse("40,-75,41,-73")
+        elif case == "price_unavailable":
+            Tariff.objects.all().delete()
+        else:
+            PickupPoint.objects.all().delete()
+
+        draft = received(connection)
+
+        assert (draft.missing, draft.price, draft.due_at) == ([case], None, None)
+
+    def test_is_looked_at_again_when_thestreets_answers(self, streets, settings):
+        settings.GEOCODER_URL = "http://127.0.0.1:9/"
+        draft = received()
+        settings.GEOCODER_URL = streets.url
+
+        assert draft.missing == ["geocoder_unavailable"]
+        assert draft.due_at > NOW() + timedelta(minutes=5)
+        due_again()
+        assert (read(draft).missing, read(draft).price) == ([], PRICE)
+
+    def test_that_people_change_is_located_anew(self, streets):
+        draft = received()
+        (dropoff,) = draft.payload["dropoffs"]
+        elsewhere = {**dropoff, "address": {**dropoff["address"], "number": "501"}}
+
+        drafts.edit(draft=draft, dropoff=elsewhere, at=NOW())
+
+        changed = read(draft)
+        assert (changed.price, payloads.point_of(changed.payload["dropoffs"][0])) == (None, None)
+        drafts.check_due()
+        assert payloads.point_of(read(draft).payload["dropoffs"][0]) is not None
+        assert "501" in str(streets.queries[-1])
+
+    def test_whose_place_people_choose_is_there(self):
+        draft = received()
+        there = payloads.at_place(draft.payload["dropoffs"][0], NEAR)
+
+        drafts.edit(draft=draft, dropoff=there, at=NOW())
+        drafts.check_due()
+
+        assert payloads.point_of(read(draft).payload["dropoffs"][0]) == NEAR
+
+    def test_follows_the_settings_of_its_connection(self):
+        draft = received()
+        here = draft.connection.pickup
+        other = PickupPoint.objects.create(
+            integrator=here.integrator, name="Augusta", latitude=NEAR.latitude, longitude=NEAR.longitude
+        )
+
+        actions.change(connection=draft.connection, settings=actions.Settings("Loja", other), by=BY, at=NOW())
+        drafts.check_due()
+
+        assert payloads.point_of(read(draft).payload["pickup"]) == NEAR
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("streets")
+class TestARequest:
+    def test_makes_the_delivery_of_the_order(self):
+        draft = received()
+
+        delivery, is_earlier = request(draft)
+
+        stop = Stop.objects.get(delivery=delivery)
+        assert not is_earlier
+        assert (stop.external_id, stop.contact_name, stop.address["number"]) == (draft.order_id, "Maria Souza", "500")
+        assert delivery.shipping_value == PRICE
+        assert (read(draft).status, read(draft).delivery_id, read(draft).due_at) == ("requested", delivery.pk, None)
+
+    def test_again_makes_no_second_one(self):
+        draft = received()
+        delivery, _is_earlier = request(draft)
+
+        assert request(draft) == (delivery, True)
+        assert request(read(draft)) == (delivery, True)
+        assert Delivery.objects.count() == 1
+
+    def test_at_another_price_shows_it_first(self):
+        draft = received()
+        Tariff.objects.update(minimum_fare=Decimal(15))
+
+        with pytest.raises(DraftPriceChanged):
+            request(draft)
+
+        assert not Delivery.objects.exists()
+        assert read(draft).price == Decimal(15)
+        request(read(draft), Decimal(15))
+
+    def test_of_a_draft_that_has_changed_since_it_was_read_is_refused(self):
+        draft = received()
+        post(draft.connection, order(int(draft.order_id), customer_note="No jardim"))
+
+        with pytest.raises(DraftIncomplete):
+            request(draft)
+
+        assert not Delivery.objects.exists()
+
+    def test_of_a_dropped_draft_is_refused_until_it_is_taken_back(self):
+        draft = received()
+        drafts.drop(draft=draft, at=NOW())
+
+        with pytest.raises(DraftEnded):
+            request(read(draft))
+
+        drafts.take_back(draft=draft, at=NOW())
+        drafts.check_due()
+        assert request(read(draft))[0].pk == read(draft).delivery_id
+
+    def test_of_a_test_order_is_for_the_sandbox_only(self):
+        live, sandbox = received(), received(shop(environment="sandbox"))
+        Draft.objects.update(is_test=True, due_at=NOW(), price=None)
+        drafts.check_due()
+
+        assert (read(live).missing, read(sandbox).missing) == (["test_order"], [])
+        delivery, _is_earlier = request(read(sandbox))
+        assert delivery.environment == "sandbox"
+
+    def test_stays_when_the_shop_cancels_the_order(self):
+        draft = received()
+        delivery, _is_earlier = request(draft)
+
+        answer = post(draft.connection, order(int(draft.order_id), status="cancelled")).json()
+
+        assert answer == {"result": "cancelled", "reason": None, "id": str(delivery.pk)}
+        assert (read(draft).status, read(draft).shop_cancelled_at is not None) == ("requested", True)
+        delivery.refresh_from_db()
+        assert delivery.cancelled_at is None
+        again = post(draft.connection, order(int(draft.order_id))).json()
+        assert again == {"result": "ignored", "reason": "already_requested", "id": str(delivery.pk)}
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("streets")
+class TestAnAutomaticConnection:
+    def test_requests_what_is_complete(self):
+        draft = received(shop(automatic=True))
+
+        assert draft.status == "requested"
+        assert Delivery.objects.get().pk == draft.delivery_id
+        assert Reception.objects.get().result == "requested"
+
+    def test_leaves_what_is_not_complete_to_people(self):
+        draft = received(shop(automatic=True), shipping={"number": "", "address_1": "Rua Augusta"})
+        (dropoff,) = draft.payload["dropoffs"]
+
+        drafts.edit(draft=draft, dropoff={**dropoff, "address": {**dropoff["address"], "number": "500"}}, at=NOW())
+        drafts.check_due()
+
+        assert (read(draft).status, read(draft).missing, read(draft).price) == ("open", [], PRICE)
+
+    def test_of_a_suspended_account_waits(self):
+        connection = shop(automatic=True)
+        connection.integrator.write_suspension(reason="unpaid", by=BY, at=NOW())
+
+        draft = received(connection)
+
+        assert (draft.status, draft.missing) == ("open", ["account_suspended"])
+        connection.integrator.clear_suspension()
+        due_again()
+        assert read(draft).status == "requested"
+
+    def test_requests_once_whatever_ends_a_worker(self, monkeypatch):
+        """The worker ends after the delivery is written and before the transaction is committed, then before it."""
+        connection = shop(automatic=True)
+        post(connection, order())
+
+        class Killed(BaseException):
+            pass
+
+        def end(*_arguments, **_options):
+            raise Killed
+
+        for place in ("_end", "_request_now"):
+            monkeypatch.setattr(drafts, place, end)
+            with pytest.raises(Killed):
+                drafts.check_due()
+            monkeypatch.undo()
+            assert not Delivery.objects.exists()
+            Draft.objects.update(due_at=NOW())
+        drafts.check_due()
+
+        assert Delivery.objects.get().pk == Draft.objects.get().delivery_id
+        due_again()
+        assert Delivery.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("streets")
+class TestAtTheSameTime:
+    def test_two_requests_make_one_delivery(self):
+        draft = received()
+
+        first, second = overlap(partial(request, draft), partial(request, draft))
+
+        assert [first[1], second[1]] == [False, True]
+        assert Delivery.objects.get().pk == first[0].pk == second[0].pk
+
+    @pytest.mark.parametrize("change", [drafts.drop, drafts.take_back])
+    def test_a_request_and_another_end_are_one_after_the_other(self, change):
+        draft = received()
+
+        _made, other = overlap(partial(request, draft), partial(change, draft=draft, at=NOW()))
+
+        assert isinstance(other, DraftEnded)
+        assert read(draft).status == "requested"
+
+    def test_a_request_is_not_changed_any_more(self):
+        draft = received()
+        edit = partial(drafts.edit, draft=draft, dropoff=draft.payload["dropoffs"][0], at=NOW())
+
+        _made, other = overlap(partial(request, draft), edit)
+
+        assert isinstance(other, DraftEnded)
+
+    def test_an_order_is_told_after_the_other(self):
+        draft = received()
+        cancelled = order(int(draft.order_id), status="cancelled")
+
+        _made, answer = overlap(partial(request, draft), lambda: post(draft.connection, cancelled).json())
+
+        assert answer["id"] == str(read(draft).delivery_id)
+
+    def test_a_new_order_makes_one_draft(self):
+        connection, body = shop(), order()
+
+        answers = overlap(*[lambda: post(connection, body).json()["result"]] * 2)
+
+        assert answers == ["draft", "updated"]
+        assert Draft.objects.count() == 1
+
+    def test_an_account_connects_no_more_shops_than_it_may(self, monkeypatch):
+        monkeypatch.setattr(actions, "MOST_CONNECTIONS", 1)
+        integrator = IntegratorFactory.create()
+        TariffFactory.create()
+
+        _made, refused = overlap(*[partial(shop, integrator=integrator)] * 2)
+
+        assert isinstance(refused, TooManyConnections)
+
+
+@pytest.mark.django_db
+class TestForgetting:
+    def test_empties_what_ended_long_ago(self, settings):
+        connection = shop()
+        old, open_one = (received(connection, checked=False) for _number in range(2))
+        drafts.drop(draft=old, at=NOW() - timedelta(days=settings.FORGET_DELIVERY_DAYS + 1))
+
+        forget()
+
+        assert (read(old).payload, read(old).source, read(old).contact_phone) == ({}, {}, "")
+        assert read(open_one).payload
+        assert post(connection, order(int(old.order_id))).json()["reason"] == "dropped"
+        assert read(old).payload == {}
+
+
+@pytest.mark.django_db
+class TestTheListOfDrafts:
+    def test_has_those_of_the_account_and_environment(self, api_of):
+        connection = shop()
+        draft = received(connection, checked=False)
+        sandbox = received(shop(integrator=connection.integrator, environment="sandbox"), checked=False)
+        received(checked=False)
+
+        answer = api_of(connection.integrator).get("/api/drafts").json()
+
+        assert answer == {
+            "data": [
+                {
+                    "draftId": str(draft.pk),
+                    "connection": connection.pk,
+                    "externalId": draft.external_id,
+                    "status": "open",
+                    "missing": [],
+                    "price": None,
+                    "payload": draft.payload,
+                    "deliveryId": None,
+                    "createdAt": timezone.localtime(draft.created_at).isoformat(),
+                }
+            ],
+            "nextCursor": None,
+        }
+        of_sandbox = api_of(connection.integrator, sandbox=True).get("/api/drafts").json()
+        assert [each["draftId"] for each in of_sandbox["data"]] == [str(sandbox.pk)]
+
+    def test_is_filtered_by_status_and_read_in_pages(self, api_of):
+        connection = shop()
+        made = [received(connection, checked=False) for _number in range(3)]
+        drafts.drop(draft=made[0], at=clock.now())
+        api = api_of(connection.integrator)
+
+        first = api.get("/api/drafts?status=open&limit=1").json()
+        second = api.get("/api/drafts", {"status": "open", "limit": 1, "cursor": first["nextCursor"]}).json()
+
+        assert [each["draftId"] for page in (first, second) for each in page["data"]] == [
+            str(each.pk) for each in (made[2], made[1])
+        ]
+        assert second["nextCursor"] is None
+        assert api.get("/api/drafts?status=lost").status_code == 422
+
+
+@pytest.fixture
+def api_of(db):
+    def client(integrator, **options):
+        token = TokenFactory.create(integrator=integrator, **options)
+        return APIClient(HTTP_AUTHORIZATION=f"Bearer {token.clear_text}")
+
+    return client
