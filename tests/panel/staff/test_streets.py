@@ -61,7 +61,7 @@ class TestQuestion:
 @pytest.mark.usefixtures("no_file")
 class TestChoice:
     def test_to_copy_is_taken_up_by_a_worker(self, superuser, pickup, django_capture_on_commit_callbacks, monkeypatch):
-        sent = []
+        sent: list[str] = []
         monkeypatch.setattr("common.workers.wake_up.send", sent.append)
 
         with django_capture_on_commit_callbacks(execute=True):
