@@ -100,7 +100,8 @@ def contents(url):
     )
     with psycopg.connect(url) as connection:
         rows = {name: sorted(map(repr, connection.execute(query))) for name, query in ROWS.items()}
-    # PostgreSQL writes a condition that was restored with other brackets, and casts the texts of an array, not the array.
+    # PostgreSQL writes a condition that was restored with other brackets, and casts the texts of an array, not the
+    # array.
     same = re.sub(r"\\(un)?restrict .*|::text(\[\])?|[()]", "", dumped.stdout)
     return same.splitlines(), rows
 
