@@ -22,7 +22,7 @@ from uuid import uuid4
 
 import aiohttp
 
-from benchmarks import processes, report, states
+from benchmarks import processes, report, states, streams
 from benchmarks.states import State
 from tests.factories import PICKUP, payload
 
@@ -236,7 +236,9 @@ class _Board:
 
     async def open(self) -> None:
         self._client = aiohttp.ClientSession(
-            headers={"Cookie": "=".join(self._cookie)}, timeout=aiohttp.ClientTimeout(total=None)
+            headers={"Cookie": "=".join(self._cookie)},
+            timeout=aiohttp.ClientTimeout(total=None),
+            read_bufsize=streams.MOST_BYTES,
         )
         self._stream = await self._client.get(
             f"{self._base}/panel/board/updates/live/", headers={"Accept": "text/event-stream"}
@@ -256,9 +258,10 @@ class _Board:
             name, _colon, text = line.decode().strip().partition(": ")
             if name == "id":
                 message = text
-            for each in text.split(" ") if name == "data" else ():
+            ids, has_content = streams.told(text) if name == "data" else ([], False)
+            for each in ids:
                 kind, _colon, key = each.partition(":")
-                if kind == "delivery":
+                if kind == "delivery" and not has_content:
                     self._changed[key] = message
                 elif kind == "position":
                     self._moved.add(key)

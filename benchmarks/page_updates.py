@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks import processes, report, seed
+from benchmarks import processes, report, seed, streams
 from delivery.actions import deliveries, drivers
 from delivery.models import Delivery
 from panel.dispatch.board import MOST_CARDS
@@ -82,7 +82,7 @@ class _Boards:
             await answer.read()
 
     async def listen(self, session: aiohttp.ClientSession) -> None:
-        """A board that loads what it is told of, and everything from time to time, as the page does."""
+        """A board that loads what it is told of without content, and everything from time to time, as the page does."""
         changed: dict[str, str] = {}
         moved: set[str] = set()
         message = ""
@@ -102,10 +102,11 @@ class _Boards:
                     name, _, text = line.decode().strip().partition(": ")
                     if name == "id":
                         message = text
-                    texts = text.split(" ") if name == "data" else []
+                    texts, has_content = streams.told(text) if name == "data" else ([], False)
                     known = [key for text in texts if (key := text.removeprefix("delivery:")) in self.changed_at]
                     self.delays += [now - self.changed_at[key] for key in known]
-                    changed.update(dict.fromkeys(known, message))
+                    if not has_content:
+                        changed.update(dict.fromkeys(known, message))
                     moved.update(text.removeprefix("position:") for text in texts if text.startswith("position:"))
         finally:
             for each in loading:
@@ -163,7 +164,9 @@ async def _measure(sessions: list[str], routes: list[Delivery], rate: float, *, 
 
 def _client(key: str) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
-        cookies={settings.SESSION_COOKIE_NAME: key}, timeout=aiohttp.ClientTimeout(total=None, sock_read=60)
+        cookies={settings.SESSION_COOKIE_NAME: key},
+        timeout=aiohttp.ClientTimeout(total=None, sock_read=60),
+        read_bufsize=streams.MOST_BYTES,
     )
 
 

@@ -306,8 +306,8 @@ class Geography(Group):
         "",
         "https URL of a server with the search of Nominatim (`/search`) or Photon (`/api`), in embedded mode also http "
         "on this machine. It gets the addresses of drop-offs that are sent without coordinates, and what staff look "
-        "for; see *Addresses* in docs/operations.md. Without it drop-offs need coordinates",
-        without="none",
+        "for; see *Addresses* in docs/operations.md. Without it they are looked for in imported addresses",
+        without="`manage.py addresses import`",
         is_secret=True,
     )
     SERVICE_AREA: values.Boxes = _variable(

@@ -128,6 +128,13 @@ class GeocoderUnavailable(DeliveryError):
     remedy = "Try again after the seconds in Retry-After, or send coordinates for each drop-off."
 
 
+class WrongAddressFile(DeliveryError):
+    """Importing a file of addresses that cannot be read, or is of another form."""
+
+    code = "wrong_address_file"
+    title = "The file of addresses cannot be imported"
+
+
 class PickupNotLinked(DeliveryError):
     code = "pickup_not_linked"
     title = "Pickup point not linked to this account"

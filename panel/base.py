@@ -24,12 +24,16 @@ from access.rights import accounts_of, is_account_staff, sellers_of
 from common.actors import actor, member
 from common.brazil.zones import Place
 from common.observability import log_context
+from common.pages import page_updates
+from common.postgresql import replica
 from common.webhooks.models import Endpoint
 from common.webhooks.outbox import Outbox, outbox_of
 from delivery.errors import AccountSuspended
 from delivery.models import AccountScope, Delivery, Environment, Integrator, WebhookEndpoint
 from delivery.models.delivery import DeliveryQuerySet
+from delivery.page_updates import account as topic_of_account
 from delivery.refusals import refusal
+from delivery.webhooks.outbox import OUTBOX
 from integration.errors import AccountSuspended as SellerSuspended
 from integration.invoices.models import Invoice, InvoiceQuerySet
 from integration.models import Order, Seller
@@ -58,6 +62,21 @@ def origin(request: HttpRequest) -> str:
 class LoggedInView(LoginRequiredMixin, View):
     """A page that requires log-in. An htmx request without a session redirects its whole page to the log-in."""
 
+    # Whether the page replaces parts of itself when something changes, see templates/panel/live.html.
+    is_live = False
+    # At which it was rendered, if it is live and has not asked for itself. See `page_updates.version`.
+    version = ""
+
+    @property
+    def topics(self) -> list[str]:
+        """Those of the page updates that a live page follows."""
+        raise NotImplementedError
+
+    def note_version(self) -> None:
+        """To be called before the page reads anything, so that no change is lost between the page and its stream."""
+        if self.is_live and self.request.method == "GET" and "Rota-Automatic" not in self.request.headers:
+            self.version = page_updates.version(*self.topics)
+
     def frame(self) -> dict[str, Any]:
         """What the frame of the page needs."""
         return {}
@@ -66,8 +85,9 @@ class LoggedInView(LoginRequiredMixin, View):
         self, template: str, /, status: int = 200, *, in_zone_of: Place | None = None, **context: Any
     ) -> HttpResponse:
         """The page, with moments by the clocks of a place; without one by those of the installation."""
+        version = "" if replica.is_reading() else self.version
         with timezone.override(in_zone_of.zone if in_zone_of else None):
-            return render(self.request, template, {**self.frame(), **context}, status=status)
+            return render(self.request, template, {"page_version": version, **self.frame(), **context}, status=status)
 
     def _refused(self) -> HttpResponseBase:
         refused: HttpResponseBase = self.handle_no_permission()
@@ -107,6 +127,7 @@ class AccountView(LoggedInView):
         self.account, self.environment = account, Environment(kwargs.pop("environment"))
         if not self.may_open():
             raise PermissionDenied
+        self.note_version()
         try:
             return super().dispatch(request, *args, **kwargs)
         except AccountSuspended as error:
@@ -131,6 +152,11 @@ class AccountView(LoggedInView):
     def endpoints(self) -> list[WebhookEndpoint]:
         """All endpoints of the account's webhooks in this environment, the first one first."""
         return list(WebhookEndpoint.objects.of(self.account.pk, self.environment))
+
+    @property
+    def topics(self) -> list[str]:
+        of_endpoints = [OUTBOX.topic_of(endpoint.pk) for endpoint in self.endpoints]
+        return [topic_of_account(self.account.pk, self.environment), *of_endpoints]
 
     @property
     def deliveries(self) -> DeliveryQuerySet:
@@ -247,6 +273,7 @@ class SellerView(LoggedInView):
             raise Http404
         log_context.note("account", seller.reference)
         self.seller, self.environment = seller, Environment(kwargs.pop("environment"))
+        self.note_version()
         try:
             return super().dispatch(request, *args, **kwargs)
         except SellerSuspended:

@@ -51,6 +51,8 @@ _OF_WORKERS = "workers read it"
 _ONCE = "so that something is done once"
 # Rows that nobody sees as such.
 _UNSEEN_ROWS = {
+    "delivery.AddressCity": "manage.py addresses list",
+    "delivery.AddressStreet": "public addresses, in which drop-offs are located",
     "delivery.AlertChoice": "the form of alerts",
     "delivery.Connection": "the pages of connected shops",
     "delivery.Draft": "the pages of orders of shops",
@@ -66,6 +68,7 @@ _UNSEEN_ROWS = {
     "delivery.Reception": "the page of a connected shop",
     "delivery.ReportedTrouble": _ONCE,
     "delivery.Simulation": "shown as what happens next",
+    "delivery.Streets": "the page of streets says it",
     "delivery.WebhookQueueItem": _OF_WORKERS,
     "integration.EndpointAlerts": _ONCE,
     "integration.IdempotencyRecord": _ONCE,

@@ -121,6 +121,11 @@ def may_lie_in(code: str, latitude: float, longitude: float) -> bool:
     )
 
 
+def contains(code: str, latitude: float, longitude: float) -> bool:
+    """Whether a place is in the box of this state. False for NaN."""
+    return _contains(STATES[code], latitude, longitude)
+
+
 def _contains(state: State, latitude: float, longitude: float) -> bool:
     return state.south <= latitude <= state.north and state.west <= longitude <= state.east
 

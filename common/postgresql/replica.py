@@ -56,6 +56,11 @@ class Router:
         return db == DEFAULT_DB_ALIAS
 
 
+def is_reading() -> bool:
+    """Whether the answer that is under way is read from the replica."""
+    return _is_reading.get()
+
+
 def may_be_old(get: View) -> View:
     """Mark the method `get` of a view.
 

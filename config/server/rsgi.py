@@ -27,6 +27,7 @@ os.environ.setdefault("DATABASE_STATEMENT_SECONDS", "15")
 
 import django
 from django.conf import settings
+from django.db import close_old_connections
 from django.utils.module_loading import import_string
 
 from common import clock
@@ -142,6 +143,7 @@ class Application:
         self._gathering: list[_Job] = []
         self._wsgi, self._threads, self._limits = wsgi, threads, limits or Limits()
         self._background, self._streams = background, streams
+        streams.run = self._run
         self._jobs: SimpleQueue[_Job | Callable[[], None]] = SimpleQueue()
         self._large_bytes = 0
         # Requests that a thread has done with, and what the loop has to do about them.
@@ -210,6 +212,24 @@ class Application:
         if self._timer is None:
             self._timer = self._loop.call_later(_END_SECONDS, self._end_answered)
         return await answered
+
+    async def _run(self, work: Callable[[], str | None]) -> str | None:
+        """Do something in a thread of requests. Raises what it raises."""
+        done: asyncio.Future[str | None] = self._loop.create_future()
+
+        def act() -> None:
+            result, error = None, None
+            close_old_connections()  # as a request does
+            try:
+                result = work()
+            except Exception as raised:  # noqa: BLE001  # for who waits for it
+                error = raised
+            close_old_connections()
+            with suppress(RuntimeError):  # the loop is closed: the server is stopping
+                self._loop.call_soon_threadsafe(_end, done, result, error)
+
+        self._jobs.put(act)
+        return await done
 
     def _gather(self, job: _Job, gathered: Gathered) -> None:
         if not self._gathering:
@@ -324,6 +344,15 @@ class Application:
         finally:
             response.close()  # Django closes a database connection that is broken
         return None
+
+
+def _end(done: "asyncio.Future[str | None]", result: str | None, error: Exception | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(result)
+    else:
+        done.set_exception(error)
 
 
 async def _is_answered(

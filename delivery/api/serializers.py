@@ -37,6 +37,7 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import Environment, VehicleType
 from delivery.models.stop import LABELS, LONGEST_INSTRUCTIONS
 from delivery.payload import DeliveryRequest, Options, Place
+from delivery.places import addresses
 from delivery.windows import Code, Fault, Window
 
 Data = dict[str, Any]
@@ -46,7 +47,11 @@ _MAX_PACKAGES = 200
 _SAME_PLACE_M = 10  # coordinates that are this near to each other differ by their rounding
 
 
-_NOT_A_LIST: dict[str, Any] = {"not_a_list": "This must be a JSON list."}
+_NOT_A_LIST: dict[str, Any] = {
+    "not_a_list": "This must be a JSON list.",
+    "min_length": "One entry at least.",
+    "max_length": "{max_length} entries at most.",
+}
 
 
 class ObjectSerializer(BodySerializer):
@@ -106,7 +111,8 @@ class PickupSerializer(ObjectSerializer):
 class DropoffSerializer(ObjectSerializer):
     """It needs a latitude and a longitude, both in `coordinates` or else both in `address`.
 
-    Where the operator has set a geocoder both may be absent: the address is located then, see `Rota-Located`.
+    Where the operator has set a geocoder or imported addresses both may be absent: the address is located then, see
+    `Rota-Located`.
     """
 
     externalId = TextField(trim_whitespace=False)
@@ -128,8 +134,11 @@ class DropoffSerializer(ObjectSerializer):
             if point := _point(attrs.get(name) or {}):
                 check_not_swapped(point, name)
                 return {**attrs, "point": point}
-        message = "Give latitude and longitude, here or in coordinates."
-        if settings.GEOCODER_URL:
+        message = (
+            "Give latitude and longitude, here or in coordinates. No addresses are known here: the operator of this "
+            "service can set GEOCODER_URL, or import some with 'manage.py addresses import'."
+        )
+        if addresses.can_locate():
             if _can_be_located(attrs):
                 return {**attrs, "point": None}
             message = "Give latitude and longitude, here or in coordinates, or an address and none of the two."

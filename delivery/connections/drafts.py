@@ -31,7 +31,6 @@ from delivery.connections import payloads
 from delivery.connections.models import Connection, Draft, DraftStatus, Reception
 from delivery.errors import (
     AccountSuspended,
-    AddressNotLocated,
     Closed,
     DeliveryError,
     DraftEnded,
@@ -258,7 +257,9 @@ def edit(*, draft: Draft, dropoff: dict[str, Any], at: datetime) -> Draft:
         before = locked.payload["dropoffs"][0]
         if not payloads.is_same_address(before, dropoff) and payloads.point_of(before) == payloads.point_of(dropoff):
             dropoff = payloads.at_place(dropoff, None)
-        locked.payload = {**locked.payload, "dropoffs": [payloads.without_blanks(dropoff)]}
+        if (dropoff := payloads.without_blanks(dropoff)) == before:
+            return locked
+        locked.payload = {**locked.payload, "dropoffs": [dropoff]}
         locked.automatic = False
         _changed(locked, at)
         locked.save()
@@ -412,8 +413,6 @@ def _look(draft: Draft, at: datetime) -> _Found:
         found.missing.append(MISSING_NUMBER)
     try:
         if payloads.point_of(dropoff) is None:
-            if not settings.GEOCODER_URL:
-                raise AddressNotLocated({0: []})
             asked = {0: payloads.address_of(dropoff)}
             place = addresses.locate(addresses=asked, account=draft.integrator_id, at=at)[0]
             found.payload["dropoffs"] = [payloads.at_place(dropoff, place.point)]

@@ -1,8 +1,8 @@
-"""Addresses without coordinates: located by the geocoder, and remembered."""
+"""Addresses without coordinates: located by the geocoder, and remembered, or without one in the table of addresses."""
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from datetime import datetime
 from uuid import UUID
 
@@ -10,7 +10,8 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from delivery.errors import AddressNotLocated, GeocoderUnavailable
-from delivery.places import geocoding
+from delivery.geo.distance import Point
+from delivery.places import address_table, geocoding
 from delivery.places.geocoding import GeocodingFailed, Located
 from delivery.places.models import KEPT, LocatedAddress
 
@@ -20,7 +21,9 @@ _log = logging.getLogger(__name__)
 
 
 def locate(*, addresses: Mapping[int, Mapping[str, str]], account: UUID, at: datetime) -> dict[int, Located]:
-    """Where these addresses are, by the index of their drop-off. Asks the geocoder for those that are not remembered.
+    """Where these addresses are, by the index of their drop-off.
+
+    Asks the geocoder for those that are not remembered; without one, the table of addresses for all.
 
     `account`: the id of the integrator who has sent them, because failures of one are not those of others.
 
@@ -28,6 +31,8 @@ def locate(*, addresses: Mapping[int, Mapping[str, str]], account: UUID, at: dat
     """
     if not addresses:
         return {}
+    if not settings.GEOCODER_URL:
+        return _in_table(addresses)
     asked = {index: geocoding.asked_of(address) for index, address in addresses.items()}
     digests = {index: _digest(each) for index, each in asked.items()}
     remembered = LocatedAddress.objects.filter(digest__in=digests.values(), created_at__gt=at - KEPT)
@@ -46,6 +51,29 @@ def locate(*, addresses: Mapping[int, Mapping[str, str]], account: UUID, at: dat
             }
         )
     return {index: known[digest] for index, digest in digests.items()}
+
+
+def can_locate() -> bool:
+    """Whether there is anything that knows addresses."""
+    return bool(settings.GEOCODER_URL) or address_table.is_filled()
+
+
+def search(text: str, *, language: str, account: Hashable) -> list[tuple[str, Point]]:
+    """The places of an address or a CEP as people type it, with their names, the best first.
+
+    `account`: for whom it is asked. Raises GeocodingFailed.
+    """
+    if settings.GEOCODER_URL:
+        found = geocoding.search(settings.GEOCODER_URL, text, language=language, account=account)
+        return [(each.label, each.point) for each in found]
+    return address_table.search(text[: geocoding.LONGEST])
+
+
+def _in_table(addresses: Mapping[int, Mapping[str, str]]) -> dict[int, Located]:
+    found = {index: address_table.find(address) for index, address in addresses.items()}
+    if unclear := {index: each for index, each in found.items() if not isinstance(each, Located)}:
+        raise AddressNotLocated(unclear)
+    return {index: each for index, each in found.items() if isinstance(each, Located)}
 
 
 def _search(asked: Mapping[bytes, Mapping[str, str]], account: UUID) -> dict[bytes, list[geocoding.Found]]:

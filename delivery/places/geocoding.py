@@ -3,7 +3,6 @@
 import json
 import re
 import time
-import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from common.brazil import states
+from common.brazil.municipalities import plain
 from common.workers.deadlines import BoundedCalls, DeadlinePassed, TooManyCalls
 from delivery.geo.distance import Point, metres
 from delivery.places import address_words
@@ -150,14 +150,6 @@ def choose(found: Sequence[Found], address: Mapping[str, str]) -> Located | None
             agree = all(metres(first, other) <= _SAME_PLACE_M for other in others)
             return Located(Point(round(first.latitude, 7), round(first.longitude, 7)), precision) if agree else None
     return None
-
-
-def plain(text: str) -> str:
-    """Words in lower case, without accents and punctuation, so that spellings of one address are equal."""
-    letters = unicodedata.normalize("NFKD", text.replace(".", "")).lower()
-    return " ".join(
-        "".join(each if each.isalnum() else " " for each in letters if not unicodedata.combining(each)).split()
-    )
 
 
 def _precision(found: Found, address: Mapping[str, str]) -> Precision | None:

@@ -41,6 +41,11 @@ _RECEIVERS = [
     ("Sofia Martins", "Rua Pamplona", "818", "Jardim Paulista", "01405001", Point(-23.5655, -46.6560)),
     ("Rafael Costa", "Rua Bela Cintra", "1149", "Consolação", "01415001", Point(-23.5580, -46.6640)),
 ]
+# Street, number, district, CEP and place of each address.
+ADDRESSES = [
+    ("Avenida Paulista", "1578", "Bela Vista", "01310200", _SHOP.point),
+    *(receiver[1:] for receiver in _RECEIVERS),
+]
 _PARCEL = Package(description="Caixa", height=20, width=30, length=40, weight=2.5, quantity=1)
 
 # The routes: the minutes since the request, the number of drop-offs, and the moves that followed at intervals of eight

@@ -4,9 +4,10 @@
 moments seconds since 1970.
 """
 
+import json
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -18,7 +19,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Coalesce
 from django.template.loader import get_template
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import get_language
 
 from common import clock
@@ -53,6 +54,9 @@ _told: OrderedDict[tuple[str, UUID, str, str | None], tuple[dict[str, Any] | Non
 _MOST_TOLD = 100
 # Goods in hand as they were after the newest of these messages, by environment and language.
 _goods_told: dict[tuple[str, str | None], str] = {}
+_MOST_PUSHED = 20  # routes in one message
+_DELIVERY = "delivery:"  # before the id in a message
+_FIRST_CARDS = 12
 _telling = Lock()  # those who wait for it find there what they want
 
 
@@ -239,6 +243,38 @@ def told(environment: str, messages: Mapping[UUID, str]) -> dict[str, Any]:
         "cards": {key: card for key, (_route, card) in parts.items() if card is not None},
         "goods": goods,
     }
+
+
+@dataclass(frozen=True)
+class Content:
+    """What boards are sent when routes have changed: what `told` answers of them, and the `ids` of the message."""
+
+    environment: str
+    language: str | None
+
+    def __call__(self, ids: Sequence[str], message: str) -> str | None:
+        changed = [UUID(text.removeprefix(_DELIVERY)) for text in ids if text.startswith(_DELIVERY)]
+        if not changed or len(changed) > _MOST_PUSHED:
+            return None
+        with translation.override(self.language):
+            found = told(self.environment, dict.fromkeys(changed, message))
+        return json.dumps({"ids": ids, **found}, ensure_ascii=False)
+
+
+def first_cards(environment: str, found: list[dict[str, Any]], *, tab: str, shop: str) -> dict[str, str]:
+    """The cards of a screen: of these routes those that the board shows first, as `board.inTab` and `board.shown` do.
+
+    `tab`: a status, "late", or empty for all in progress. `shop`: the id of an account, or empty.
+    """
+    now = clock.now().timestamp()
+    shown = [
+        route
+        for route in found
+        if (not shop or route["account"] == shop)
+        and (route["due"] < now if tab == "late" else route["status"] == tab if tab else route["status"] != _SCHEDULED)
+    ]
+    shown.sort(key=lambda route: (route["due"], route["id"]))
+    return cards(environment, [UUID(route["id"]) for route in shown[:_FIRST_CARDS]])
 
 
 def cards(environment: str, ids: Collection[UUID]) -> dict[str, str]:

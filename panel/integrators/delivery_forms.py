@@ -203,7 +203,7 @@ class DropoffForm(PlaceForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.use_required_attribute and not settings.GEOCODER_URL:
+        if self.use_required_attribute and not addresses.can_locate():
             self.fields["position"].widget.attrs["required"] = True
 
     @property
@@ -228,9 +228,9 @@ class DropoffForm(PlaceForm):
 
     @property
     def must_be_located(self) -> bool:
-        """Whether there are no coordinates, and the geocoder can look for the address."""
+        """Whether there are no coordinates, and the address can be looked for."""
         has_address = any(self.cleaned_data.get(name) for name in _TO_LOCATE)
-        return bool(settings.GEOCODER_URL) and self.cleaned_data.get("position") is None and has_address
+        return self.cleaned_data.get("position") is None and has_address and addresses.can_locate()
 
 
 class PackageForm(forms.Form):

@@ -91,6 +91,10 @@ class OfSeller(SellerView):
         return own or [endpoints.first(EndpointOfSeller, owner=self.seller.pk, environment=self.environment)]
 
     @property
+    def topics(self) -> list[str]:
+        return [OUTBOX.topic_of(each.pk) for each in self.endpoints]
+
+    @property
     def filter_options(self) -> dict[str, Any]:
         return {"scope": self.scope}
 
@@ -111,4 +115,4 @@ class SellerUpdates(OfSeller):
     http_method_names = ["get"]
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return stream(request, *(OUTBOX.topic_of(each.pk) for each in self.endpoints), user=str(request.user.pk))
+        return stream(request, *self.topics, user=str(request.user.pk))

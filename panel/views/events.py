@@ -71,6 +71,8 @@ class EventsView(EndpointView):
 
 
 class Events(EventsView):
+    is_live = True
+
     def get(self, request: HttpRequest) -> HttpResponse:
         if recorded := self.record_rest():
             return self.show(unrecorded=_unrecorded(recorded))  # a replica may not have them yet
@@ -138,6 +140,8 @@ class EventsExport(EventsView):
 
 
 class Event(EventsView):
+    is_live = True
+
     def get(self, request: HttpRequest, event: UUID) -> HttpResponse:
         found = self.event_of(event)
         blocked_by = self._blocking(found)
@@ -288,6 +292,7 @@ class ResendRange(ResendingView, Events):
     """
 
     http_method_names = ["get", "post"]
+    is_live = False
 
     def get(self, request: HttpRequest) -> HttpResponse:
         unrecorded = _unrecorded(self.record_rest())

@@ -1,16 +1,17 @@
-"""What maps of the panel load: the map file, the streets of openstreetmap.org, the places that the geocoder finds."""
+"""What maps of the panel load: the map file, the streets of openstreetmap.org, the places of an address."""
 
 from collections.abc import Hashable
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.http import HttpRequest, HttpResponse
 
 from common.actors import actor
 from common.pages import map_file
-from delivery.actions import dispatch_rules
-from delivery.places import geocoding
+from delivery.places import addresses
+from delivery.places.geocoding import GeocodingFailed
+from delivery.streets import actions as streets
+from delivery.streets.models import Choice
 from panel.base import LoggedInView, RequestingView, page_language
 
 
@@ -25,12 +26,12 @@ class Streets(LoggedInView, PermissionRequiredMixin):
     permission_required = "delivery.change_dispatchrules"
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        dispatch_rules.change(values={"streets_from_openstreetmap": True}, by=actor(request))
+        streets.choose(Choice.OPENSTREETMAP, by=actor(request))
         return HttpResponse(status=204)
 
 
 class _Places(LoggedInView):
-    """A fragment: the places that the geocoder finds for `q`."""
+    """A fragment: the places of the address `q`."""
 
     @property
     def asks_for(self) -> Hashable:
@@ -40,11 +41,8 @@ class _Places(LoggedInView):
     def get(self, request: HttpRequest) -> HttpResponse:
         context: dict[str, Any] = {"query": request.GET.get("q", "").strip()}
         try:
-            if settings.GEOCODER_URL:
-                context["found"] = geocoding.search(
-                    settings.GEOCODER_URL, context["query"], language=page_language(), account=self.asks_for
-                )
-        except geocoding.GeocodingFailed as error:
+            context["found"] = addresses.search(context["query"], language=page_language(), account=self.asks_for)
+        except GeocodingFailed as error:
             context["failed"] = str(error)
         return self.page("panel/setup_places.html", **context)
 

@@ -86,6 +86,8 @@ class WebhookView(EndpointView):
 
 
 class Webhook(WebhookView):
+    is_live = True
+
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.show()
 

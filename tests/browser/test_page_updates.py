@@ -8,11 +8,13 @@ from django.contrib.sessions.models import Session
 from django.urls import reverse
 from django.utils import timezone
 
+from common.pages.page_updates import Message, publish
 from common.webhooks import endpoints, replays
 from delivery.actions import deliveries, drivers
 from delivery.drivers import devices as driver_devices
 from delivery.models import Environment, WebhookAttempt, WebhookEvent
-from tests.browser.waiting import until
+from delivery.webhooks.outbox import OUTBOX
+from tests.browser.waiting import COUNT_EVENTS, until
 from tests.config.server.stream_client import EventStream
 from tests.delivery.drivers.phones import Phone, phone
 from tests.factories import BY, PICKUP, DeliveryFactory, DriverFactory
@@ -46,9 +48,9 @@ def page_at(tab, people, shop):
         if not polls:
             browser.page.add_init_script(WITHOUT_POLLING)
         address = reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE, *arguments])
-        with browser.page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
-            browser.go(address)
-        browser.page.wait_for_function("() => !document.querySelector('.htmx-request')")  # and is shown
+        browser.page.add_init_script(COUNT_EVENTS)
+        browser.go(address)
+        browser.page.wait_for_function("() => heard.ready")
         return browser
 
     return open_
@@ -115,6 +117,41 @@ class TestEventPages:
         browser.page.locator("#list tbody tr").nth(1).wait_for()
 
 
+class TestPageThatWasJustServed:
+    @pytest.mark.parametrize("name", ["overview", "deliveries", "events", "webhook"])
+    def test_is_not_loaded_again_before_something_changes(self, tab, people, shop, name):
+        people("mia", account=shop.integrator)
+        browser = tab()
+        browser.log_in("mia")
+        page, loaded = browser.page, []
+        page.add_init_script(WITHOUT_POLLING + COUNT_EVENTS)
+        page.on("request", lambda request: loaded.append("rota-automatic" in request.headers))
+        browser.go(reverse(f"panel:{name}", args=[shop.integrator.pk, Environment.LIVE]))
+        page.wait_for_function("() => heard.ready")
+        before = loaded.count(True)
+
+        with page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):
+            endpoint = shop.integrator.endpoints.get(environment=Environment.LIVE)
+            publish(Message(OUTBOX.topic_of(endpoint.pk), ["endpoint"]))
+
+        assert (before, loaded.count(True)) == (0, 1)
+
+    def test_is_loaded_again_if_something_has_changed_before_its_stream(self, tab, people, shop):
+        people("mia", account=shop.integrator)
+        browser = tab()
+        browser.log_in("mia")
+        browser.page.add_init_script(WITHOUT_POLLING)
+        held = []
+        browser.page.route("**/updates/**", lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+        browser.go(reverse("panel:deliveries", args=[shop.integrator.pk, Environment.LIVE]))
+        until(browser.page, lambda: held)
+
+        DeliveryFactory.create(token=shop, stops=1)
+        held[0].continue_()
+
+        browser.page.locator("#list tbody tr").first.wait_for()
+
+
 class TestStream:
     def test_is_opened_again_when_the_page_is_shown_again(self, page_at, shop):
         delivery = DeliveryFactory.create(token=shop, stops=1)
@@ -138,8 +175,8 @@ class TestStream:
         page = browser.page
         page.on("request", lambda request: opened.append(request.url) if "/updates/" in request.url else None)
         page.clock.install()
-        with page.expect_response(lambda answer: "rota-automatic" in answer.request.headers):  # after `ready`
-            page.reload()
+        page.reload()
+        page.wait_for_function("() => heard.ready")
         before = len(opened)
 
         if back:

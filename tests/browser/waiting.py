@@ -67,3 +67,18 @@ def copied(page: Page, part: str) -> str:
         return text if part in text else ""
 
     return until(page, read)
+
+
+# Counts what the page's streams have told, by the names of events.
+COUNT_EVENTS = """
+window.heard = {};
+const Real = EventSource;
+window.EventSource = class extends Real {
+  constructor(address) {
+    super(address);
+    for (const name of ["ready", "content", "message"]) {
+      this.addEventListener(name, () => setTimeout(() => { heard[name] = (heard[name] ?? 0) + 1; }));
+    }
+  }
+};
+"""

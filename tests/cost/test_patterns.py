@@ -167,6 +167,15 @@ TABLE = {
             r"(?P<signature>[A-Za-z0-9_-]{1,128})/?"
         ),
     ): Bound(_CHAT, 2_000, "workflows://p.powerplatform.com:443/ab/s3c"),
+    ("delivery/places/address_table.py", r",(?!\d) ?| [-\u2013\u2014] "): Bound(COUNTED, LINEAR, ", "),
+    ("delivery/places/address_table.py", r"(.+?) ?[-/,(] ?([A-Za-z]{2})\)?"): Bound(
+        "cut to 255 characters", 255, "São Paulo - SP"
+    ),
+    ("delivery/places/street_names.py", r"\b(?:km|quilometro) ?(\d{1,4})(?: (\d{1,3}))?\b"): Bound(
+        COUNTED, LINEAR, "km 22 5"
+    ),
+    ("delivery/places/street_names.py", r"0*(\d{1,4})[oa]?"): Bound("cut to 255 characters", 255, "01o"),
+    ("delivery/places/street_names.py", r"([a-z])\1"): Bound("linear: no quantifier", LINEAR, "ll"),
     ("delivery/places/address_words.py", r"[ºª°]"): Bound("linear: no quantifier", LINEAR, "º"),
     (
         "delivery/places/address_words.py",

@@ -13,6 +13,7 @@ import integration.invariants
 from common.postgresql.invariants import find_broken
 from delivery.accounts import tokens
 from delivery.errors import InvalidToken
+from delivery.geo.distance import metres
 from delivery.lifecycle import RouteStatus
 from delivery.models import (
     Delivery,
@@ -25,8 +26,10 @@ from delivery.models import (
     WebhookEvent,
     WebhookQueueItem,
 )
+from delivery.places import address_table
+from delivery.places.geocoding import Located, Precision
 from dev.banner import credentials
-from dev.demo import data
+from dev.demo import addresses, data, day
 from integration.invoices.models import Invoice, InvoiceLink
 from integration.lifecycle import Status
 from integration.models import Manifest, Order, Seller, StatusLog
@@ -84,6 +87,25 @@ class TestSeedDemo:
         assert json.loads(out.getvalue()) is None
         assert (Integrator.objects.count(), User.objects.get().check_password(seeded["password"])) == (1, True)
         assert not Delivery.objects.exists()
+
+
+class TestTheAddressesOfTheDemo:
+    def test_are_those_of_its_day_and_others_beside_them(self):
+        addresses.fill(at=timezone.now())
+
+        for street, number, _district, postcode, point in day.ADDRESSES:
+            address = {"street": street, "number": number, "zipcode": postcode}
+            found = address_table.find(address)
+            assert isinstance(found, Located)
+            assert (found.precision, metres(found.point, point) < 1) == (Precision.ROOFTOP, True)
+            assert isinstance(address_table.find({**address, "number": "333"}), Located)
+
+    def test_have_the_street_of_the_template_for_spreadsheets(self):
+        addresses.fill(at=timezone.now())
+
+        address = {"street": "Rua Augusta", "number": "500", "zipcode": "01304-000"}
+
+        assert isinstance(address_table.find(address), Located)
 
 
 class TestDemoCredentials:

@@ -19,6 +19,9 @@ from access import invitations
 from common.accounts import Role
 from common.mail.models import Kind, Message
 from common.webhooks import endpoints
+from delivery.connections import actions as connections
+from delivery.connections import drafts
+from delivery.connections.models import Connection, Draft
 from delivery.drivers import devices as driver_devices
 from delivery.models import (
     Delivery,
@@ -39,6 +42,7 @@ from integration.models import WebhookEndpoint as EndpointOfSeller
 from panel.sellers import order_uploads
 from tests import service_hours
 from tests.delivery.conftest import geocoder, routing_server  # noqa: F401  # fixtures
+from tests.delivery.connections.shops import shop as connected
 from tests.factories import (
     BY,
     PICKUP,
@@ -165,6 +169,14 @@ def _phone(now: datetime) -> DriverDevice:
     return driver_devices.log_in(token=link, phone="", language="en", at=now)[0]
 
 
+def _order_of(connection: Connection) -> Draft:
+    """An order of a shop with its price."""
+    connections.try_out(connection=connection, at=timezone.now())
+    draft = connection.drafts.get()
+    drafts.check(draft)
+    return draft
+
+
 @pytest.fixture
 def world(with_url):
     """Something of everything that a route can name, by the names of routes' arguments."""
@@ -190,6 +202,8 @@ def world(with_url):
     )
     _failed_message(now)
     Group.objects.create(name="Night shift")  # of staff; those of the roles are edited by nobody
+    pickup = with_url.integrator.pickup_points.get()
+    connection = connected(integrator=with_url.integrator, pickup=pickup)
     return {
         **_of_teams(with_url, someone, now),
         "account": with_url.integrator.pk,
@@ -225,7 +239,9 @@ def world(with_url):
         "point": "B",
         "draft": uuid4(),  # of an upload that is over
         "seller_draft": imported.id,
-        "pickup": with_url.integrator.pickup_points.get().pk,
+        "pickup": pickup.pk,
+        "connection": connection.pk,
+        "shop_order": _order_of(connection).pk,
         "name": "cancel",
         "url": "nothing",
         "page": "quickstart",

@@ -43,6 +43,11 @@ NOT_CALLED = {
     "common.webhooks.endpoints.remove": "the first one is refused; tests/panel/test_webhook.py removes a further one",
     "delivery.actions.forgetting.may_be_forgotten": _INNER,
     "delivery.accounts.integrators.open_": "makes an account",
+    "delivery.streets.actions.choose": "of the whole installation; tests/delivery/streets/test_work.py",
+    "delivery.streets.copying.copy": "takes no objects of an account; tests/delivery/streets/test_copying.py",
+    "delivery.streets.copying.default_sources": _PURE,
+    "delivery.streets.tiles.box": _PURE,
+    "delivery.streets.tiles.ids": _PURE,
     "delivery.actions.moves.described": _PURE,
     "delivery.actions.moves.only_point": _PURE,
     "delivery.actions.moves.parse_point": _PURE,
@@ -61,6 +66,20 @@ NOT_CALLED = {
         "of a cancelled route; tests/delivery/actions/test_goods.py",
     ),
     "delivery.places.addresses.locate": "addresses have no owner, and are stored as digests",
+    **dict.fromkeys(
+        (
+            "delivery.places.address_imports.clear",
+            "delivery.places.address_imports.fill",
+            "delivery.places.address_imports.run",
+            "delivery.places.address_table.find",
+            "delivery.places.address_table.is_filled",
+            "delivery.places.address_table.search",
+            "delivery.places.address_table.street_of",
+            "delivery.places.addresses.can_locate",
+            "delivery.places.addresses.search",
+        ),
+        "the table of addresses has no owner; tests/delivery/places",
+    ),
     **dict.fromkeys(
         (
             *(

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 _PACKAGES = ("access", "config", "delivery", "dev", "integration", "panel")
 _NO_OBJECTS = "takes no objects of an account"
 NOT_CALLED = {
+    "addresses": _NO_OBJECTS,
     "bootstrap": "makes an account",
     "connect_shop": "makes a connection of the account it is given; tests/delivery/connections/test_command.py",
     "create_carrier": "makes a carrier",

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from common import clock
 from delivery.models import Environment, Token
-from dev.demo import data, day
+from dev.demo import addresses, data, day
 from integration.models import Seller
 
 
@@ -22,5 +22,7 @@ class Command(BaseCommand):
         credentials = data.seed()
         if credentials is not None:
             token, seller = Token.objects.get(environment=Environment.LIVE), Seller.objects.get()
-            day.fill(token=token, seller=seller, company=data.COMPANY, at=clock.now())
+            at = clock.now()
+            addresses.fill(at=at)
+            day.fill(token=token, seller=seller, company=data.COMPANY, at=at)
         self.stdout.write(json.dumps(credentials))

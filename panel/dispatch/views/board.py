@@ -14,7 +14,7 @@ from django.forms import HiddenInput
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import get_language, gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from common import clock
@@ -57,7 +57,14 @@ def _environment(request: HttpRequest) -> Environment:
 
 
 class Board(DispatcherView):
+    is_live = True
+
+    @property
+    def topics(self) -> list[str]:
+        return [page_updates.board(_environment(self.request))]
+
     def get(self, request: HttpRequest) -> HttpResponse:
+        self.note_version()
         return self.page(
             "panel/board.html",
             board_environment=_environment(request),
@@ -82,11 +89,20 @@ def _found(request: HttpRequest, *, ids: list[UUID] | None = None) -> list[str] 
 
 
 class Routes(DispatcherView):
-    """All routes of the board, all free drivers, goods in hand as HTML, and which routes match `q`."""
+    """All routes of the board, all free drivers, goods in hand as HTML, and which routes match `q`.
+
+    With `first`, a tab, also the cards that the board shows first there, of the account `shop` or of all.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        environment = _environment(request)
-        answer = {"routes": board.routes(environment), "free": board.free_drivers(environment)}
+        environment, sent = _environment(request), request.GET
+        routes = board.routes(environment)
+        cards = (
+            board.first_cards(environment, routes, tab=sent["first"], shop=sent.get("shop", ""))
+            if "first" in sent
+            else {}
+        )
+        answer = {"routes": routes, "cards": cards, "free": board.free_drivers(environment)}
         goods = board.goods_in_hand(environment)
         return JsonResponse({**answer, "goods": goods, "found": _found(request)})
 
@@ -126,7 +142,8 @@ class Updates(DispatcherView):
 
     def get(self, request: HttpRequest, environment: str) -> HttpResponse:
         looks.note_board(environment, VehicleType.values)
-        return stream(request, page_updates.board(environment), user=str(request.user.pk))
+        content = board.Content(environment, get_language())
+        return stream(request, page_updates.board(environment), user=str(request.user.pk), content=content)
 
 
 class Search(DispatcherView):

@@ -17,10 +17,9 @@ from common.pages.page_updates import stream
 from common.pages.periods import Period
 from common.pages.plots import Chart, Series
 from common.postgresql.replica import may_be_old
-from delivery import page_updates, reports
+from delivery import reports
 from delivery.lifecycle import Status
 from delivery.models import AuditEntry, WebhookAttempt
-from delivery.webhooks.outbox import OUTBOX
 from panel import attention
 from panel.base import AccountView
 from panel.filters import CALLED_OFF, LATE, UNDER_WAY, ActivityFilter, listed
@@ -32,6 +31,8 @@ _MOST_PICKUP_POINTS = 200
 
 class Overview(AccountView):
     """Today's deliveries, those of the last hours as a chart, what needs attention, and what requests depend on."""
+
+    is_live = True
 
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -175,9 +176,7 @@ class Updates(AccountView):
     http_method_names = ["get"]
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        account = page_updates.account(self.account.pk, self.environment)
-        of_endpoints = [OUTBOX.topic_of(endpoint.pk) for endpoint in self.endpoints]
-        return stream(request, account, *of_endpoints, user=str(request.user.pk))
+        return stream(request, *self.topics, user=str(request.user.pk))
 
 
 class Activity(AccountView):

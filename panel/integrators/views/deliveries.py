@@ -43,6 +43,8 @@ _LABELS = {"accept": gettext_lazy("Accept"), "expire": gettext_lazy("Let the off
 
 
 class Deliveries(AccountView):
+    is_live = True
+
     @may_be_old
     def get(self, request: HttpRequest) -> HttpResponse:
         shown = listed(DeliveryFilter, request.GET, self.deliveries, annotations={"due_at": due_at()})
@@ -110,6 +112,8 @@ def history(delivery: models.Delivery) -> list[Step]:
 
 class Delivery(AccountView):
     """One delivery: map, stops, and its history with the webhook events."""
+
+    is_live = True
 
     def get(self, request: HttpRequest, delivery: UUID) -> HttpResponse:
         found = get_object_or_404(self.deliveries.with_parts().with_due(), pk=delivery)

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,6 +14,7 @@ from delivery.accounts import pickup_points
 from delivery.errors import PointChanged, TooManyPickupPoints
 from delivery.geo.distance import Point
 from delivery.models import PickupPoint
+from delivery.places import addresses
 from delivery.refusals import refusal
 from panel.base import RequestingView, user_of
 from panel.filters import PickupPointFilter, numbered
@@ -66,7 +66,7 @@ class _Points(RequestingView):
             **listed,
             is_staff=self.is_staff,
             policy_form=self.policy_form,
-            has_geocoder=bool(settings.GEOCODER_URL),
+            has_geocoder=addresses.can_locate(),
         )
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -21,6 +20,7 @@ from delivery.errors import AlreadyFinished, DeliveryError, FeeChanged, InvalidR
 from delivery.lifecycle import Mode, RouteStatus, Trigger
 from delivery.models import Environment, parse_id
 from delivery.models.delivery import ENDED
+from delivery.places import addresses
 from delivery.refusals import refusal
 from panel import maps
 from panel.base import RequestingView
@@ -134,7 +134,7 @@ class Request(FormView):
             has_errors=form.has_errors(),
             pickups=pickups(newest, form.pickup.points.values()),
             receivers=receivers(newest),
-            has_geocoder=bool(settings.GEOCODER_URL),
+            has_geocoder=addresses.can_locate(),
             tiles=maps.tiles(),
             **price,
         )

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.mixins import PermissionRequiredMixin
 from django.db import transaction
@@ -19,6 +18,7 @@ from common.webhooks.models import Event
 from delivery.accounts import integrators, tokens
 from delivery.errors import TooManyTokens
 from delivery.models import Environment, Integrator, PickupPoint
+from delivery.places import addresses
 from delivery.refusals import refusal
 from panel.base import AccountView, LoggedInView, origin
 from panel.forms import NewAccountForm, checked_url
@@ -44,7 +44,7 @@ class NewAccount(LoggedInView, PermissionRequiredMixin):
         return redirect("panel:setup_sheet", account.pk, Environment.SANDBOX)
 
     def _show(self, form: NewAccountForm, *, status: int = 200) -> HttpResponse:
-        return self.page("panel/setup_new.html", status=status, form=form, has_geocoder=bool(settings.GEOCODER_URL))
+        return self.page("panel/setup_new.html", status=status, form=form, has_geocoder=addresses.can_locate())
 
 
 @transaction.atomic

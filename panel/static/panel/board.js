@@ -19,6 +19,7 @@ const board = {
   wanted: new URLSearchParams(location.search).get("route"), // the one that is chosen at first
   tab: new URLSearchParams(location.search).get("tab"),
   shop: new URLSearchParams(location.search).get("shop") ?? "", // id of an account, or all
+  sent: new Map(), // id of a route -> when the service has sent it; what was asked for before is older
   matching: null, // ids that the search has found, or null without a search
   ways: new Map(), // id of a route -> its way by road, where there is a routing engine
   changed: [], // functions that show a change of the above
@@ -159,16 +160,31 @@ const board = {
 board.refresh = (() => {
   let reading = null;
   let again = null;
+  let first = true; // the first time with the cards that are seen first
   const read = async () => {
-    const found = await board.read(board.searching(board.words.routes));
+    const began = performance.now();
+    const found = await board.read(board.searching(first ? withCards(board.words.routes) : board.words.routes));
     if (!found) return;
+    first = false;
+    const before = board.routes;
     board.routes = new Map(found.routes.map((route) => [route.id, route]));
+    for (const [id, at] of board.sent) {
+      delete found.cards[id];
+      if (at < began) board.sent.delete(id);
+      else if (before.has(id)) board.routes.set(id, before.get(id));
+      else board.routes.delete(id);
+    }
     board.free = found.free;
     board.showGoods(found.goods);
     board.forgetEnded();
+    board.keep(found.cards);
     board.matches(found.found);
     board.show();
     if (board.wanted) board.open(board.wanted);
+  };
+  const withCards = (address) => {
+    const { tab, status } = document.querySelector(`[data-tab="${board.tab}"]`).dataset;
+    return `${address}&first=${tab === "late" ? tab : status}&shop=${encodeURIComponent(board.shop)}`;
   };
   return () => {
     if (!reading) return (reading = read().finally(() => { reading = null; }));
@@ -192,13 +208,19 @@ board.showGoods = (() => {
 // Reads these routes with their cards, at most data-most-cards of them. `told`: by id, the name of the message about it.
 board.refreshSome = async (ids, told = new Map()) => {
   const named = ids.map((id) => (told.has(id) ? `${id}:${told.get(id)}` : id));
+  const began = performance.now();
   const found = await board.read(board.searching(`${board.words.cards}&ids=${named.join(",")}`));
-  if (!found) return;
+  if (found) board.showSome(ids, found, began);
+};
+
+// Shows these routes, of which `found` has those that are in progress; none that the service has sent since `began`.
+board.showSome = (all, found, began) => {
+  const ids = all.filter((id) => !(board.sent.get(id) >= began));
   for (const id of ids) board.routes.delete(id);
-  for (const route of found.routes) board.routes.set(route.id, route);
+  for (const route of found.routes) if (ids.includes(route.id)) board.routes.set(route.id, route);
   board.showGoods(found.goods);
   board.forgetEnded();
-  board.keep(found.cards);
+  board.keep(Object.fromEntries(Object.entries(found.cards).filter(([id]) => ids.includes(id))));
   board.matches(found.found, ids);
   board.show();
 };
@@ -313,20 +335,32 @@ document.addEventListener("keydown", (event) => {
   document.addEventListener("DOMContentLoaded", () => {
     find.value = new URLSearchParams(location.search).get("q") ?? "";
     if (find.value) board.search().then(board.show);
-    rota.live(board.words.updates, (ids, message) => {
-      if (!ids) return board.refresh();
-      for (const id of ids) {
-        const [kind, key] = id.split(":");
-        if (kind === "delivery") changed.set(key, message);
-        else {
-          if (kind === "position") moved.add(key);
-          else allMoved = true; // a driver goes on or off duty
-          readingPositions ??= setTimeout(readPositions, POSITIONS_PAUSE * (1 + Math.random() / 3));
-        }
-      }
-      if (changed.size) reading ??= setTimeout(readChanged, PAUSE * Math.random()); // not all browsers at once
-    }, { hidden: true });
+    board.refresh();
+    rota.live(board.words.updates, take, { hidden: true, content: show });
   });
+  // What the service says of the routes themselves; a search it answers only when it is asked.
+  async function show({ ids, ...found }, message) {
+    const routes = ids.filter((id) => id.startsWith("delivery:")).map((id) => id.slice(9));
+    if (searched) return take(new Set(ids), message);
+    take(new Set(ids.filter((id) => !id.startsWith("delivery:"))), message);
+    await rota.released();
+    board.showSome(routes, { ...found, found: null }, Infinity);
+    for (const id of routes) board.sent.set(id, performance.now());
+    board.connected(true);
+  }
+  function take(ids, message) {
+    if (!ids) return board.refresh();
+    for (const id of ids) {
+      const [kind, key] = id.split(":");
+      if (kind === "delivery") changed.set(key, message);
+      else {
+        if (kind === "position") moved.add(key);
+        else allMoved = true; // a driver goes on or off duty
+        readingPositions ??= setTimeout(readPositions, POSITIONS_PAUSE * (1 + Math.random() / 3));
+      }
+    }
+    if (changed.size) reading ??= setTimeout(readChanged, PAUSE * Math.random()); // not all browsers at once
+  }
   window.addEventListener("offline", () => board.connected(false));
   window.addEventListener("online", () => board.refresh());
   setInterval(() => { if (!document.hidden) board.refreshPositions(); }, FREE_DRIVERS);

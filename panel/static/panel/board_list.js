@@ -46,14 +46,11 @@
     return fetching;
   }
   async function fetchCards(ids) {
+    const began = performance.now();
     const found = await board.read(`${board.words.cards}&ids=${ids.join(",")}`);
     fetching = null;
     if (!found) return;
-    for (const route of found.routes) board.routes.set(route.id, route);
-    const alive = new Set(found.routes.map((route) => route.id));
-    for (const id of ids) if (!alive.has(id)) board.routes.delete(id);
-    board.keep(found.cards);
-    board.show();
+    board.showSome(ids, found, began);
     await fetching; // of further ones
   }
 

@@ -1,10 +1,12 @@
 // Tells a page what has changed, by Server-Sent Events. Without a stream it loads what it shows every ten seconds.
 //
-//   rota.live(address, changed, { hidden: true })
+//   rota.live(address, changed, { hidden: true, content: show })
 //
 // calls changed(ids, message) with a Set of ids, such as "delivery:<id>" (see delivery/page_updates.py), and the name of
 // the message, by which the service knows which pages ask for the same; or with null when anything may have changed: at
-// the beginning, after each interruption, and while there is no stream. With `hidden` it goes on while the page is
+// the beginning, unless nothing has changed since the version of the page in the address, after each interruption, and
+// while there is no stream. content(found) is called with what the page would ask for otherwise, where the service sends
+// it in place of the ids. With `hidden` it goes on while the page is
 // hidden; otherwise the stream is closed then, because browsers allow six connections to a server, all tabs together,
 // over HTTP/1.1.
 //
@@ -43,8 +45,8 @@ window.rota = window.rota || {};
   const AGAIN = 30_000;
 
   class Updates {
-    constructor(address, changed, hidden) {
-      Object.assign(this, { address, changed, hidden, source: null, ready: false, heard: 0, told: 0, opened: 0, tick: Date.now() });
+    constructor(address, changed, hidden, content) {
+      Object.assign(this, { address, changed, hidden, content, source: null, ready: false, heard: 0, told: Date.now(), opened: 0, tick: Date.now() });
       document.addEventListener("visibilitychange", () => this.look());
       window.addEventListener("pagehide", () => this.close());
       window.addEventListener("pageshow", (event) => { if (event.persisted) this.look(); });
@@ -69,10 +71,11 @@ window.rota = window.rota || {};
         this.heard = Date.now();
         act(event);
       });
-      on("ready", () => { this.ready = true; this.tell(null); });
+      on("ready", ({ data }) => { this.ready = true; if (data !== "same") this.tell(null); });
       on("away", () => { this.ready = false; this.tell(null); });
       on("beat", () => {});
       on("message", (event) => { const ids = new Set(event.data.split(" ")); this.tell(ids.has("*") ? null : ids, event.lastEventId); });
+      on("content", ({ data, lastEventId }) => this.content(JSON.parse(data), lastEventId));
       on("error", () => { this.ready = false; }); // the browser connects again, unless the answer was no stream
     }
 
@@ -98,7 +101,7 @@ window.rota = window.rota || {};
     }
   }
 
-  rota.live = (address, changed, { hidden = false } = {}) => new Updates(address, changed, hidden);
+  rota.live = (address, changed, { hidden = false, content } = {}) => new Updates(address, changed, hidden, content);
 
   // The element of templates/panel/live.html: at most one event a second, and none while somebody works in its parts.
   const PAUSE = 1_000;

@@ -12,7 +12,7 @@ from delivery.actions import arrivals, deliveries, drivers
 from delivery.models import Delivery, LatestPosition
 from delivery.payload import Place
 from tests.browser.board.routes import wait_for_hold
-from tests.browser.waiting import shown, until
+from tests.browser.waiting import COUNT_EVENTS, until
 from tests.delivery.many_drivers import create_many
 from tests.delivery.scheduled import scheduled
 from tests.factories import BY, DROPOFFS, PICKUP, DeliveryFactory, DriverFactory, validated_payload
@@ -48,6 +48,26 @@ def test_has_scheduled_routes_in_a_tab_of_their_own_until_they_are_offered(open_
     expect(page.locator(f"#route-{late.pk}")).to_have_count(0)
     page.locator("[data-tab=waiting]").click()
     expect(page.locator(f"#route-{late.pk}").get_by_role("button", name="Assign driver…")).to_be_visible()
+
+
+def test_shows_its_first_cards_after_one_call_and_changes_after_none(open_board, shop):
+    delivery = DeliveryFactory.create(token=shop, stops=1)
+    other = DeliveryFactory.create(token=shop, stops=1)
+    browser = open_board(script=COUNT_EVENTS)
+    page, asked = browser.page, []
+    page.on("request", lambda request: asked.append(request.url.partition("/board/")[2].partition("/")[0]))
+    page.reload()
+    page.locator(f"#route-{delivery.pk}").wait_for()
+    page.wait_for_function("() => heard.ready")
+
+    deliveries.accept(delivery=delivery, driver=DriverFactory.create(name="Ana Souza"), by=BY, at=timezone.now())
+    deliveries.cancel(delivery=other, reason="", by=BY, at=timezone.now())
+
+    page.locator(f"#route-{delivery.pk}").get_by_text("Ana Souza").wait_for()
+    expect(page.locator(f"#route-{other.pk}")).to_have_count(0)
+    expect(page.locator("[data-tab=all] b")).to_have_text("1")
+    assert [each for each in asked if each in {"routes", "cards", "updates"}] == ["routes", "updates"]
+    assert browser.complaints == []
 
 
 def test_drives_a_delivery_from_the_board_to_its_end(open_board, shop):
@@ -164,13 +184,13 @@ def test_the_focus_goes_to_the_next_move_of_the_route(open_board, shop):
 
 def test_a_button_that_is_pressed_while_its_card_changes_is_clicked(open_board, shop):
     delivery = DeliveryFactory.create(token=shop, stops=1, accepted=True)
-    page = open_board().page
+    page = open_board(script=COUNT_EVENTS).page
+    page.wait_for_function("() => heard.ready")
     page.locator(f"#collect-{delivery.pk}").hover()
     page.mouse.down()
 
-    with page.expect_response(lambda answer: f"ids={delivery.pk}" in answer.url) as answer:
-        publish(Message(page_updates.board(delivery.environment), [f"delivery:{delivery.pk}"]))
-    shown(page, answer.value)
+    publish(Message(page_updates.board(delivery.environment), [f"delivery:{delivery.pk}"]))
+    page.wait_for_function("() => heard.content")
     page.mouse.up()
 
     page.locator(".route .held").wait_for()

@@ -76,7 +76,9 @@ class EventStream:
         return chunk.decode()
 
     def next(self, *, beats: bool = False, seconds: float = 40) -> str:
-        """The next event: its name, or the data of one without. Signs of life are left out without `beats`.
+        """The next event: its name, or the data of one without and of content. Signs of life only with `beats`.
+
+        A stream that begins at the version of its page is `same`.
 
         Raises EOFError at the end of the stream, TimeoutError when it does not come within `seconds`.
         """
@@ -89,6 +91,8 @@ class EventStream:
             fields = dict(line.split(": ", 1) for line in block.split("\n"))
             self.id = fields.get("id", "")
             name = fields.get("event") or fields.get("data", "")
+            if name == "content" or fields.get("data") == "same":
+                name = fields["data"]
             if name and (beats or name != "beat"):
                 return name
         raise TimeoutError

@@ -9,7 +9,8 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 from redis import Redis, RedisError
 
-from common.pages.page_updates import CHANNEL
+from common.pages import page_updates
+from common.pages.page_updates import CHANNEL, Message
 from dev.embedded.redis import _program
 from tests.config.server.stream_client import EventStream, granian, limits
 from tests.faults.waiting import until
@@ -138,6 +139,84 @@ class TestStream:
 
         assert stream.headers["content-length"] == "24"
         assert stream.next() == "without a stream"
+        stream.close()
+
+
+class TestContent:
+    """What pages show of changes, in place of ids for which each page would ask."""
+
+    def test_is_computed_once_for_streams_with_an_equal_one(self, shared):
+        open_, redis = shared
+        asking, *others, third = (open_(f"/topics?{user}") for user in ("1", "2:en", "3:en", "4:pt"))
+        assert [stream.next() for stream in (asking, *others, third)] == ["ready"] * 4
+
+        redis.publish("topics", "a b")
+
+        assert asking.next() == "a b"
+        first, second, of_third = (stream.next() for stream in (*others, third))
+        assert first == second
+        assert first.rpartition(" ")[0] == "[a b] en"
+        assert of_third.rpartition(" ")[0] == "[a b] pt"
+        assert {stream.id for stream in others} == {asking.id}
+        for stream in (asking, *others, third):
+            stream.close()
+
+    def test_comes_without_the_pause_of_pages_that_ask(self, serve, redis):
+        """The second change is told before the pause of those that ask, of ten seconds for each, could have ended."""
+        open_, _process = serve(pause_with_content=0.01, pause_for_each=10, longest_pause_seconds=600)
+        stream = open_("/board?1:en")
+        assert stream.next() == "ready"
+
+        redis.publish("board", "a", "b")
+
+        assert [stream.next().partition(" ")[0] for _event in range(2)] == ["[a]", "[b]"]
+
+    @pytest.mark.parametrize("ids", ["*", "x", "y"], ids=["anything", "none", "failed"])
+    def test_gives_way_to_the_ids_when_there_is_none(self, shared, ids):
+        open_, redis = shared
+        stream = open_("/without?1:en")
+        assert stream.next() == "ready"
+
+        redis.publish("without", ids)
+
+        assert stream.next() == ids
+        stream.close()
+
+
+class TestSince:
+    """A page that was rendered at the present version of its topics loads nothing again."""
+
+    @pytest.fixture
+    def version(self, shared, monkeypatch):
+        client = Redis.from_url(shared[1].url)
+        monkeypatch.setattr(page_updates, "redis", lambda: client)
+        yield page_updates.version
+        client.close()
+
+    def test_is_the_same_until_something_changes(self, shared, version):
+        open_, _redis = shared
+        since = version("here", "there")
+        again, other = version("here", "there"), version("here")
+        stream = open_(f"/here,there?1+{since}")
+
+        assert stream.next() == "same"
+        page_updates.publish(Message("there", ["a"]))
+        assert stream.next() == "a"
+        late, unknown, none = (open_(f"/here,there?2+{text}") for text in (since, other, ""))
+        assert [each.next() for each in (late, unknown, none)] == ["ready"] * 3
+        assert since == again != other
+        for each in (stream, late, unknown, none):
+            each.close()
+
+    def test_is_not_known_when_redis_has_lost_it(self, shared, version):
+        open_, redis = shared
+        since = version("lost")
+        with Redis.from_url(redis.url) as client:
+            client.delete(*page_updates.version_keys(["lost"]))
+
+        stream = open_(f"/lost?1+{since}")
+
+        assert stream.next() == "ready"
         stream.close()
 
 

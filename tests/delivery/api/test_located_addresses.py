@@ -9,6 +9,7 @@ from delivery.places.models import LocatedAddress
 from delivery.tasks import prune_located_addresses
 from tests.delivery.api.calls import QUOTE, REQUEST, assert_field_refused, assert_nothing_written, assert_problem
 from tests.delivery.geo.geocoder import AUGUSTA, HOUSE, ONLY_CITY, POSTCODE, STREET, nominatim
+from tests.delivery.places.table import fill, houses
 from tests.factories import TokenFactory, payload
 
 ADDRESS = {
@@ -97,9 +98,11 @@ class TestADropoffWithoutCoordinates:
 
         problem = assert_problem(api.post(REQUEST, body()), 422, "invalid_payload")
 
-        assert {error["detail"] for error in problem["errors"]} == {
-            "Give latitude and longitude, here or in coordinates."
-        }
+        for error in problem["errors"]:
+            assert error["detail"].startswith(
+                "Give latitude and longitude, here or in coordinates. No addresses are known"
+            )
+            assert "'manage.py addresses import'" in error["detail"]
         assert geocoder.queries == []
 
     def test_is_not_looked_up_for_windows_that_are_refused(self, api, geocoder):
@@ -113,6 +116,43 @@ class TestADropoffWithoutCoordinates:
         problem = assert_problem(api.post(REQUEST, body({**ADDRESS, **HERE}, ADDRESS)), 400, "outside_service_area")
 
         assert "dropoffs[1] (38.72, -9.15)" in problem["detail"]
+        assert_nothing_written()
+
+
+@pytest.mark.django_db
+class TestTheTableOfAddresses:
+    """Without a geocoder."""
+
+    @pytest.fixture(autouse=True)
+    def _is_filled(self, settings):
+        settings.GEOCODER_URL = ""
+        fill(
+            houses("Rua Augusta", [300, 700], postcode="01304000"),
+            houses("Rua Um", [5], postcode="08400001", start=(-23.53, -46.40)),
+            houses("Rua Um", [5], postcode="04800001", start=(-23.76, -46.69)),
+        )
+
+    def test_has_the_places_and_how_exact_they_are(self, api, geocoder):
+        addresses = [{**ADDRESS, "number": "700"}, ADDRESS, {"zipcode": "01304-000"}]
+
+        quoted, requested = (api.post(path, body(*addresses)) for path in (QUOTE, REQUEST))
+
+        assert quoted["Rota-Located"] == requested["Rota-Located"] == "b=rooftop, c=street, d=postcode"
+        assert requested.json()["orders"][1]["coordinates"] == {"latitude": -23.545, "longitude": -46.65}
+        assert geocoder.queries == []
+        assert not LocatedAddress.objects.exists()
+
+    def test_has_several_streets_of_one_name(self, api):
+        problem = assert_problem(
+            api.post(REQUEST, body(ADDRESS, {"street": "R. Um", "number": "5", "city": "São Paulo"})),
+            422, "address_not_located",
+        )  # fmt: skip  # one line
+
+        (error,) = problem["errors"]
+        assert error["pointer"] == "#/dropoffs/1/address"
+        assert [each["text"] for each in error["candidates"]] == [
+            "Rua Um, 5, São Paulo/SP, 08400001", "Rua Um, 5, São Paulo/SP, 04800001"
+        ]  # fmt: skip  # a list
         assert_nothing_written()
 
 

@@ -26,6 +26,7 @@ from delivery.models import (
 )
 from delivery.payload import Place
 from tests.delivery.geo.geocoder import nominatim
+from tests.delivery.places.table import fill, houses
 from tests.delivery.receivers.links import text_of
 from tests.factories import (
     BY,
@@ -375,6 +376,15 @@ class TestRequest:
         assert (b.latitude, b.longitude) == DROPOFFS[0]
         assert (d.latitude, d.longitude) == place
         assert len(geocoder.queries) == 1
+
+    def test_locates_them_in_the_table_of_addresses(self, member, url, fields):
+        fill(houses("Rua Augusta", [500], postcode="01304000"))
+        address = {"d-street": "R. Augusta", "d-number": "500", "d-zipcode": "01304-000"}
+
+        member.post(url("request"), with_quote(member, url("request_price"), fields | address))
+
+        _b, d = newest().ordered_stops
+        assert (d.latitude, d.longitude) == (-23.545, -46.65)
 
     def test_has_a_repeated_order_number_refused_beside_its_field(self, member, url, quoted, fields, shop):
         shop.integrator.refuse_repeated_external_ids = True

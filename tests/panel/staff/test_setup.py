@@ -10,6 +10,7 @@ from django.utils import timezone
 from delivery.models import AuditAction, AuditEntry, Environment, Integrator
 from delivery.places import geocoding
 from integration.models import Company, Seller
+from tests.delivery.places.table import fill, houses
 from tests.integration.factories import SellerFactory
 
 NEW = reverse("panel:setup_new")
@@ -170,12 +171,21 @@ class TestPlaces:
         assert search.call_args.args[1:] == ("Paulista",)
         assert search.call_args.kwargs == {"language": "pt-br", "account": own}
 
+    def test_are_those_of_the_table_without_a_geocoder(self, staff):
+        fill(houses("Rua Augusta", [500], postcode="01304000"))
+
+        content = staff.get(reverse("panel:setup_places"), {"q": "r. augusta 500, são paulo"}).content.decode()
+
+        assert "Rua Augusta, 500, São Paulo/SP, 01304000" in content
+        assert 'data-lat="-23.545000"' in content
+        assert 'id="place-query"' in staff.get(NEW).content.decode()
+
     def test_the_form_says_when_there_is_none(self, staff, settings):
         settings.GEOCODER_URL = ""
 
         content = staff.get(NEW).content.decode()
 
-        assert "sets its address as GEOCODER_URL" in content
+        assert "or sets GEOCODER_URL" in content
         assert 'id="place-query"' not in content
 
 
