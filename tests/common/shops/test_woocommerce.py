@@ -185,6 +185,7 @@ class TestABodyThatIsNoOrder:
             ({"id": 5}, ("status", "total", "billing", "line_items")),
             (order(id=None), ("id",)),
             (order(id="  "), ("id",)),
+            (order(id=True), ("id",)),
             (order(total="many"), ("total",)),
             (order(total="NaN"), ("total",)),
             (order(total=Decimal("Infinity")), ("total",)),
