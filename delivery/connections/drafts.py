@@ -257,7 +257,9 @@ def edit(*, draft: Draft, dropoff: dict[str, Any], at: datetime) -> Draft:
         before = locked.payload["dropoffs"][0]
         if not payloads.is_same_address(before, dropoff) and payloads.point_of(before) == payloads.point_of(dropoff):
             dropoff = payloads.at_place(dropoff, None)
-        locked.payload = {**locked.payload, "dropoffs": [payloads.without_blanks(dropoff)]}
+        if (dropoff := payloads.without_blanks(dropoff)) == before:
+            return locked
+        locked.payload = {**locked.payload, "dropoffs": [dropoff]}
         locked.automatic = False
         _changed(locked, at)
         locked.save()

@@ -147,6 +147,9 @@ class Requests:
             "device": held["device"].pk,
             "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
             "order_link": seller["orders"]["new"].tracking_url.rsplit("/", 1)[1],
+            "connection": account.more["connection"].pk,
+            "shop_order": account.more["shop_order"].pk,
+            "price": account.more["shop_order"].price,
             "pickup": account.integrator.pickup_points.get(active=True).pk,
             "point": "B",
             "move": "collect",
@@ -284,6 +287,14 @@ class Requests:
             return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         status = "delivered" if "sellers/" in route else "FAILED"
         bodies: dict[str, Callable[[], Any]] = {
+            "/connections/": lambda: {
+                "platform": "SHOPIFY", "name": "New name", "pickup": str(values["pickup"]), "contact_phone": "1",
+                "vehicle_type": "MOTORCYCLE", "secret": "theirs",  # pragma: allowlist secret
+            },
+            "shop-orders/": lambda: {
+                "price": str(values["price"]), "order": f"{values['shop_order']}:{values['price']}",
+                "b-position": "-23.56,-46.65",
+            },
             "api/integration/carrier/events": lambda: {
                 "events": [
                     {"eventId": f"event-{number}", "trackingCode": code, "status": "collected"}
