@@ -101,7 +101,7 @@ class TestSchedule:
     def test_wakes_each_thread_by_one_message(self, message, monkeypatch):
         """Each message takes a worker and beat more time than the thread that it wakes."""
         celery_app.loader.import_default_modules()
-        woken = []
+        woken: list[str] = []
         names = SENDERS if message == "config.wake_senders" else OTHER_THREADS
         for name in names:
             monkeypatch.setitem(celery_app.tasks, name, partial(woken.append, name))
