@@ -87,8 +87,8 @@ _OF_A_SELLER: dict[str, Row] = {
     "orders/<int:order>/carrier/": ("LNNMMNM", "LNNF+N+"),
     # Of a live order, as that of this table, by those who move it in the admin and see the seller.
     "orders/<int:order>/move/": ("LNNMMNM", "LNNF+N+"),
-    "orders/import/<uuid:draft>/advance/": ("LNNMMNM", "LNNNNNN"),  # of an upload that is over
-    "orders/import/<uuid:draft>/confirm/": ("LNNMMNM", "LNNNNNN"),
+    "orders/import/<uuid:draft>/advance/": ("LNNMMNM", OWN),
+    "orders/import/<uuid:draft>/confirm/": ("LNNMMNM", OWN),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
     "invoices/<int:invoice>/unlink/": ("LNNMMNM", OWN),
     "invoices/<int:invoice>/void/": ("LNNMMNM", "LNNF+N+"),

@@ -260,7 +260,7 @@ TABLE = {
         "integration/api/fields.py",
         r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]",
     ): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
-    ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
+    ("integration/payload_warnings.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/papers/label.py", r"[0-9]{6}[0-9A-Z]{12}[0-9]{26}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/papers/marks.py", r"[ -=?-~]{1,80}"): Bound(COUNTED, LINEAR, "AA123456785BR"),
     (

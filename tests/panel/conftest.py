@@ -39,6 +39,7 @@ from integration.freight.models import FreightParameters
 from integration.manifests import actions as manifests
 from integration.models import ApiKey, CarrierRule, RefusedCarrierCall, RefusedSellerCall, Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from panel.sellers import order_uploads
 from tests import service_hours
 from tests.delivery.conftest import geocoder, routing_server  # noqa: F401  # fixtures
 from tests.delivery.connections.shops import shop as connected
@@ -196,6 +197,9 @@ def world(with_url):
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
+    imported = order_uploads.read(
+        b"Order number;Recipient\nP-1;Ana", "orders.csv", seller=with_url.seller, environment=Environment.LIVE
+    )
     _failed_message(now)
     Group.objects.create(name="Night shift")  # of staff; those of the roles are edited by nobody
     pickup = with_url.integrator.pickup_points.get()
@@ -234,6 +238,7 @@ def world(with_url):
         "move": "cancel",
         "point": "B",
         "draft": uuid4(),  # of an upload that is over
+        "seller_draft": imported.id,
         "pickup": pickup.pk,
         "connection": connection.pk,
         "shop_order": _order_of(connection).pk,
@@ -251,11 +256,15 @@ def world(with_url):
     }
 
 
+# Arguments of routes that are others for sellers.
+OF_SELLERS = ("call", "draft", "event", "invitation", "membership", "test")
+
+
 def address(route: str, world: dict[str, Any]) -> str:
     """The path of a route of the URL resolver, with something of `world` for each of its arguments."""
     named = dict(world)
     if "panel/sellers/" in route:
-        named.update({name: world[f"seller_{name}"] for name in ("call", "event", "invitation", "membership", "test")})
+        named.update({name: world[f"seller_{name}"] for name in OF_SELLERS})
     if "webhook/test/" in route:
         named["event"] = named["test"]
     if "<int:membership>" in route:
