@@ -4,7 +4,7 @@ from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.contrib.filters.forms import AutocompleteDropdownForm
 
 
-class _Form(AutocompleteDropdownForm):
+class _Form(AutocompleteDropdownForm):  # type: ignore[misc]  # untyped
     """With the script that Django's own fields load, so that a page with both does not load it twice."""
 
     class Media:
@@ -18,5 +18,5 @@ class _Form(AutocompleteDropdownForm):
         css = {"screen": ("admin/css/vendor/select2/select2.css", "admin/css/autocomplete.css")}
 
 
-class LookUpFilter(AutocompleteSelectFilter):
+class LookUpFilter(AutocompleteSelectFilter):  # type: ignore[misc]  # untyped
     form_class = _Form

@@ -51,7 +51,9 @@ def test_no_list_weighs_more_than_150_kilobytes(busy, admin_client):
 
 def test_a_list_loads_no_script_that_nothing_uses(admin_client):
     page = admin_client.get(reverse("admin:delivery_delivery_changelist")).content.decode()
-    scripts = [Path(finders.find(path)) for path in re.findall(r'src="/static/([^"]+)"', page) if path.endswith(".js")]
+    scripts = [
+        Path(str(finders.find(path))) for path in re.findall(r'src="/static/([^"]+)"', page) if path.endswith(".js")
+    ]
 
     assert {path.name for path in scripts}.isdisjoint({"urlify.js", "prepopulate.js", "xregexp.min.js"})
     assert {path.name for path in scripts if path.stat().st_size > 60_000} == {"jquery.min.js", "select2.full.min.js"}
