@@ -157,6 +157,8 @@ class TestNewOrder:
 
         assert page.context["form"].head.errors["code"] == ["You have an order with this number already."]
         assert page.context["holder"] == held
+        fragment = member.post(url("seller_order_new_freight", seller), FIELDS | {"to-name": ""})
+        assert fragment.context["faulty"] == ["id_order-code", "id_to-name"]
 
     def test_of_a_form_that_is_sent_twice_is_created_once(self, save):
         save()
