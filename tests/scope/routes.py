@@ -256,7 +256,7 @@ class Requests:
 
     def of_account(self, route: str, account: Account) -> list[Owner]:
         """Whom a page of an account is about."""
-        if "deliveries/request" in route:  # the estimate is of the nearest free driver
+        if re.search("deliveries/request|shop-orders", route):  # the estimate is of the nearest free driver
             return [account.owner, ("free", account.owner[1])]
         return [account.owner[:1] if re.search("/(team|setup|pickup-points|policy)/", route) else account.owner]
 

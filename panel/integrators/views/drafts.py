@@ -4,7 +4,6 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -17,6 +16,7 @@ from delivery.connections import drafts
 from delivery.connections.models import Draft
 from delivery.errors import DeliveryError, DraftEnded
 from delivery.models import parse_id
+from delivery.places import addresses
 from delivery.refusals import refusal
 from panel.base import RequestingView
 from panel.filters import PER_PAGE, DraftFilter, listed
@@ -120,7 +120,7 @@ class DraftPage(DraftView):
             in_zone_of=draft.connection.pickup,
             draft=draft,
             form=form,
-            has_geocoder=bool(settings.GEOCODER_URL),
+            has_geocoder=addresses.can_locate(),
         )
 
 
