@@ -60,9 +60,6 @@ TABLE = {
         COUNTED, LINEAR, "bytes 0-1/2"
     ),
     ("common/pages/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
-    ("delivery/streets/ranges.py", r"bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})"): Bound(
-        COUNTED, LINEAR, "bytes 0-1/2"
-    ),
     ("config/monitoring/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
         _CUT, LOG_TEXT, "rota_live_" + "a" * 16
     ),
