@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api` or `growth` come names of its calls, after `check` or `day` a commit.
+After `api`, `api-orm` or `growth` come names of its calls, after `check` or `day` a commit.
 """
 
 import sys
@@ -17,6 +17,7 @@ _RUNS = {
     "changelist": "changelist:run",
     "driver-start": "driver_start:run",
     "api": "api:run",
+    "api-orm": "api:run_beside_an_orm",
     "fresh-import": "fresh_import:run",
     "growth": "growth:run",
     "heavy": "heavy:run",
@@ -34,7 +35,7 @@ def main(names: list[str]) -> int:
         processes.set_up()
         status: int = resolve_name(f"benchmarks.{names[0]}:run")(names[1:])
         return status
-    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
+    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["api-orm"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_RUNS):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_RUNS)}.", file=sys.stderr)
         return 2
@@ -44,7 +45,7 @@ def main(names: list[str]) -> int:
         report.machine()
         for name in names or _WEBHOOKS:
             run = resolve_name(f"benchmarks.{_RUNS[name]}")
-            if name in {"api", "growth"}:
+            if name in {"api", "api-orm", "growth"}:
                 run(arguments)
             else:
                 run()

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from common.accounts import Environment
 from common.api.views import PayloadWarning
 from common.brazil.formats import document
-from common.brazil.states import STATES, state_named
+from common.brazil.states import state_named
 from common.mail import outbox
 from common.measures import NumberField, decimal_places
 from integration import payload_warnings, words
@@ -130,7 +130,7 @@ class ReceiverForm(AddressForm):
         text: str = self.cleaned_data["state"]
         state = state_named(text)
         if text and not state:
-            raise ValidationError(gettext("One of %(states)s.") % {"states": ", ".join(sorted(STATES))})
+            raise ValidationError(gettext("Write a state, such as SP."))
         return state
 
     @property
@@ -371,6 +371,11 @@ class OrderForm:
         if not is_code:
             text = gettext("Order %(order)s has this tracking code already.") % {"order": holder.code}
         self.head.add_error("code" if is_code else "tracking_code", text)
+
+    @property
+    def faulty(self) -> list[str]:
+        """The ids of the fields that are refused."""
+        return [part[name].id_for_label for part in self.parts for name in part.errors if name in part.fields]
 
     def faults(self) -> Iterator[tuple[str, str]]:
         """The key of the field and the text of each error."""

@@ -16,6 +16,7 @@ _PURE = "neither reads nor writes rows"
 _INNER = "called by the actions of its package, which are called here"
 NOT_CALLED = {
     "integration.invoices.actions.give_up": _INNER,
+    "integration.actions.orders.freight_of": "reads the tariff, which everybody has in common",
     "access.invitations.accept": "tests/access/test_invitations.py",
     "access.invitations.find": "tests/access/test_invitations.py",
     "access.invitations.log_in_name": _PURE,
@@ -42,6 +43,11 @@ NOT_CALLED = {
     "common.webhooks.endpoints.remove": "the first one is refused; tests/panel/test_webhook.py removes a further one",
     "delivery.actions.forgetting.may_be_forgotten": _INNER,
     "delivery.accounts.integrators.open_": "makes an account",
+    "delivery.streets.actions.choose": "of the whole installation; tests/delivery/streets/test_work.py",
+    "delivery.streets.copying.copy": "takes no objects of an account; tests/delivery/streets/test_copying.py",
+    "delivery.streets.copying.default_sources": _PURE,
+    "delivery.streets.tiles.box": _PURE,
+    "delivery.streets.tiles.ids": _PURE,
     "delivery.actions.moves.described": _PURE,
     "delivery.actions.moves.only_point": _PURE,
     "delivery.actions.moves.parse_point": _PURE,

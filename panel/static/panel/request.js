@@ -80,9 +80,15 @@
     }
     sumAll();
   });
+  // A place on the map gives way to that of the address.
+  form.addEventListener("click", ({ target }) => {
+    const field = document.getElementById(target.dataset.clears);
+    if (!field) return;
+    field.value = "";
+    for (const name of ["input", "change"]) field.dispatchEvent(new Event(name, { bubbles: true }));
+  });
   form.addEventListener("input", sumAll);
   form.addEventListener("change", sumAll);
   show();
   sumAll();
-  form.querySelector("[aria-invalid=true]")?.focus();
 }
