@@ -17,6 +17,7 @@ _RUNS = {
     "changelist": "changelist:run",
     "driver-start": "driver_start:run",
     "api": "api:run",
+    "addresses": "addresses:run",
     "fresh-import": "fresh_import:run",
     "growth": "growth:run",
     "heavy": "heavy:run",

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import transaction
 
 from common.brazil.municipalities import Municipality, plain
-from delivery.places import address_files, street_names
+from delivery.places import address_files, osm_files, street_names
 from delivery.places.address_files import Address, Reading, Scope
 from delivery.places.models import AddressCity, AddressStreet, Form
 from delivery.places.packed_houses import UNITS, House, pack
@@ -38,11 +38,11 @@ def run(path: Path, *, form: Form, scope: Scope, at: datetime, tell: Tell) -> di
     Returns what was read, imported and refused. `tell` is called with the progress. Raises WrongAddressFile.
     """
     reading = Reading()
-    counts = Counter(address.city for address in _told(address_files.read(path, form, scope, reading), reading, tell))
+    counts = Counter(address.city for address in _told(_read(path, form, scope, reading), reading, tell))
     cities = []
     for batch in _batches(counts):
         held: dict[Municipality, _Streets] = {city: {} for city in batch}
-        for address in address_files.read(path, form, scope, Reading()):
+        for address in _read(path, form, scope, Reading()):
             if address.city in held:
                 _hold(held[address.city], address)
         for city in batch:
@@ -79,6 +79,10 @@ def clear(scope: Scope) -> dict[str, int]:
     with transaction.atomic():
         _total, by_model = cities.delete()
     return {"cities": by_model.get(AddressCity._meta.label, 0), "streets": by_model.get(AddressStreet._meta.label, 0)}
+
+
+def _read(path: Path, form: Form, scope: Scope, reading: Reading) -> Iterator[Address]:
+    return osm_files.read(path, scope, reading) if form is Form.OSM else address_files.read(path, form, scope, reading)
 
 
 def _told(addresses: Iterable[Address], reading: Reading, tell: Tell) -> Iterator[Address]:
