@@ -117,7 +117,7 @@ def _import(path: Path) -> tuple[float, float, int]:
 def _table_bytes() -> int:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s) AS name",
+            "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest(%s::text[]) AS name",
             [["delivery_addresscity", "delivery_addressstreet"]],
         )
         (size,) = cursor.fetchone()

@@ -296,10 +296,12 @@ class TestTheImport:
 
     def test_holds_no_more_cities_than_there_is_memory_for(self, run, monkeypatch):
         monkeypatch.setattr(address_imports, "_MOST_HELD", 1)
+        others = [{"NOM_SEGLOGR": f"RUA {number}"} for number in range(5)]
 
-        answer, _told = run(content=cnefe({}, CURITIBA, {"NUM_ENDERECO": "902"}))
+        answer, _told = run(content=cnefe({}, CURITIBA, {"NUM_ENDERECO": "902"}, *others))
 
-        assert [each["addresses"] for each in answer["cities"]] == [2, 1]
+        assert [(each["addresses"], each["streets"]) for each in answer["cities"]] == [(7, 6), (1, 1)]
+        assert AddressStreet.objects.count() == 7
         assert isinstance(address_table.find({**ADDRESS, "number": "902"}), Located)
 
     def test_is_whole_or_not_at_all(self, run, monkeypatch):
