@@ -220,6 +220,8 @@ app.conf.beat_schedule = {
     "prune-idempotency-b": _every(3600, "integration.prune_idempotency_records"),
     # Deletes the places of addresses after 90 days.
     "prune-located-addresses": _every(3600, "delivery.prune_located_addresses"),
+    # Goes on with copying streets where a worker was stopped. One query of a table of one row.
+    "copy-streets": _every(60, "delivery.copy_streets"),
     # Deletes photos older than PROOF_PHOTOS_KEPT, and files that interrupted uploads have left.
     "prune-proof-photos": _every(3600, "delivery.prune_proof_photos"),
     # Anonymise in bounded batches what is older than the FORGET_… settings say, and what people have asked for.

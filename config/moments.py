@@ -36,6 +36,8 @@ from delivery.models import (
     WebhookEndpoint,
     WebhookQueueItem,
 )
+from delivery.streets import work as streets
+from delivery.streets.models import Streets
 from integration import models as of_orders
 from integration.invoices.models import Invoice
 
@@ -105,6 +107,7 @@ _TABLES = [
     _endpoints(of_orders.WebhookEndpoint),
     _queue(WebhookQueueItem, WebhookEndpoint),
     _queue(of_orders.WebhookQueueItem, of_orders.WebhookEndpoint),
+    Table(Streets, {"leased_until": streets.LEASE}),
     Table(AlertPost, {"due_at": _claimed(alert_posts.PAUSES, alert_posts.LEASE)}, waiting=_IS_WAITING),
     # The times that were agreed. Those of routes that are not offered yet are planned anew each minute.
     Table(

@@ -28,6 +28,7 @@ from delivery.models import IdempotencyRecord, WebhookEndpoint, call
 from delivery.places import models
 from delivery.places.models import LocatedAddress
 from delivery.sandbox import simulated_driver
+from delivery.streets import work as streets
 from delivery.webhooks.outbox import OUTBOX
 
 # A step takes milliseconds. One that is interrupted is rolled back and made by the next worker.
@@ -49,6 +50,8 @@ def _renew_all(is_stopping: Callable[[], bool]) -> None:
 # In threads, because a routing engine is waited for; two of them, so that a move does not wait for all routes.
 _arrivals_after_moves = BackgroundWork("arrivals after moves", _renew_after_moves)
 _arrivals = BackgroundWork("arrivals", _renew_all)
+# In a thread, because a large map takes minutes.
+_copying_streets = BackgroundWork("streets", streets.copy_due)
 # In a thread, because geocoder and routing engine are waited for.
 _checking_drafts = BackgroundWork("orders of shops", drafts.check_due)
 # In a thread, because it waits for what falls due shortly.
@@ -180,6 +183,13 @@ def push_offer(*, delivery: str) -> None:
     offer_pushes.push_soon(UUID(delivery))
 
 
+@shared_task(name=task_names.COPY_STREETS)
+def copy_streets() -> None:
+    """Have the thread of this process copy the streets that a superuser has asked for. Returns at once."""
+    wake_up.received(task_names.COPY_STREETS)
+    _copying_streets.wake()
+
+
 @worker_process_shutdown.connect
 @worker_shutdown.connect  # for pools without processes of their own
 def _stop(**_kwargs: Any) -> None:
@@ -187,6 +197,7 @@ def _stop(**_kwargs: Any) -> None:
     _arrivals_after_moves.stop(seconds=_STOP_SECONDS)
     _arrivals.stop(seconds=_STOP_SECONDS)
     _simulating.stop(seconds=_STOP_SECONDS)
+    _copying_streets.stop(seconds=_STOP_SECONDS)
     _checking_drafts.stop(seconds=_STOP_SECONDS)
     offer_pushes.stop(seconds=_STOP_SECONDS)
     _sending.stop(seconds=STOP_SECONDS)

@@ -163,6 +163,7 @@ PAGES: tuple[Page, ...] = (
         icon="report",
     ),
     Page("panel:personal_data", _("Personal data"), menu=Menu.MORE, permission="access.add_personrequest"),
+    Page("panel:streets", _("Streets on maps"), menu=Menu.MORE, permission="delivery.change_dispatchrules"),
     Page("panel:search"),
     Page("documentation:first", _("Documentation")),
     # Of the person's own log-in.

@@ -19,7 +19,7 @@ from panel.sellers.views import (
     sellers,
     simulators,
 )
-from panel.staff.views import personal_data, setup
+from panel.staff.views import personal_data, setup, streets
 from panel.views import events, home, maps, refused_calls, reports, search, team, webhook
 from panel.views.endpoint_owners import OfAccount, OfSeller, SellerUpdates
 
@@ -187,6 +187,8 @@ urlpatterns = [
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),
     path("map/streets/", maps.Streets.as_view(), name="map_streets"),
+    path("streets/", streets.Streets.as_view(), name="streets"),
+    path("streets/progress/", streets.Progress.as_view(), name="streets_progress"),
     path("board/updates/<environment:environment>/", board.Updates.as_view(), name="board_updates"),
     path("board/cards/", board.Cards.as_view(), name="board_cards"),
     path("board/positions/", board.Positions.as_view(), name="board_positions"),

@@ -28,6 +28,8 @@ _OTHERS = {
     "locale": ("tests/config/test_translations.py",),
     "deploy": ("tests/deploy",),
 }
+_FEW = 8  # tests near a module
+_LEVELS = 2  # of importers, about which more are looked for
 # Modules that say nothing about their subject, which their folder does.
 _PARTS = {"__init__", "actions", "admin", "api", "base", "models", "serializers", "tasks", "urls", "views", "viewsets"}
 
@@ -52,7 +54,10 @@ def affected(paths: set[str]) -> set[str]:
 
 
 def nearest(path: str) -> list[str]:
-    """The test files that `affected` finds for a module, the nearest by name, imports and folder first."""
+    """The test files that `affected` finds for a module, the nearest by name, imports and folder first.
+
+    Where these are few, those about the modules that import it too: it may be called by a page or the API only.
+    """
     module, file = _module(path), PurePath(path)
     name = file.parent.name if file.stem in _PARTS else file.stem
 
@@ -60,7 +65,17 @@ def nearest(path: str) -> list[str]:
         folders = takewhile(lambda each: each[0] == each[1], zip(PurePath(test).parts[1:-1], file.parts, strict=False))
         return -3 * (name in test) - 2 * (module in _tests()[test]) - len([*folders]), test
 
-    return sorted((affected({path}) & _tests().keys()) | _naming_urls_of(file.stem), key=distance)
+    found = sorted((affected({path}) & _tests().keys()) | _naming_urls_of(file.stem), key=distance)
+    modules = {_module(path)}
+    for _level in range(_LEVELS):
+        modules = {each for each in _with_importers(modules) if not each.endswith(".urls")}
+        if len(found) < _FEW:
+            importers = {f"{each.replace('.', '/')}.py" for each in modules}
+            about = {test for test in _tests() if any(_is_about(test, each) for each in importers)}
+            words = {PurePath(each).stem for each in importers} - _PARTS
+            about = about.union(*map(_naming_urls_of, words)) - {*found}
+            found += sorted(about, key=lambda test: (not any(word in test for word in words), distance(test)))
+    return found
 
 
 def _naming_urls_of(module: str) -> set[str]:

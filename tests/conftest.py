@@ -29,6 +29,9 @@ from tests.smtp import Mailbox
 
 # On a busy machine an example takes longer than the 200 ms of hypothesis; pytest limits the time of a whole test.
 hypothesis.settings.register_profile("tests", deadline=None)
+# Of mutants, where that a test fails is enough.
+_unshrunk = [phase for phase in hypothesis.Phase if phase.name in {"explicit", "reuse", "generate"}]
+hypothesis.settings.register_profile("unshrunk", deadline=None, phases=_unshrunk)
 hypothesis.settings.load_profile("tests")
 
 

@@ -1,6 +1,6 @@
 """`make test-affected` finds the tests nearest to a change."""
 
-from tests.affected import affected
+from tests.affected import affected, nearest
 
 
 def test_of_a_module_are_those_that_import_it_or_have_its_name():
@@ -8,6 +8,13 @@ def test_of_a_module_are_those_that_import_it_or_have_its_name():
 
     assert found >= {"tests/common/webhooks/test_retry.py", "tests/config/test_moments.py"}
     assert "tests/integration/invoices/test_nfe.py" not in found
+
+
+def test_of_a_module_that_few_name_are_those_of_the_pages_and_calls_that_use_it():
+    found = nearest("integration/papers/manifest_pdf.py")
+
+    assert found[0] == "tests/integration/papers/test_labels.py"
+    assert {"tests/panel/sellers/test_manifests.py", "tests/integration/manifests/test_api.py"} <= {*found}
 
 
 def test_of_a_template_are_those_of_the_page_that_includes_it():

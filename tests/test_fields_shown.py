@@ -68,6 +68,7 @@ _UNSEEN_ROWS = {
     "delivery.Reception": "the page of a connected shop",
     "delivery.ReportedTrouble": _ONCE,
     "delivery.Simulation": "shown as what happens next",
+    "delivery.Streets": "the page of streets says it",
     "delivery.WebhookQueueItem": _OF_WORKERS,
     "integration.EndpointAlerts": _ONCE,
     "integration.IdempotencyRecord": _ONCE,

@@ -46,6 +46,11 @@ def ground(address: Callable[[str], str], *, openstreetmap: bool) -> dict[str, A
     }
 
 
+def exists() -> bool:
+    """Whether this server has a map file that maps can be drawn from."""
+    return _start() is not None
+
+
 def origin_of_openstreetmap() -> str:
     """The origin of its tiles, for the Content-Security-Policy."""
     parts = urlsplit(settings.OPENSTREETMAP_TILE_URL)

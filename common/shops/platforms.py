@@ -15,7 +15,7 @@ from typing import Any
 from common.shops import shopify, woocommerce, yampi
 from common.shops.order import ShopOrder
 
-MOST_LEVELS = 32  # Yampi's orders have 11, plug-ins of WooCommerce keep trees of their own in meta data
+MOST_LEVELS = 100  # Yampi's orders have 11; plug-ins of WooCommerce keep trees of their own in meta data
 _PING = b"webhook_id="
 _LONGEST_PING = 40
 

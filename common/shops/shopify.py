@@ -33,6 +33,8 @@ _DISTRICTS = ("neighborhood", "bairro", "district")
 _DELIMITER = "\u2060"
 # Of a shop without that form, before the district: `apto 301, Pituba` and `apto 301 - Pituba`.
 _SEPARATORS = (",", " - ")
+_SHORTEST_DISTRICT = 2
+_PARTS_OF_HOUSES = frozenset(("casa", "cobertura", "frente", "fundos", "portaria", "sobrado", "terreo"))
 
 
 def read(body: Object) -> ShopOrder:
@@ -148,10 +150,14 @@ def _complement(line: str) -> _Parts:
         return _Parts("", "")
     for separator in _SEPARATORS:
         complement, _separator, district = line.rpartition(separator)
-        # Not of `fundos, casa azul` or `bloco B, apto 301`: a number stands before a district, and none in it.
-        if any(map(str.isdigit, complement)) and not any(map(str.isdigit, district)):
+        if any(map(str.isdigit, complement)) and _may_be_district(_folded(district)):
             return _Parts(complement.strip(), district.strip())
     return _Parts(line, "")
+
+
+def _may_be_district(folded: str) -> bool:
+    # What stands behind a number may be a part of the house too: `apto 301, bloco 2`, `casa 5 - A`, `21, fundos`.
+    return len(folded) >= _SHORTEST_DISTRICT and folded.isalpha() and folded not in _PARTS_OF_HOUSES
 
 
 def _items(body: Object) -> tuple[Item, ...]:

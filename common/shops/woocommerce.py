@@ -1,6 +1,7 @@
 """Orders of WooCommerce, as its webhooks post them: the answer of its REST API, version 3. Pure.
 
-They have neither weights nor sizes of their products, do not say which lines were refunded, and know no test orders.
+They have neither weights nor sizes of their products, do not say which lines are virtual or were refunded, and know no
+test orders.
 Number, district and CPF are `Fields` of plug-ins.
 """
 
@@ -122,7 +123,12 @@ def _name(address: Object) -> str:
 def _document(fields: Fields) -> str:
     names = ("cnpj", "cpf") if fields.of("billing", "persontype") in _COMPANY else ("cpf", "cnpj")
     kinds = ("shipping", "billing", "other")
-    return first(*(fields.of(kind, name) for kind in kinds for name in names), fields.of("other", "cpf_cnpj"))
+    return first(
+        *(fields.of(kind, name) for kind in kinds for name in names),
+        fields.of("other", "cpf_cnpj"),
+        fields.meta.get("cpf"),
+        fields.meta.get("cnpj"),
+    )
 
 
 def _address(body: Object, fields: Fields) -> Address:

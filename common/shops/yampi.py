@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from common.shops import values
+from common.shops import street_lines, values
 from common.shops.order import Address, Item, Person, ShopOrder, Stage
 from common.shops.values import Object, at, first, joined, object_at, text
 
@@ -80,24 +80,24 @@ def _receiver(order: Object) -> Person:
         ),
         phone=first(at(phone, "full_number"), at(phone, "formated_number"), phone),
         email=text(customer.get("email")),
-        document=first(*(customer.get(name) for name in names), _listed_document(order)),
+        document=first(*(customer.get(name) for name in names), _listed(order).get("customer_document")),
     )
 
 
-def _listed_document(order: Object) -> str:
-    # The lines that Yampi writes to spreadsheets have it also where the customer's object was left out.
-    lines = values.objects(at(order, "spreadsheet", "data"), 1)
-    return first(*(line.get("customer_document") for line in lines))
+def _listed(order: Object) -> Object:
+    """The first of the lines that Yampi writes to spreadsheets, which has texts also of objects that are left out."""
+    return next(iter(values.objects(at(order, "spreadsheet", "data"), 1)), {})
 
 
 def _address(order: Object) -> Address:
-    address = object_at(order, "shipping_address", "data")
+    address, listed = object_at(order, "shipping_address", "data"), _listed(order)
+    lines = street_lines.split(text(address.get("street")), first(address.get("number"), listed.get("shipping_number")))
     return Address(
         postal_code=first(address.get("zip_code"), address.get("zipcode")),
-        street=text(address.get("street")),
-        number=text(address.get("number")),
-        complement=text(address.get("complement")),
-        district=text(address.get("neighborhood")),
+        street=lines.street,
+        number=lines.number,
+        complement=joined(address.get("complement"), lines.rest, by=", "),
+        district=first(address.get("neighborhood"), listed.get("shipping_neighborhood")),
         city=text(address.get("city")),
         state=first(address.get("uf"), address.get("state")),
         country=text(address.get("country")),

@@ -47,7 +47,11 @@ _MAX_PACKAGES = 200
 _SAME_PLACE_M = 10  # coordinates that are this near to each other differ by their rounding
 
 
-_NOT_A_LIST: dict[str, Any] = {"not_a_list": "This must be a JSON list."}
+_NOT_A_LIST: dict[str, Any] = {
+    "not_a_list": "This must be a JSON list.",
+    "min_length": "One entry at least.",
+    "max_length": "{max_length} entries at most.",
+}
 
 
 class ObjectSerializer(BodySerializer):

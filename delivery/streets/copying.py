@@ -37,8 +37,10 @@ from pmtiles.writer import finalize_header
 from common.pages.map_file import MOST_BYTES as _MOST_READ
 from delivery.streets import tiles
 from delivery.streets.errors import (
+    MOST_BYTES,
     AlreadyCopying,
     NoRoom,
+    NotWritten,
     PlaceMissing,
     SourceMissing,
     SourceUnreadable,
@@ -47,8 +49,6 @@ from delivery.streets.errors import (
 from delivery.streets.ranges import Range, RemoteFile
 from delivery.streets.tiles import Box
 
-# Of all tiles of a copy.
-MOST_BYTES = 1024**3
 _MOST_TILES = 500_000
 # Left on the disk for everything else.
 _SPARE_BYTES = 256 * 1024**2
@@ -150,22 +150,19 @@ def _copy(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[IO[bytes]]:
-    """The file that is being written, for this process alone. Raises AlreadyCopying, or NoRoom if the disk is full."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_current = path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno()))
-        except BlockingIOError as error:
-            raise AlreadyCopying from error
-        if not is_current:  # another process has just completed it
-            raise AlreadyCopying
-        try:
+    """The file that is being written, for this process alone. Raises AlreadyCopying, NoRoom or NotWritten."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+b") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise AlreadyCopying from error
+            if not (path.exists() and os.path.samestat(path.stat(), os.fstat(file.fileno()))):
+                raise AlreadyCopying  # by a process that has just completed it
             yield file
-        except OSError as error:
-            if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-                raise NoRoom from error
-            raise
+    except OSError as error:
+        raise (NoRoom if error.errno in {errno.ENOSPC, errno.EDQUOT} else NotWritten) from error
 
 
 def _header(start: bytes, size: int) -> HeaderDict:

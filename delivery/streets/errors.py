@@ -4,6 +4,9 @@ from django.utils.translation import gettext_noop as _
 
 from common.errors import DomainError
 
+# Of all tiles that are copied.
+MOST_BYTES = 1024**3
+
 
 class MapNotCopied(DomainError):
     """No map was copied; the map file is as it was."""
@@ -54,6 +57,11 @@ class TooLarge(MapNotCopied):
 class NoRoom(MapNotCopied):
     code = "map_no_room"
     message = _("The disk has no room for the map.")
+
+
+class NotWritten(MapNotCopied):
+    code = "map_not_written"
+    message = _("The map cannot be written into the folder of the data, DATA_DIR.")
 
 
 class AlreadyCopying(MapNotCopied):

@@ -272,7 +272,7 @@ def _invalid(errors: dict[str, list[str]], status_code: int, code: str) -> Respo
 
 
 def _in_words(errors: dict[str, list[str]]) -> str:
-    fields = "; ".join(f"{path}: {' '.join(messages)}" for path, messages in errors.items())
+    fields = "; ".join(f"{path}: {' '.join(messages).removesuffix('.')}" for path, messages in errors.items())
     return f"{_INVALID}: {fields}"
 
 

@@ -17,8 +17,10 @@ from access.rights import accounts_of, is_of_depot, sellers_of
 from common import clock
 from delivery.models import Delivery, Environment, WebhookEndpoint
 from delivery.models.delivery import NOT_DELIVERED
+from delivery.streets import actions as streets
 from integration.lifecycle import Status as OrderStatus
 from integration.models import Order
+from panel import maps
 from panel.base import LoggedInView, user_of
 from panel.filters import HomeFilter, shown
 
@@ -35,12 +37,15 @@ _IS_LIVE = Exists(Delivery.objects.filter(integrator=OuterRef("pk"), environment
 class Work(LoggedInView):
     """Leads people to their work after the log-in.
 
-    Dispatchers to the board, members of a single account to its overview, members of a single seller to its orders, and
-    all others to the choice of accounts.
+    Superusers first to the question where maps have their streets from, until one has answered it. Dispatchers to the
+    board, members of a single account to its overview, members of a single seller to its orders, and all others to the
+    choice of accounts.
     """
 
     def get(self, request: HttpRequest) -> HttpResponseBase:
         user = user_of(request)
+        if user.has_perm("delivery.change_dispatchrules") and not maps.tiles()["url"] and streets.chosen() is None:
+            return redirect("panel:streets")
         if user.has_perm("delivery.dispatch_delivery"):
             return redirect("panel:board")
         accounts, sellers = accounts_of(user).annotate(is_live=_IS_LIVE)[:2], sellers_of(user)[:2]

@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponse
 
 from common.actors import actor
 from common.pages import map_file
-from delivery.actions import dispatch_rules
 from delivery.places import addresses
 from delivery.places.geocoding import GeocodingFailed
+from delivery.streets import actions as streets
+from delivery.streets.models import Choice
 from panel.base import LoggedInView, RequestingView, page_language
 
 
@@ -25,7 +26,7 @@ class Streets(LoggedInView, PermissionRequiredMixin):
     permission_required = "delivery.change_dispatchrules"
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        dispatch_rules.change(values={"streets_from_openstreetmap": True}, by=actor(request))
+        streets.choose(Choice.OPENSTREETMAP, by=actor(request))
         return HttpResponse(status=204)
 
 

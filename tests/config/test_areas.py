@@ -98,8 +98,11 @@ class TestANearMiss:
 
     @pytest.mark.parametrize(
         "path",
-        ["/api/nothing", f"/api/{UNKNOWN}", "/api/" + "a/" * 50, "/api/" + "quotation" * 400, "/api/integration/x"],
-    )
+        [
+            "/api/nothing", f"/api/{UNKNOWN}", "/api/" + "a/" * 50, "/api/" + "quotation" * 400, "/api/integration/x",
+            "/api/foo/bar/baz",
+        ],
+    )  # fmt: skip  # a list
     def test_that_resembles_no_path_gets_no_hint(self, client, path):
         answer = client.get(path)
 

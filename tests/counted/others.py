@@ -62,6 +62,7 @@ OTHERS: dict[str, str] = {
     "delivery/receivers/stop_state.py:*": _ONE_ROW,
     "delivery/reports.py:_STOPS": _ONE_ROW,
     "delivery/webhooks/*": _SUBJECT,
+    "delivery/streets/*": _SUBJECT,
     "integration/accounts/*": _LOCKED,
     "integration/actions/forgetting.py:_anonymise": _LOCKED,
     "integration/actions/orders.py:_beginning": _SUBJECT,

@@ -69,9 +69,13 @@ def test_every_process_is_counted_and_a_killed_one_stays_counted(web, callers, s
     await_all(created, endpoint)
     for child in web.children():
         child.kill()  # granian starts another one
-    second = eventually(web.base, lambda found: found.get(("rota_webhook_sent_seconds_count",)) == 40)
+    restarted = ("rota_process_starts_total", "web")  # two, and two in their place
+    second = eventually(
+        web.base, lambda found: found.get(("rota_webhook_sent_seconds_count",)) == 40 and found.get(restarted, 0) >= 4
+    )
 
     assert statuses == [201] * 40
+    assert (first[restarted], second["rota_process_starts_total", "beat"]) == (2, 1)
     assert first["rota_moves_total", "live", "request"] == 40
     assert second[route] == 40
     assert second["rota_webhook_attempts_total", "2xx"] == 40

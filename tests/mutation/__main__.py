@@ -43,6 +43,7 @@ _SECONDS = 300
 _FIRST = 8  # files of tests, which notice the most; the others are loaded only for what they do not notice
 _MINUTES_OF_A_CHANGE = 9
 _SURVIVED = "survived"
+_QUICK = ["--hypothesis-profile", "unshrunk"]  # to look for the simplest example can take longer than there is
 # They read the source of all modules.
 _OF_ALL = ["tests/test_locks.py", "tests/config/test_local_dates.py"]
 _HOLD_POSTGRES = "import sys; from tests import servers; servers.shared_postgres(); sys.stdin.read()"
@@ -133,7 +134,7 @@ class Worker:
 
     def _failing(self, tests: list[str], *, seconds: float) -> str:
         """The first test that fails, or the first file if none of them can be begun; empty if none does in time."""
-        command = [".venv/bin/python", "-m", "pytest", "-n", "0", "-x", "-q", "-rfE", *tests]
+        command = [".venv/bin/python", "-m", "pytest", "-n", "0", "-x", "-q", "-rfE", *_QUICK, *tests]
         process = subprocess.Popen(
             command,
             cwd=self._tree,

@@ -129,6 +129,18 @@ def parsed(raw):
     )
 
 
+@pytest.mark.parametrize(
+    ("platform", "key"),
+    [(Platform.WOOCOMMERCE, "total"), (Platform.SHOPIFY, "current_total_price"), (Platform.YAMPI, "value_total")],
+)
+@pytest.mark.parametrize("total", ["0.00", 0, "-5.00"])
+def test_an_order_that_costs_nothing_is_one(platform, key, total):
+    body = deepcopy(ORDERS[platform])
+    body.get("resource", body)[key] = total
+
+    assert platforms.read(platform, body).total == Decimal("0.00")
+
+
 @pytest.mark.parametrize("platform", Platform)
 def test_a_deep_body_is_read_without_recursion(platform):
     deep: list[Any] = []

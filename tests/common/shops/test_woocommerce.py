@@ -83,6 +83,9 @@ class TestAnOrder:
         assert found.shipping_methods == ("Motoboy", "flat_rate", "Retirada na loja", "local_pickup")
         assert len(found.items) == 2
 
+    def test_may_have_500_lines(self):
+        assert len(woocommerce.read(order(line_items=order()["line_items"] * 250)).items) == 500
+
     def test_is_reduced_by_refunds(self):
         refunds = [{"id": 1, "reason": "", "total": "-21.99"}, {"id": 2, "reason": "", "total": "-1.86"}]
 
@@ -137,6 +140,7 @@ class TestPlugInsForBrazil:
             (meta(_billing_cpf="", _billing_cnpj="11222333000181"), "11222333000181"),
             (meta(_billing_persontype="2", _billing_cpf="52998224725", _billing_cnpj="11222333000181"),
              "11222333000181"),
+            (meta(cpf="52998224725"), "52998224725"),
             (meta(_billing_ie="123"), ""),
         ],
     )  # fmt: skip  # a table
@@ -157,6 +161,14 @@ class TestPlugInsForBrazil:
         found = woocommerce.read(order(shipping=same))
 
         assert (found.address.number, found.address.district) == ("1500", "Vitória")
+
+    @pytest.mark.parametrize("other", [{"postcode": "40020-000"}, {"address_1": "Rua Chile"}])
+    def test_may_not_have_filled_that_of_another_place(self, other):
+        same = {"address_1": "Av. Sete de Setembro", "postcode": "40060-001", "number": "", "neighborhood": ""}
+
+        found = woocommerce.read(order(shipping={**same, **other}))
+
+        assert (found.address.number, found.address.district) == ("", "")
 
     def test_are_not_everywhere(self):
         found = woocommerce.read(without_plug_in(address_1="Rua Chile, 21", address_2="apto 302"))

@@ -98,12 +98,19 @@ class TestAnOrder:
             ({"weight": "0.5", "width": "20"}, 500, (Decimal("20.00"), Decimal("10.00"), Decimal("9.75"))),
             ({"weight": Decimal("0.0001"), "height": None}, 1, None),
             ({"weight": 5_000, "length": 5_000}, None, None),
+            ({"weight": "heavy", "length": None}, None, None),
+            ({"weight": 1_000, "width": 1_000, "height": 1_000, "length": 1_000}, 10**6, (Decimal("1000.00"),) * 3),
         ],
     )
     def test_has_weights_in_kilograms_and_sizes_in_centimetres(self, sku, weight, size):
         [found] = yampi.read(order(items={"data": [item(sku)]})).items
 
         assert (found.weight_g, found.size_cm) == (weight, size)
+
+    def test_lacks_what_one_item_lacks(self):
+        lines = {"data": [item(), item({"weight": 0, "width": 0})]}
+
+        assert yampi.read(order(items=lines)).not_found == ("weight", "size")
 
 
 class TestTheReceiver:
@@ -132,6 +139,30 @@ class TestTheReceiver:
         del body["resource"]["spreadsheet"]
 
         assert yampi.read(body).not_found == ("phone", "document")
+
+
+class TestTheAddress:
+    @pytest.mark.parametrize(
+        ("changes", "number", "district"),
+        [
+            ({}, "21", "Centro"),
+            ({"number": "s/n", "neighborhood": "Sé"}, "s/n", "Sé"),
+            ({"number": None, "neighborhood": ""}, "22", "Comércio"),  # of the lines for spreadsheets
+        ],
+    )
+    def test_has_number_and_district_in_these_forms(self, changes, number, district):
+        body = order(shipping_address=changes)
+        body["resource"]["spreadsheet"]["data"][0].update(shipping_number="22", shipping_neighborhood="Comércio")
+
+        found = yampi.read(body)
+
+        assert (found.address.street, found.address.number, found.address.district) == ("Rua Chile", number, district)
+
+    def test_may_have_the_number_in_the_line_of_the_street(self):
+        found = yampi.read(order(shipping_address={"number": None, "street": "Rua Chile, 21, loja 2"}))
+
+        assert (found.address.street, found.address.number) == ("Rua Chile", "21")
+        assert found.address.complement == "apto 302, loja 2"
 
 
 class TestABodyThatIsNoOrder:

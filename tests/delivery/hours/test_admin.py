@@ -51,7 +51,7 @@ def change(hours):
 class TestPage:
     def test_shows_the_next_week_before_it_saves(self, admin_client):
         inventory = {"days_off-1-date": "2026-11-24", "days_off-1-name": "Inventory", "days_off-1-hours": "closed"}
-        typed = form(closed_on_holidays="on", saturday="22:00-02:00", sunday="", **inventory)
+        typed = form(closed_on_holidays="on", saturday="22:00-02:00", sunday="", thursday="08:00-24:00", **inventory)
 
         preview = preview_of(admin_client, ADD, typed)
         assert not ServiceHours.objects.exists()
@@ -64,7 +64,7 @@ class TestPage:
             ("Mon 23 Nov", "always open", "08:00–18:00"),
             ("Tue 24 Nov", "always open", "closed (Inventory)"),
             ("Wed 25 Nov", "always open", "08:00–18:00"),
-            ("Thu 26 Nov", "always open", "08:00–18:00"),
+            ("Thu 26 Nov", "always open", "08:00–24:00"),
         ]
         assert ServiceHours.objects.get().monday == "08:00-18:00"
         assert ServiceHoursChange.objects.get().pgh_context["by"] == "user admin"

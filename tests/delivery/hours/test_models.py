@@ -29,8 +29,10 @@ class TestInForce:
 
         assert ServiceHours.in_force().opens_at(shop.pk, at=NOON) == NOON
 
-    def test_takes_the_account_before_the_installation(self, shop):
-        general, own = make(), make(integrator=shop)
+    @pytest.mark.parametrize("is_own_first", [True, False])
+    def test_takes_the_account_before_the_installation(self, shop, is_own_first):
+        rows = [make(integrator=of) for of in ((shop, None) if is_own_first else (None, shop))]
+        general, own = reversed(rows) if is_own_first else rows
         found = ServiceHours.in_force()
 
         assert found.of(shop.pk) == own

@@ -247,7 +247,7 @@ class TestWork:
         ("role", "page"),
         [
             ("dispatcher", "board"),
-            ("superuser", "board"),
+            ("superuser", "streets"),
             ("account staff", "home"),
             ("member", "home"),
             ("nobody", "home"),

@@ -301,6 +301,14 @@ class TestMovements:
         assert send(depot, scan("TRACK-1")).status_code == 403
         assert entries() == []
 
+    def test_are_no_form_with_parts(self, depot, order):
+        depot.handler.enforce_csrf_checks = True
+        token = depot.get(STATE).json()["csrf"]
+
+        answer = depot.post(MOVEMENTS, {"csrfmiddlewaretoken": token, "movements": "[]"})
+
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_report")
+
     def test_execute_few_statements_for_each_scan(self, depot, seller):
         codes = [create_order(seller, orderId=f"B-{number}").tracking_code for number in range(50)]
         outcomes(depot, scan(codes[0]))  # reads what is kept in memory
