@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.brazil import phones, zones
-from common.brazil.states import STATES, Kind, Region, may_lie_in, region_of
+from common.brazil.states import STATES, Region, may_lie_in, region_of
 from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
@@ -33,7 +33,6 @@ from delivery.models import AccountScope, Delivery, Environment, PickupPoint, St
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Package, Place
 from delivery.places import address_table, addresses
-from delivery.places.address_table import StreetOfPostcode
 from delivery.places.geocoding import Precision
 from delivery.pricing import Quote
 from delivery.refusals import refusal
@@ -95,10 +94,8 @@ class PlaceForm(AddressForm):
         What is empty is not known.
         """
         found: dict[str, dict[str, str]] = {}
-        if region := self.region:
-            capital = region.name if region.kind == Kind.CAPITAL else ""
-            known = address_table.street_of(self.cleaned_data["zipcode"])
-            found["zipcode"] = asdict(known or StreetOfPostcode("", "", capital, region.state))
+        if known := address_table.street_of(self.cleaned_data.get("zipcode") or ""):
+            found["zipcode"] = asdict(known)
         point, text = self.cleaned_data.get("position"), self["position"].value() or ""
         if isinstance(point, Point) and ":" in text:
             found["position"] = {"position": f"{point.latitude:.6f}, {point.longitude:.6f}"}
