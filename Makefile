@@ -22,7 +22,7 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 # Without compiled modules, each process takes seconds longer to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-affected test-clients test-faults mutants mutants-changed bench bench-check bench-day bench-webhooks bench-admin bench-import bench-addresses bench-growth bench-heavy lint security audit format lock clean
+.PHONY: run test test-affected test-clients test-faults mutants mutants-changed bench bench-orm bench-check bench-day bench-webhooks bench-admin bench-import bench-addresses bench-growth bench-heavy lint security audit format lock clean
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
@@ -49,6 +49,10 @@ test-clients: .venv/.ready
 # these only. Needs wrk. Other load distorts the p99, the ratios of CPU time little.
 bench: .venv/.ready node_modules/.ready var/bench/api_peer/.ready
 	@$(BIN)/python -W ignore -m benchmarks api $(ARGS)
+
+# The same for four calls beside FastAPI with pydantic and SQLAlchemy's ORM, as their documentation has them written.
+bench-orm: .venv/.ready node_modules/.ready var/bench/orm_peer/.ready
+	@$(BIN)/python -W ignore -m benchmarks api-orm $(ARGS)
 
 # About five minutes: CPU time of the calls in this state, compared with the last release, or with BASE=COMMIT. Fails if a call takes
 # more than 1.05 times as much. Its last line is for the note of the change. Other load makes a false failure possible.
@@ -182,7 +186,7 @@ tests/contract/node_modules/.ready: tests/contract/package-lock.json
 	@cd tests/contract && npm ci --no-progress --loglevel=error
 	@touch $@
 
-var/bench/api_peer/.ready: benchmarks/api_peer/requirements.txt .venv/.uv
+var/bench/%_peer/.ready: benchmarks/%_peer/requirements.txt .venv/.uv
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(@D)
 	@$(BIN)/uv pip install --quiet --python $(@D)/bin/python -r $<
 	@touch $@

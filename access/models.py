@@ -165,6 +165,7 @@ class PersonRequest(models.Model):
     pickups = models.PositiveIntegerField(_("pickups"), default=0)
     orders = models.PositiveIntegerField(_("orders"), default=0)
     drivers = models.PositiveIntegerField(_("drivers"), default=0)
+    drafts = models.PositiveIntegerField(_("orders of shops"), default=0, db_default=0)
     # The last anonymised delivery of those that a driver has held; None before and after the driver's turn.
     last_delivery = models.UUIDField(null=True, editable=False)
 

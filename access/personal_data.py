@@ -24,13 +24,15 @@ from common.errors import DomainError
 from common.postgresql.batches import each
 from delivery import bodies
 from delivery.actions import forgetting as in_deliveries
+from delivery.connections import drafts as of_shops
+from delivery.connections.models import Draft
 from delivery.models import Delivery, Driver, DriverPosition, DropoffOptions, ReceiverNote, Stop, StopProof
 from integration.actions import forgetting as in_orders
 from integration.invoices.models import Invoice
 from integration.models import Company, Order, compact_document
 
 _log = logging.getLogger(__name__)
-KINDS = ("orders", "stops", "pickups", "drivers")  # of rows, as `PersonRequest` counts them
+KINDS = ("orders", "stops", "pickups", "drivers", "drafts")  # of rows, as `PersonRequest` counts them
 _READ_AT_ONCE = 2000
 _MOST_NAMED = 20
 MOST_LISTED = 20
@@ -78,6 +80,7 @@ class Found:
     stops: QuerySet[Stop]
     pickups: QuerySet[Delivery]
     drivers: QuerySet[Driver]
+    drafts: QuerySet[Draft]
     orders: QuerySet[Order]
     invoices: QuerySet[Invoice]
     companies: QuerySet[Company]
@@ -88,15 +91,18 @@ def find(person: Person, *, until: datetime) -> Found:
     stops = Stop.objects.none()
     pickups: QuerySet[Delivery] = Delivery.objects.none()
     drivers: QuerySet[Driver] = Driver.objects.none()
+    drafts: QuerySet[Draft] = Draft.objects.none()
     if person.phone:
         stops = in_deliveries.stops_of(person.phone, until=until)
         pickups = in_deliveries.pickups_of(person.phone, until=until)
         drivers = in_deliveries.drivers_of(person.phone)
+        drafts = of_shops.of_phone(person.phone, until=until)
     orders = in_orders.orders_of(document=person.document, phone=person.phone, until=until)
     return Found(
         stops,
         pickups,
         drivers,
+        drafts,
         orders,
         Invoice.objects.filter(links__order__in=orders.values("pk"), forgotten_at=None).distinct(),
         Company.objects.filter(document=person.document) if person.document else Company.objects.none(),
@@ -111,19 +117,23 @@ class Summary:
     pickups: int
     orders: int
     drivers: int
+    drafts: int
     invoices: int
     companies: int
     open_deliveries: list[str]
     open_orders: list[str]
+    open_drafts: list[str]
     active_drivers: int
 
     @property
     def is_empty(self) -> bool:
-        return not (self.stops or self.pickups or self.orders or self.drivers or self.invoices or self.companies)
+        return not any(
+            (self.stops, self.pickups, self.orders, self.drivers, self.drafts, self.invoices, self.companies)
+        )
 
     @property
     def is_open(self) -> bool:
-        return bool(self.open_deliveries or self.open_orders or self.active_drivers)
+        return bool(self.open_deliveries or self.open_orders or self.open_drafts or self.active_drivers)
 
 
 def summary(found: Found, *, at: datetime) -> Summary:
@@ -137,10 +147,12 @@ def summary(found: Found, *, at: datetime) -> Summary:
         pickups=found.pickups.count(),
         orders=found.orders.count(),
         drivers=found.drivers.count(),
+        drafts=found.drafts.count(),
         invoices=found.invoices.count(),
         companies=found.companies.count(),
         open_deliveries=list(dict.fromkeys(str(key) for (key,) in waiting)),
         open_orders=list(open_orders[:_MOST_NAMED]),
+        open_drafts=list(found.drafts.filter(ended_at=None).values_list("external_id", flat=True)[:_MOST_NAMED]),
         active_drivers=found.drivers.filter(active=True).count(),
     )
 
@@ -152,6 +164,7 @@ def newest(found: Found) -> dict[str, list[Any]]:
         "pickups": found.pickups.select_related("integrator"),
         "orders": found.orders.select_related("seller"),
         "drivers": found.drivers,
+        "drafts": found.drafts.select_related("integrator"),
         "invoices": found.invoices.select_related("seller").defer("raw"),
         "companies": found.companies.select_related("seller"),
     }
@@ -172,6 +185,7 @@ def export(person: Person, *, at: datetime) -> Iterator[str]:
         "pickups": _array(map(_pickup, found.pickups.order_by("-pk").iterator(_READ_AT_ONCE))),
         "orders": _array(map(_order, found.orders.select_related("seller").order_by("-pk").iterator(_READ_AT_ONCE))),
         "invoices": _array(map(_invoice, found.invoices.defer("raw").order_by("-pk").iterator(_READ_AT_ONCE))),
+        "ordersOfShops": _array(map(_draft, found.drafts.order_by("-pk").iterator(_READ_AT_ONCE))),
         "drivers": _joined(map(_driver, found.drivers.order_by("pk"))),
         "companies": _array(map(_company, found.companies.select_related("seller"))),
     }
@@ -230,6 +244,16 @@ def _pickup(delivery: Delivery) -> dict[str, Any]:
         "name": delivery.contact_name,
         "phone": delivery.contact_phone,
         "address": bodies.address(delivery),
+    }
+
+
+def _draft(draft: Draft) -> dict[str, Any]:
+    return {
+        "order": draft.external_id,
+        "status": draft.status,
+        "receivedAt": draft.created_at.isoformat(),
+        "payload": draft.payload,
+        "asTheShopSentIt": draft.source,
     }
 
 
@@ -318,6 +342,7 @@ def carry_out(
         steps |= {
             "stops": lambda _: in_deliveries.forget_stops_of(person.phone, failed=failed["stops"], **same),
             "pickups": lambda _: in_deliveries.forget_pickups_of(person.phone, failed=failed["pickups"], **same),
+            "drafts": lambda _: of_shops.forget_of(person.phone, failed=failed["drafts"], **same),
             "drivers": lambda locked: _forget_driver(locked, person.phone, at=at),
         }
     left = most_batches
@@ -358,7 +383,7 @@ def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:
 def _finish(request: PersonRequest, person: Person, *, at: datetime) -> None:
     """Erase the number once no row of the person is left that existed at the request."""
     found = find(person, until=request.requested_at)
-    if any(rows.exists() for rows in (found.stops, found.pickups, found.orders, found.drivers)):
+    if any(rows.exists() for rows in (found.stops, found.pickups, found.orders, found.drivers, found.drafts)):
         return
     finished = PersonRequest.objects.filter(pk=request.pk, finished_at=None).update(finished_at=at, ciphertext="")
     if finished:

@@ -1,6 +1,6 @@
 """`python -m benchmarks [NAME]…`: those of webhooks without a name.
 
-After `api` or `growth` come names of its calls, after `check` or `day` a commit.
+After `api`, `api-orm` or `growth` come names of its calls, after `check` or `day` a commit.
 """
 
 import sys
@@ -18,6 +18,7 @@ _RUNS = {
     "driver-start": "driver_start:run",
     "api": "api:run",
     "addresses": "addresses:run",
+    "api-orm": "api:run_beside_an_orm",
     "fresh-import": "fresh_import:run",
     "growth": "growth:run",
     "heavy": "heavy:run",
@@ -35,7 +36,7 @@ def main(names: list[str]) -> int:
         processes.set_up()
         status: int = resolve_name(f"benchmarks.{names[0]}:run")(names[1:])
         return status
-    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["growth"]) else (names, [])
+    names, arguments = (names[:1], names[1:]) if names[:1] in (["api"], ["api-orm"], ["growth"]) else (names, [])
     if unknown := set(names) - set(_RUNS):
         print(f"No such benchmark: {', '.join(unknown)}. There are {', '.join(_RUNS)}.", file=sys.stderr)
         return 2
@@ -45,7 +46,7 @@ def main(names: list[str]) -> int:
         report.machine()
         for name in names or _WEBHOOKS:
             run = resolve_name(f"benchmarks.{_RUNS[name]}")
-            if name in {"api", "growth"}:
+            if name in {"api", "api-orm", "growth"}:
                 run(arguments)
             else:
                 run()

@@ -1,13 +1,15 @@
-"""Calls of both APIs, compared with the same ones on FastAPI, msgspec and asyncpg (`benchmarks/api_peer/app.py`).
+"""Calls of both APIs, compared with the same ones on FastAPI: as lean as can be, and as its documentation has them.
 
-Both sides have two worker processes of granian, the same PostgreSQL server and durable commits. They take turns.
+The former are on msgspec and asyncpg (`benchmarks/api_peer/app.py`), the latter on pydantic and SQLAlchemy's ORM
+(`benchmarks/orm_peer/app.py`). Both sides have two worker processes of granian, the same PostgreSQL server and durable
+commits. They take turns.
 """
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import median
 
@@ -24,8 +26,8 @@ from tests.factories import BY, PICKUP, DriverFactory, TariffFactory
 from tests.integration.factories import SellerFactory, key_of
 from tests.ports import free_port
 
-_PEER = BASE_DIR / "benchmarks" / "api_peer"
-_PYTHON = BASE_DIR / "var" / "bench" / "api_peer" / "bin" / "python"
+_API_PEER, _ORM_PEER = "api_peer", "orm_peer"
+_SCRIPTS = BASE_DIR / "benchmarks" / _API_PEER  # which fill the tables of both
 _ROUNDS, _SECONDS = 7, 2
 _STEADY_ROUNDS, _STEADY_SECONDS = 3, 3
 _LOAD = 0.7
@@ -39,24 +41,35 @@ _GOALS = {
     "orders": 0.65,
     "orders/tracking": 0.5,
 }
+# The same beside the ORM, whose peer has these calls only.
+_ORM_GOALS = {"quotation-delivery": 1.0, "request-delivery": 1.0, "info-delivery": 0.45, "orders": 1.0}
 _P99_GOAL = 0.5
 
 
 def run(names: Sequence[str]) -> None:
-    """Measure the calls with these names, without any all calls."""
-    names = names or api_calls.NAMES
-    if unknown := set(names) - set(api_calls.NAMES):
-        raise SystemExit(f"No such call: {', '.join(unknown)}. There are {', '.join(api_calls.NAMES)}.")
+    """Measure the calls with these names beside the lean peer, without any all calls."""
+    _run(_API_PEER, names, _GOALS)
+
+
+def run_beside_an_orm(names: Sequence[str]) -> None:
+    _run(_ORM_PEER, names, _ORM_GOALS)
+
+
+def _run(peer_name: str, names: Sequence[str], goals: Mapping[str, float]) -> None:
+    names = names or list(goals)
+    if unknown := set(names) - set(goals):
+        raise SystemExit(f"No such call: {', '.join(unknown)}. There are {', '.join(goals)}.")
     if shutil.which("wrk") is None:
         raise SystemExit("This benchmark needs wrk, Debian's package of that name.")
     seed.empty()
     TariffFactory.create()
     (token,) = seed.accounts(1, url="")
     key = key_of(SellerFactory.create())
-    with _rota(token.clear_text, key) as rota, _peer(token.clear_text, key) as peer:
-        api_calls.check_same_answers(rota.calls, rota.base, peer.calls, peer.base)
+    with _rota(token.clear_text, key) as rota, _peer(peer_name, token.clear_text, key) as peer:
+        asked = {name: rota.calls[name] for name in names}
+        api_calls.check_same_answers(asked, rota.base, peer.calls, peer.base)
         found = load.in_turn((rota, peer), names, rounds=_ROUNDS, seconds=_SECONDS)
-        _report_cpu(names, found)
+        _report_cpu(goals, names, found)
         _report_p99(rota, peer, names, found)
         for side in (rota, peer):
             sizes = ", ".join(f"{size:.0f} MB" for size in _memory(side))
@@ -65,7 +78,7 @@ def run(names: Sequence[str]) -> None:
         print(f"Statements of Rota: {counts}\n", flush=True)
 
 
-def _report_cpu(names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) -> None:
+def _report_cpu(goals: Mapping[str, float], names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) -> None:
     rows = []
     for name in names:
         rota, peer = found["Rota", name], found["peer", name]
@@ -74,7 +87,7 @@ def _report_cpu(names: Sequence[str], found: dict[tuple[str, str], list[Turn]]) 
             [
                 name,
                 report.spread(ratios, digits=2),
-                f"{_GOALS[name]}",
+                f"{goals[name]}",
                 *(f"{median(turn.cpu[kind] for turn in rota):.2f}" for kind in ("web", "PostgreSQL", "Redis")),
                 *(f"{median(turn.cpu[kind] for turn in peer):.2f}" for kind in ("web", "PostgreSQL")),
                 *(f"{median(turn.per_second for turn in turns):,.0f}" for turns in (rota, peer)),
@@ -140,23 +153,25 @@ def _rota(token: str, key: str) -> Iterator[Side]:
 
 
 @contextmanager
-def _peer(token: str, key: str) -> Iterator[Side]:
-    port = free_port()
+def _peer(name: str, token: str, key: str) -> Iterator[Side]:
+    port, folder = free_port(), BASE_DIR / "benchmarks" / name
+    python = BASE_DIR / "var" / "bench" / name / "bin" / "python"
     base = f"http://127.0.0.1:{port}"
     settings = connection.settings_dict
     with connection.cursor() as cursor:
         cursor.execute("DROP DATABASE IF EXISTS peer_api")
         cursor.execute("CREATE DATABASE peer_api")
     url = f"postgresql://{settings['USER']}@/peer_api?host={settings['HOST']}"
-    environment = {"PEER_DATABASE": url, "PYTHONPATH": str(_PEER)}
+    environment = {"PEER_DATABASE": url, "PYTHONPATH": str(folder)}
 
     def script(*arguments: str) -> None:
-        subprocess.run([_PYTHON, *arguments], cwd=_PEER, env=os.environ | environment, check=True)
+        subprocess.run([python, *arguments], cwd=_SCRIPTS, env=os.environ | environment, check=True)
 
     script("seed.py", token, key)
     command = [
-        str(_PYTHON), "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--port", str(port), "--workers", "2",
-        "--log-level", "warning", "--http", "1", "--no-ws", "--backlog", "4096", "--working-dir", str(_PEER), "app:app",
+        str(python), "-m", "granian", "--interface", "asgi", "--loop", "uvloop", "--port", str(port), "--workers", "2",
+        "--log-level", "warning", "--http", "1", "--no-ws", "--backlog", "4096", "--working-dir", str(folder),
+        "app:app",
     ]  # fmt: skip
     with processes.server(command, port, environment) as web:
         calls = api_calls.prepare(base, token=token, key=key, accept=lambda delivery: script("accept.py", delivery))

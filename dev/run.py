@@ -119,6 +119,8 @@ def _check_database() -> None:
 
 def _migrate() -> None:
     if not schema.is_current():
+        if is_embedded():
+            schema.begin()
         _manage("migrate", "--verbosity", "0")
         schema.note_current()
 

@@ -24,6 +24,7 @@ from common.brazil import zones
 from common.brazil.formats import moment
 from common.brazil.phones import ends_with
 from common.fields import Folded, any_of, folded, spellings
+from delivery.connections.models import DraftStatus
 from delivery.lifecycle import RouteStatus, Status
 from delivery.models import STATE_NAMES, AuditAction, AuditEntry, Delivery, Stop, parse_id
 from delivery.models import delivery as deliveries
@@ -309,6 +310,12 @@ class PeopleFilter(ListFilter):
         "-seen_at,pk": _("Latest log-in first"),
         "seen_at,pk": _("Oldest log-in first"),
     }
+
+
+class DraftFilter(ListFilter):
+    """Of orders of shops."""
+
+    status = django_filters.ChoiceFilter(label=_("Status"), choices=DraftStatus.choices, empty_label=_("All"))
 
 
 class PickupPointFilter(ListFilter):

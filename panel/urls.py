@@ -7,7 +7,19 @@ from django.urls.converters import StringConverter
 from django.views.generic import View
 
 from panel.dispatch.views import board, drivers
-from panel.integrators.views import account, alerts, deliveries, pickup_points, policy, requests, stops, tokens, uploads
+from panel.integrators.views import (
+    account,
+    alerts,
+    connections,
+    deliveries,
+    drafts,
+    pickup_points,
+    policy,
+    requests,
+    stops,
+    tokens,
+    uploads,
+)
 from panel.sellers.views import (
     carriers,
     invoices,
@@ -103,6 +115,16 @@ _account: list[URLPattern | URLResolver] = [
     path("deliveries/<uuid:delivery>/stops/<str:point>/", stops.Stop.as_view(), name="stop"),
     path("policy/", policy.Policy.as_view(), name="policy"),
     path("deliveries/<uuid:delivery>/sandbox/<str:move>/", deliveries.Move.as_view(), name="sandbox_move"),
+    path("shop-orders/", drafts.Drafts.as_view(), name="drafts"),
+    path("shop-orders/<uuid:shop_order>/", drafts.DraftPage.as_view(), name="draft"),
+    path("shop-orders/<uuid:shop_order>/request/", drafts.Request.as_view(), name="draft_request"),
+    path("shop-orders/<uuid:shop_order>/drop/", drafts.Drop.as_view(), name="draft_drop"),
+    path("shop-orders/<uuid:shop_order>/back/", drafts.TakeBack.as_view(), name="draft_back"),
+    path("connections/", connections.Connections.as_view(), name="connections"),
+    path("connections/<str:connection>/", connections.ConnectionPage.as_view(), name="connection"),
+    path("connections/<str:connection>/secret/", connections.Secret.as_view(), name="connection_secret"),
+    path("connections/<str:connection>/try/", connections.TryOut.as_view(), name="connection_try"),
+    path("connections/<str:connection>/remove/", connections.Remove.as_view(), name="connection_remove"),
     *_report("report/", reports.Account),
     path("report/deliveries/", reports.Deliveries.as_view(), name="report_deliveries"),
     path("report/deliveries/export/", reports.DeliveriesExport.as_view(), name="report_deliveries_export"),

@@ -1,7 +1,6 @@
 """What the admin of both areas shares: base classes, columns as the panel writes them, pages that confirm an action."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,7 +45,6 @@ _MOST_NAMED = 20  # rows on a page that asks about many
 # Unfold writes 22 classes into each cell of a list, about 3 kB a row. Our style sheet says it once (`.data-row`).
 unfold_list.ROW_CLASSES[:] = []
 unfold_list.CHECKBOX_CLASSES[:] = ["action-checkbox"]
-_INDENTED_LINE = re.compile(rb"\s*\n\s*")
 # Fields of a confirmation page, or of the bar of actions, which `ask` does not repeat as they are.
 _OF_THE_FORM = {
     "csrfmiddlewaretoken", "action", "_selected_action", "select_across", "index", "confirmed", "from_page"
@@ -104,7 +102,7 @@ class ModelAdmin(UnfoldModelAdmin):
 
 
 def _unindent(response: TemplateResponse) -> None:
-    response.content = _INDENTED_LINE.sub(b"\n", response.content)
+    response.content = b"\n".join(filter(None, map(bytes.strip, response.content.split(b"\n"))))
 
 
 def asks(act: Any) -> Any:

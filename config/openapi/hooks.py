@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from common.webhooks.models import EventState
+from delivery.connections.models import DraftStatus
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words
@@ -16,6 +17,7 @@ Endpoint = tuple[str, str, str, Callable[..., Any]]  # path, its regular express
 # Enumerations that several schemas have, so that a generated client has one type for each of them.
 _VALUES: dict[str, Iterable[str]] = {
     "DeliveryStatus": Status,
+    "DraftStatus": DraftStatus,
     "RouteStatus": RouteStatus,
     "VehicleType": VehicleType,
     "DeliveryMode": Mode,

@@ -1,7 +1,7 @@
 """Connecting shops, and receiving what their platforms post."""
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from io import BytesIO
 from typing import Any
@@ -11,8 +11,8 @@ from django.db import transaction
 
 from common import credentials
 from common.api import json_body
-from common.shops import platforms
-from common.shops.order import ShopOrder, UnknownForm
+from common.shops import platforms, samples
+from common.shops.order import Address, ShopOrder, UnknownForm
 from common.shops.platforms import Platform
 from delivery.accounts.integrators import record_audit
 from delivery.connections import drafts
@@ -26,6 +26,16 @@ MOST_BYTES = 1024 * 1024
 MOST_RECEPTIONS = 100  # of a connection, which are kept
 _SECRET_BYTES = 32
 _LONGEST_ABOUT = 300
+_TRIED_AT = Address(
+    postal_code="01310100",
+    street="Avenida Paulista",
+    number="1000",
+    complement="",
+    district="Bela Vista",
+    city="São Paulo",
+    state="SP",
+    country="BR",
+)
 _PRUNE = """
 DELETE FROM delivery_reception WHERE connection_id = %s AND id <= (
     SELECT id FROM delivery_reception WHERE connection_id = %s ORDER BY id DESC OFFSET %s LIMIT 1
@@ -85,7 +95,8 @@ def connect(
 @transaction.atomic
 def change(*, connection: Connection, settings: Settings, by: str, at: datetime) -> None:
     """Change what was chosen. Open orders are computed anew, from the pickup point and for the vehicle of now."""
-    _rows(connection).update(**vars(settings))
+    if not _rows(connection).exclude(**vars(settings)).update(**vars(settings)):
+        return
     open_ones = Draft.objects.filter(connection=connection, ended_at=None)
     open_ones.update(due_at=at, price=None, revision=drafts.NEXT)
     drafts.wake()
@@ -125,12 +136,24 @@ def _checked(secret: str) -> str:
 
 def check_signature(connection: Connection, *, body: bytes, signature: str) -> None:
     """Raise InvalidSignature unless the platform has signed exactly this body."""
-    secret = credentials.decrypt(connection.secret_ciphertext)
-    if not platforms.is_signed(secret=secret, body=body, signature=signature):
+    if not platforms.is_signed(secret=connection.secret, body=body, signature=signature):
         header = platforms.SIGNATURE_HEADERS[Platform(connection.platform)]
         raise InvalidSignature(
             "The header %(header)s is not the signature of this body with the secret of the connection.", header=header
         )
+
+
+def try_out(*, connection: Connection, at: datetime) -> Outcome:
+    """Receive a signed order of an invented customer at the pickup point, as the platform posts it.
+
+    It is a test order with every shipping method. Raises AccountSuspended.
+    """
+    connection.integrator.check_active()
+    platform, number = Platform(connection.platform), int(at.timestamp())
+    posting = samples.posting(platform, secret=connection.secret, to=_TRIED_AT, number=number, at=at)
+    signature = posting.headers[platforms.SIGNATURE_HEADERS[platform]]
+    check_signature(connection, body=posting.body, signature=signature)
+    return receive(connection=connection, body=posting.body, at=at, is_trial=True)
 
 
 def receive(*, connection: Connection, body: bytes, at: datetime, is_trial: bool = False) -> Outcome:
@@ -149,6 +172,10 @@ def receive(*, connection: Connection, body: bytes, at: datetime, is_trial: bool
             platform=connection.get_platform_display(),
             missing=missing[:_LONGEST_ABOUT] or "a JSON object",
         ) from error
+    if is_trial:
+        point = connection.pickup.point if connection.pickup else (None, None)
+        address = replace(order.address, latitude=point[0], longitude=point[1])
+        order = replace(order, is_test=True, address=address, shipping_methods=(connection.shipping_method,))
     with transaction.atomic():
         outcome = drafts.take(connection=connection, order=order, at=at)
         _record(connection, outcome, at=at, number=order.number or order.id, is_trial=is_trial)

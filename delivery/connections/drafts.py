@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -257,7 +258,9 @@ def edit(*, draft: Draft, dropoff: dict[str, Any], at: datetime) -> Draft:
         before = locked.payload["dropoffs"][0]
         if not payloads.is_same_address(before, dropoff) and payloads.point_of(before) == payloads.point_of(dropoff):
             dropoff = payloads.at_place(dropoff, None)
-        locked.payload = {**locked.payload, "dropoffs": [payloads.without_blanks(dropoff)]}
+        if (dropoff := payloads.without_blanks(dropoff)) == before:
+            return locked
+        locked.payload = {**locked.payload, "dropoffs": [dropoff]}
         locked.automatic = False
         _changed(locked, at)
         locked.save()
@@ -441,21 +444,29 @@ def of_phone(phone: str, *, until: datetime) -> QuerySet[Draft]:
     return with_phone(rows, "contact_phone", phone)
 
 
+def forget_of(phone: str, *, until: datetime, at: datetime, failed: set[UUID] | None = None) -> int:
+    """Anonymise one batch of the ended drafts of this number. Returns how many there were. `failed`: see `work_on`."""
+    due = of_phone(phone, until=until).filter(ended_at__isnull=False).values_list("pk", flat=True)
+    work = partial(forget, at=at)
+    return batches.work_on(due, work, most=BATCH, failed=failed, doing="anonymise the order of a shop")
+
+
 def forget_ended(*, at: datetime) -> int:
     """Anonymise drafts that ended FORGET_DELIVERY_DAYS ago, in at most MOST_BATCHES batches. Returns how many."""
     if not settings.FORGET_DELIVERY_DAYS:
         return 0
     due = Draft.objects.filter(ended_at__lt=at - timedelta(days=settings.FORGET_DELIVERY_DAYS), forgotten_at=None)
-    keys = due.order_by("ended_at").values_list("pk", flat=True)
-    total = 0
+    keys, total, failed = due.order_by("ended_at").values_list("pk", flat=True), 0, set[UUID]()
     for _number in range(MOST_BATCHES):
-        total += (count := forget(list(keys[:BATCH]), at=at))
-        if count < BATCH:
+        known, work = len(failed), partial(forget, at=at)
+        count = batches.work_on(keys, work, most=BATCH, failed=failed, doing="anonymise the order of a shop")
+        if not count and len(failed) == known:
             break
+        total += count
     return total
 
 
-def forget(keys: list[UUID], *, at: datetime) -> int:
+def forget(keys: list[UUID], *, at: datetime) -> None:
     """Delete what ended drafts tell about people. That they have ended is kept, so that none is made again."""
     ended = Draft.objects.filter(pk__in=keys, ended_at__isnull=False)
-    return ended.update(payload={}, source={}, contact_phone="", forgotten_at=at)
+    ended.update(payload={}, source={}, contact_phone="", forgotten_at=at)

@@ -1,7 +1,9 @@
 """Shops whose platform posts its orders, what they posted lately, and the orders on their way to a delivery."""
 
 import secrets
-from datetime import datetime
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,6 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from common import credentials
 from common.accounts import Environment
 from common.brazil.phones import phone_key, unusual_phones
 from common.fields import CharField, CiphertextField, not_personal, one_of, personal
@@ -84,6 +87,11 @@ class Connection(models.Model):
     def path(self) -> str:
         return f"/api/connections/{self.pk}"
 
+    @property
+    def secret(self) -> str:
+        """With which the platform signs."""
+        return credentials.decrypt(self.secret_ciphertext)
+
 
 class DraftStatus(models.TextChoices):
     OPEN = "open", pgettext_lazy("order of a shop", "Open")
@@ -108,7 +116,7 @@ class Draft(Identified):
     status = models.CharField(_("status"), max_length=9, choices=DraftStatus, default=DraftStatus.OPEN)
     missing = not_personal(ArrayField(models.CharField(max_length=30), default=list))
     price = models.DecimalField(_("price"), max_digits=9, decimal_places=2, null=True)
-    seconds = models.PositiveIntegerField(null=True)  # from the request until the driver is expected at the drop-off
+    seconds = models.PositiveIntegerField(null=True)  # see `takes`
     payload = personal(models.JSONField())
     source = personal(models.JSONField())
     contact_phone = personal(models.CharField(max_length=255, blank=True))
@@ -160,6 +168,36 @@ class Draft(Identified):
         return self.status == DraftStatus.OPEN
 
     @property
+    def dropoff(self) -> dict[str, Any]:
+        """As `dropoffs` of request-delivery has it; empty once it was anonymised."""
+        return self.payload["dropoffs"][0] if self.payload else {}
+
+    @property
+    def receiver(self) -> str:
+        return str(self.dropoff.get("contacts", {}).get("name", ""))
+
+    @property
+    def street(self) -> str:
+        """With the number."""
+        address = self.dropoff.get("address", {})
+        return ", ".join(filter(None, (address.get("street"), address.get("number"))))
+
+    @property
+    def district(self) -> str:
+        address = self.dropoff.get("address", {})
+        return str(address.get("district") or address.get("city", ""))
+
+    @property
+    def fee(self) -> Decimal | None:
+        """What cancelling its delivery costs now, if the shop has cancelled the order and it can be."""
+        return self.delivery.fee_of_cancelling if self.delivery and self.shop_cancelled_at else None
+
+    @property
+    def takes(self) -> timedelta | None:
+        """From the request until the driver is expected at the drop-off."""
+        return None if self.seconds is None else timedelta(seconds=self.seconds)
+
+    @property
     def is_ready(self) -> bool:
         """Whether it can be requested as it is."""
         return self.is_open and not self.missing and self.price is not None
@@ -189,8 +227,3 @@ class Reception(models.Model):
 
     def __str__(self) -> str:
         return f"{self.result} {self.number}".strip()
-
-
-def now_or_later(before: datetime | None, after: datetime | None) -> bool:
-    """Whether the second moment of a platform is not before the first one; so it is where one is not known."""
-    return before is None or after is None or after >= before

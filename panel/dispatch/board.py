@@ -54,7 +54,7 @@ _told: OrderedDict[tuple[str, UUID, str, str | None], tuple[dict[str, Any] | Non
 _MOST_TOLD = 100
 # Goods in hand as they were after the newest of these messages, by environment and language.
 _goods_told: dict[tuple[str, str | None], str] = {}
-_MOST_PUSHED = 20  # routes in one message
+_MOST_PUSHED = 32  # routes in one message
 _DELIVERY = "delivery:"  # before the id in a message
 _FIRST_CARDS = 12
 _telling = Lock()  # those who wait for it find there what they want

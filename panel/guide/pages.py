@@ -41,7 +41,7 @@ _DESCRIPTIONS = {"OpenAPI 3.1": "openapi-json", "Postman collection": "postman"}
 # Titles of the menu's parts, and the names of their pages.
 CHAPTERS: list[tuple[Promise, tuple[str, ...]]] = [
     (gettext_lazy("First steps"), ("", "quickstart", "sandbox", "going-live")),
-    (gettext_lazy("Immediate delivery"), ("deliveries", "statuses", "webhooks")),
+    (gettext_lazy("Immediate delivery"), ("deliveries", "statuses", "webhooks", "connections")),
     (gettext_lazy("Order integration"), ("order-quickstart", "orders", "order-webhooks")),
     (
         gettext_lazy("Both APIs"),

@@ -9,10 +9,11 @@ from zoneinfo import ZoneInfo
 
 from django import forms
 from django.conf import settings
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import QuerySet
 from django.forms import BoundField
 from django.utils import timezone
+from django.utils.formats import number_format
 from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -25,9 +26,16 @@ from common.measures import NumberField
 from delivery import windows, words
 from delivery.actions import deliveries, quotes
 from delivery.bodies import ADDRESS_TEXTS
-from delivery.errors import AddressNotLocated, DeliveryError, ExternalIdInUse, FormSentAlready, PickupNotLinked
+from delivery.errors import (
+    AddressNotLocated,
+    DeliveryError,
+    ExternalIdInUse,
+    FormSentAlready,
+    GeocoderUnavailable,
+    PickupNotLinked,
+)
 from delivery.geo import service_area
-from delivery.geo.distance import Point
+from delivery.geo.distance import Point, metres
 from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Stop, VehicleType
 from delivery.models.stop import LABELS
@@ -53,6 +61,8 @@ _NEWEST = 200
 _MOST_RECEIVERS = 50
 # What the price does not depend on, and so may still be missing when it is shown.
 _PROOFS = ("photo", "pin")
+# A place on the map that is farther from its address is asked about.
+_FARTHEST_PIN_M = 500
 _WITHOUT_PRICE = {"name", "phone", "zipcode", "email", "external_id", "instructions", "on_failure"}
 
 
@@ -67,7 +77,14 @@ class PlaceForm(AddressForm):
         help_text=_(
             "Click on the map, or paste coordinates or a link of Google Maps, Apple Maps, Waze or OpenStreetMap."
         ),
-        widget=forms.TextInput({"data-point": "", "autocomplete": "off", "placeholder": "-23.56141, -46.65588"}),
+        widget=forms.TextInput(
+            {
+                "data-point": "",
+                "data-located": _("From the address"),
+                "autocomplete": "off",
+                "placeholder": "-23.56141, -46.65588",
+            }
+        ),
     )
     field_order = ["name", "phone"]
 
@@ -228,10 +245,14 @@ class DropoffForm(PlaceForm):
             self.add_error(name, gettext("Not on a route from the points to A, where the driver collects here."))
 
     @property
+    def can_be_located(self) -> bool:
+        """Whether the address can be looked for."""
+        return any(self.cleaned_data.get(name) for name in _TO_LOCATE) and addresses.can_locate()
+
+    @property
     def must_be_located(self) -> bool:
         """Whether there are no coordinates, and the address can be looked for."""
-        has_address = any(self.cleaned_data.get(name) for name in _TO_LOCATE)
-        return self.cleaned_data.get("position") is None and has_address and addresses.can_locate()
+        return self.cleaned_data.get("position") is None and self.can_be_located
 
 
 class PackageForm(forms.Form):
@@ -396,6 +417,24 @@ class DeliveryForm:
         letters = [each.prefix or "" for each in self.used]
         self.windows.check(letters, is_reverse=self.mode is Mode.REVERSE, at=at)
 
+    @property
+    def faulty(self) -> list[str]:
+        """The ids of the fields that are refused."""
+        return [
+            part[name].id_for_label
+            for part in self.parts
+            if part.is_bound
+            for name in part.errors
+            if name != NON_FIELD_ERRORS
+        ]
+
+    def refuse_far_pins(self, found: Iterable["FarPin"]) -> None:
+        """Add an error where nobody has said whether the pin or the address holds."""
+        for pin in found:
+            if not pin.is_kept:
+                text = gettext("This place is %(km)s km from the address. Say below the price which of them holds.")
+                self.used[pin.index].add_error("position", text % {"km": number_format(pin.km, 1)})
+
     def payload(self, located: Mapping[int, Point]) -> DeliveryRequest:
         """What the actions take, with the points of the addresses `to_locate`. Raises ValidationError, see `refuse`."""
         for index, point in located.items():
@@ -528,6 +567,47 @@ def _initial(place: Any) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class FarPin:
+    """A drop-off whose place on the map is far from its address. `is_kept`: somebody has said that the place holds."""
+
+    index: int
+    form: DropoffForm
+    km: float
+
+    @property
+    def name(self) -> str:
+        """Of the answer to the question which of them holds."""
+        return self.form.add_prefix("far")
+
+    @property
+    def value(self) -> str:
+        """The answer that the place holds: another place is asked about again."""
+        point = self.form.cleaned_data["position"]
+        return f"{point.latitude:.5f},{point.longitude:.5f}"
+
+    @property
+    def is_kept(self) -> bool:
+        return bool(self.form.data.get(self.name) == self.value)
+
+
+def far_pins(form: DeliveryForm, account: UUID, at: datetime) -> list[FarPin]:
+    """The drop-offs whose place is more than 500 m from where their street and number are."""
+    found = []
+    for index, each in enumerate(form.used):
+        place, is_in_a_city = each.cleaned_data.get("position"), each.address["city"] or each.address["zipcode"]
+        if not isinstance(place, Point) or not is_in_a_city or not each.can_be_located:
+            continue
+        try:
+            located = addresses.locate(addresses={index: each.address}, account=account, at=at)[index]
+        except (AddressNotLocated, GeocoderUnavailable):
+            continue  # nothing to compare the place with
+        away = metres(located.point, place)
+        if located.precision != Precision.POSTCODE and away > _FARTHEST_PIN_M:
+            found.append(FarPin(index, each, round(away / 1000, 1)))
+    return found
+
+
+@dataclass(frozen=True)
 class Priced:
     """What a request costs, with the Quote-Id that keeps it. `repeated`: deliveries that have an externalId of it."""
 
@@ -537,6 +617,17 @@ class Priced:
     at: datetime
     repeated: dict[str, UUID]
     precisions: dict[str, Precision]  # of addresses that were located, by the letter of their point
+
+    def pins(self, form: DeliveryForm) -> list[dict[str, Any]]:
+        """Where the addresses of the form were found, by the id of the field that they need not fill in."""
+        return [
+            {
+                "id": form.used[index]["position"].id_for_label,
+                "lat": self.payload.dropoffs[index].point.latitude,
+                "lng": self.payload.dropoffs[index].point.longitude,
+            }
+            for index in form.to_locate
+        ]
 
     @property
     def arrivals(self) -> list[tuple[str, datetime]]:

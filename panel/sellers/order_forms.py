@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from common.accounts import Environment
 from common.api.views import PayloadWarning
 from common.brazil.formats import document
-from common.brazil.states import STATES, state_named
+from common.brazil.states import state_named
 from common.mail import outbox
 from common.measures import NumberField, decimal_places
 from integration import payload_warnings, words
@@ -132,7 +132,7 @@ class ReceiverForm(AddressForm):
         text: str = self.cleaned_data["state"]
         state = state_named(text)
         if text and not state:
-            raise ValidationError(gettext("One of %(states)s.") % {"states": ", ".join(sorted(STATES))})
+            raise ValidationError(gettext("Write a state, such as SP."))
         return state
 
     @property

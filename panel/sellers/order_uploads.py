@@ -6,6 +6,7 @@ A row is created once, because its number is that of no other order of the selle
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -131,7 +132,7 @@ class Work(uploaded_rows.Work):
             return
         found = order_forms.priced(form)
         row.state, row.agreed = "ready", found.agreed
-        row.value = "" if found.price is None else f"{found.price.amount / 100:.2f}"
+        row.value = "" if found.price is None else str(Decimal(found.price.amount) / 100)
         notes = [(str(COLUMNS.get(key, "")), text) for key, text in form.doubts()]
         row.notes = uploaded_rows.some([*notes, *([("", found.why_none)] if found.why_none else [])])
 

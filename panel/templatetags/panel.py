@@ -24,6 +24,9 @@ from common.http_requests import browser_name
 from common.webhooks.models import STATE_COLOURS, STATE_NAMES
 from delivery import columns, words
 from delivery.alerts.chats import SERVICES
+from delivery.connections.drafts import Reason, Result
+from delivery.connections.models import Reception
+from delivery.connections.words import LOOKS, REASONS, RESULTS, missing
 from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Transition
 from delivery.windows import Window
 from delivery.words import text_of_simulator
@@ -49,6 +52,29 @@ _BADGES: dict[str, tuple[Any, str]] = {
 def status_name(value: str) -> Any:
     """The text for a status in the reader's language; an unknown status itself."""
     return _BADGES.get(value, (value, ""))[0]
+
+
+@register.filter
+def missing_text(code: str) -> str:
+    """Why an order of a shop cannot be requested."""
+    return missing(code)
+
+
+@register.filter
+def result_name(reception: Reception) -> Any:
+    """What has become of an order that a shop has posted."""
+    return RESULTS[Result(reception.result)]
+
+
+@register.filter
+def result_look(reception: Reception) -> str:
+    return LOOKS.get(Result(reception.result), "")
+
+
+@register.filter
+def reason_name(reception: Reception) -> Any:
+    """Why an order that a shop has posted was ignored or refused."""
+    return REASONS.get(Reason(reception.reason), "")
 
 
 @register.filter

@@ -88,8 +88,8 @@ _OF_A_SELLER: dict[str, Row] = {
     "orders/<int:order>/carrier/": ("LNNMMNM", "LNNF+N+"),
     # Of a live order, as that of this table, by those who move it in the admin and see the seller.
     "orders/<int:order>/move/": ("LNNMMNM", "LNNF+N+"),
-    "orders/import/<uuid:draft>/advance/": ("LNNMMNM", "LNNNNNN"),  # of an upload that is over
-    "orders/import/<uuid:draft>/confirm/": ("LNNMMNM", "LNNNNNN"),
+    "orders/import/<uuid:draft>/advance/": ("LNNMMNM", OWN),
+    "orders/import/<uuid:draft>/confirm/": ("LNNMMNM", OWN),
     "invoices/<int:invoice>/": (OWN, "LNNNNNN"),  # the order of this table's POST does not exist
     "invoices/<int:invoice>/unlink/": ("LNNMMNM", OWN),
     "invoices/<int:invoice>/void/": ("LNNMMNM", "LNNF+N+"),
@@ -338,6 +338,7 @@ ROUTES: dict[str, Row] = {
     "llms.txt": (ANYBODY, "MMMMMMM"),
     **{endpoint.route: API for endpoint in ENDPOINTS},
     "api/photos/<str:signed>": ("NNNNNNN", "MMMMMMM"),  # 404 without a signature, see tests/delivery/api/test_photos.py
+    "api/connections/<str:connection>": ("MMMMMMM", "TTTTTTT"),  # 401 without a signature
     **{f"account/{route}": row for route, row in _ACCOUNT.items()},
     **{f"panel/{route}": row for route, row in _PANEL.items()},
     **{f"{_IN_AN_ACCOUNT}{route}": row for route, row in OF_AN_ACCOUNT.items()},

@@ -26,6 +26,8 @@ from common.accounts import Role
 from common.mail import sending
 from common.webhooks import endpoints
 from delivery.accounts import integrators
+from delivery.connections import actions as connections
+from delivery.connections import drafts
 from delivery.drivers import devices as driver_devices
 from delivery.lifecycle import Ending
 from delivery.models import Environment, Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
@@ -42,6 +44,7 @@ from tests import smtp
 from tests.browser import shop_history
 from tests.browser.looks import IN_BOTH_LANGUAGES
 from tests.browser.tab import PASSWORD
+from tests.delivery.connections.shops import shop as connected
 from tests.delivery.ended import Ended, insert
 from tests.delivery.personal_data import MARIA, closed, requested
 from tests.factories import (
@@ -88,6 +91,9 @@ class TestAccount:
         calls = {"integrator": shop.integrator, "environment": Environment.LIVE}
         refused_call(RefusedDeliveryCall, **calls, status=429, code="rate_limited")
         call = refused_call(RefusedDeliveryCall, **calls)
+        connection = connected(integrator=shop.integrator, pickup=shop.integrator.pickup_points.get())
+        connections.try_out(connection=connection, at=timezone.now())
+        drafts.check_due()
         dead = WebhookEvent.objects.filter(state="dead").latest("pk")
         failing = WebhookEvent.objects.in_state("failing").latest("created_at")
         base = f"/panel/accounts/{shop.integrator.pk}/live/"
@@ -97,6 +103,7 @@ class TestAccount:
             **listed(
                 "maria", shop.integrator, but={"upload-draft"}, delivery=busy.pk, point="B", event=dead.pk,
                 pickup=shop.integrator.pickup_points.get().pk, token=shop.pk, call=call.pk,
+                connection=connection.pk, shop_order=connection.drafts.get().pk,
             ),
             "home": "/panel/",
             "search": f"/panel/search/?q={busy.pk}",

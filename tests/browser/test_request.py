@@ -1,10 +1,14 @@
 """The form that requests a delivery: what its script fills in, and what it leaves alone."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from delivery.payload import Place
-from tests.factories import DROPOFFS, DeliveryFactory, validated_payload
+from tests.delivery.places.table import fill as fill_table
+from tests.delivery.places.table import houses
+from tests.factories import DROPOFFS, DeliveryFactory, TariffFactory, validated_payload
 
 PLACE = Place(
     point=DROPOFFS[0],
@@ -64,3 +68,64 @@ def test_a_link_becomes_the_coordinates_in_it_and_not_those_of_the_one_before(pa
     fill(page, "b-number", "2")
 
     expect(page.locator("#id_b-position")).to_have_value("{:.6f}, {:.6f}".format(*DROPOFFS[1]))
+
+
+class TestAddressFirst:
+    @pytest.fixture
+    def form(self, member, shop):
+        TariffFactory.create()
+        fill_table(houses("Rua Augusta", range(400, 600), postcode="01304001", start=(-23.5565, -46.6629)))
+        page = member.go(f"/panel/accounts/{shop.integrator.pk}/live/deliveries/request/")
+        yield page
+        assert member.complaints == []
+
+    def test_needs_cep_number_and_street_and_shows_the_pin_which_can_be_moved(self, form):
+        for name, text in (("b-zipcode", "01304-001"), ("b-number", "500"), ("b-street", "Rua Augusta")):
+            fill(form, name, text)
+        form.locator(".price").wait_for()
+        pin = form.locator("#points-map .point", has_text="B")
+        expect(pin).to_be_visible()
+        expect(form.locator("#id_b-position")).to_have_value("")
+        expect(form.locator("#id_b-position")).to_have_attribute("placeholder", re.compile("From the address"))
+
+        pin.scroll_into_view_if_needed()
+        box = pin.bounding_box()
+        with form.expect_response("**/request/price/"):
+            form.mouse.move(box["x"] + 13, box["y"] + 13)
+            form.mouse.down()
+            form.mouse.move(box["x"] + 60, box["y"] - 30, steps=6)
+            form.mouse.up()
+
+        expect(form.locator("#id_b-position")).to_have_value(re.compile(r"^-23\.\d{5}, -46\.\d{5}$"))
+
+    def test_asks_which_holds_where_the_pin_is_far_from_the_address(self, form):
+        for name, text in (("zipcode", "01304-001"), ("number", "500"), ("street", "Rua Augusta")):
+            fill(form, f"b-{name}", text)
+        fill(form, "b-position", "-23.5465, -46.6629")
+        question = form.get_by_role("group", name="The place of B on the map is 0.6 km from its address. Which holds?")
+
+        question.get_by_label("The place on the map").check()
+        form.wait_for_function("() => document.querySelector('[name=b-far]')?.hasAttribute('checked')")  # by the server
+        with form.expect_response("**/request/price/"):
+            question.get_by_role("button", name="The address").click()
+
+        expect(question).to_have_count(0)
+        expect(form.locator("#id_b-position")).to_have_value("")
+
+    def test_takes_errors_away_that_were_put_right(self, form, member):
+        form.get_by_role("button", name="Show the price").last.click()
+        place, name = form.locator("#id_b-position"), form.locator("#id_a-name")
+        expect(place).to_have_attribute("aria-invalid", "true")
+        expect(name).to_have_attribute("aria-invalid", "true")
+
+        fill(form, "b-position", "{:.6f}, {:.6f}".format(*DROPOFFS[0]))
+
+        expect(place).not_to_have_attribute("aria-invalid", "true")
+        expect(form.locator("#id_b-position_error")).to_have_count(0)
+        expect(name).to_have_attribute("aria-invalid", "true")
+        expect(form.locator("[data-errors]")).to_have_count(1)
+        for field, text in (("a-name", "Loja"), ("a-phone", "+55 11 3333-0000")):
+            fill(form, field, text)
+        expect(form.locator("[data-errors]")).to_have_count(0)
+        assert ["422" in text for text in member.complaints] == [True]
+        member.complaints.clear()

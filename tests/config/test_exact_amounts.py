@@ -31,6 +31,7 @@ REVIEWED = {
         "(delivery.closed_at - max(taken)).total_seconds() / 60",
         "round((delivery.closed_at - max(taken)).total_seconds() / 60)",
     },
+    "delivery/connections/api.py": {"float(draft.price)", "9.9"},
     "delivery/pricing.py": {  # Decimals
         "amount * fee / price", "price * (self.percent or 0) / 100", "price * percent / 100",
     },

@@ -306,6 +306,9 @@ LISTS = {
     "file of deliveries by a part": Listing(
         DELIVERIES, key_of_delivery, of_file(of_account("deliveries_export"), q="an"), PORTION, by_page=False
     ),
+    "orders of shops": Listing(
+        "panel/integrators/views/drafts.py", a_draft, of_page(of_account("drafts"), pk, status="open"), PAGE
+    ),
     "events": Listing(EVENTS, key_of_event, of_page(of_account("events"), pk, q="X"), PAGE),
     "events of orders": Listing(EVENTS, key_of_order_event, of_page(of_seller_webhooks("events"), pk, q="X"), PAGE),
     "file of events": Listing(

@@ -29,6 +29,8 @@ REVIEWED = {
         "datetime.max.replace(tzinfo=UTC)",
     },
     "integration/carriers/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
+    # An invoice has the local time of its place, without a zone, and so it is typed.
+    "panel/sellers/order_forms.py": {"f'{timezone.make_naive(moment):%Y-%m-%d %H:%M:%S}'"},
     "config/management/commands/messages.py": {"datetime.fromtimestamp(0, tz=UTC)"},  # a constant
     "common/brazil/zones.py": {"at.astimezone(zone)", "at.astimezone(timezone.get_default_timezone())"},  # of a place
     "delivery/hours/actions.py": {"opens_at.astimezone(zone)"},  # of the pickup

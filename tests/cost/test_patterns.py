@@ -46,6 +46,7 @@ TABLE = {
         r"(?P<street>[^,0-9]{2,200}\s(?P<word>[^,0-9\s]{3,60}))\s{1,3}(?P<number>[0-9]{1,6})",
     ): Bound("cut to 255 characters by `values.text`", 255, "Rua da Graça 21"),
     ("common/shops/values.py", r"-?[0-9]{1,12}(\.[0-9]{1,20})?"): Bound(COUNTED, LINEAR, "-12.50"),
+    ("common/brazil/phones.py", "[^0-9]"): Bound("linear: one sign", LINEAR, "+"),
     ("common/brazil/phones.py", r"\+?[0-9]+"): Bound("cut to 255 characters; linear too: one quantifier", 255, "+55"),
     ("common/brazil/phones.py", r"['+]?[0-9]([.,][0-9]{1,20})?[eE]\+?[0-9]{1,3}"): Bound(
         COUNTED, LINEAR, "5,51198E+12"
@@ -54,6 +55,9 @@ TABLE = {
     ("common/api/heavy.py", r"(\\Z|\\z|\$)$"): Bound(_ROUTES, 2_000, "\\Z"),
     ("common/api/heavy.py", "path"): Bound(
         f"{_ROUTES}, one behind another; paths are cut by the server", 2_000, "path"
+    ),
+    ("delivery/streets/ranges.py", r"bytes ([0-9]{1,15})-([0-9]{1,15})/([0-9]{1,15})"): Bound(
+        COUNTED, LINEAR, "bytes 0-1/2"
     ),
     ("common/pages/map_file.py", r"bytes=([0-9]{1,15})-([0-9]{1,15})"): Bound(COUNTED, LINEAR, "bytes=0-1"),
     ("config/monitoring/logs.py", r"(rota_(?:live|test|key|testkey|carrierkey)_)[A-Za-z0-9_-]{16,}"): Bound(
@@ -260,7 +264,7 @@ TABLE = {
         "integration/api/fields.py",
         r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) ([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]",
     ): Bound(COUNTED, LINEAR, "2026-11-20 10:00:00"),
-    ("integration/api/serializers.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
+    ("integration/payload_warnings.py", r"[0-9]{11}|[0-9A-Z]{12}[0-9]{2}"): Bound(COUNTED, LINEAR, "11222333000181"),
     ("integration/papers/label.py", r"[0-9]{6}[0-9A-Z]{12}[0-9]{26}"): Bound(COUNTED, LINEAR, "1" * 44),
     ("integration/papers/marks.py", r"[ -=?-~]{1,80}"): Bound(COUNTED, LINEAR, "AA123456785BR"),
     (

@@ -19,6 +19,9 @@ from access import invitations
 from common.accounts import Role
 from common.mail.models import Kind, Message
 from common.webhooks import endpoints
+from delivery.connections import actions as connections
+from delivery.connections import drafts
+from delivery.connections.models import Connection, Draft
 from delivery.drivers import devices as driver_devices
 from delivery.models import (
     Delivery,
@@ -36,8 +39,10 @@ from integration.freight.models import FreightParameters
 from integration.manifests import actions as manifests
 from integration.models import ApiKey, CarrierRule, RefusedCarrierCall, RefusedSellerCall, Seller
 from integration.models import WebhookEndpoint as EndpointOfSeller
+from panel.sellers import order_uploads
 from tests import service_hours
 from tests.delivery.conftest import geocoder, routing_server  # noqa: F401  # fixtures
+from tests.delivery.connections.shops import shop as connected
 from tests.factories import (
     BY,
     PICKUP,
@@ -164,6 +169,14 @@ def _phone(now: datetime) -> DriverDevice:
     return driver_devices.log_in(token=link, phone="", language="en", at=now)[0]
 
 
+def _order_of(connection: Connection) -> Draft:
+    """An order of a shop with its price."""
+    connections.try_out(connection=connection, at=timezone.now())
+    draft = connection.drafts.get()
+    drafts.check(draft)
+    return draft
+
+
 @pytest.fixture
 def world(with_url):
     """Something of everything that a route can name, by the names of routes' arguments."""
@@ -184,8 +197,13 @@ def world(with_url):
     manifest = manifests.create(seller=with_url.seller, environment=Environment.LIVE, orders=[order], by=BY, at=now)
     someone = User.objects.create(username="someone")
     Authenticator.objects.create(user=someone, type=Authenticator.Type.TOTP, data={})
+    imported = order_uploads.read(
+        b"Order number;Recipient\nP-1;Ana", "orders.csv", seller=with_url.seller, environment=Environment.LIVE
+    )
     _failed_message(now)
     Group.objects.create(name="Night shift")  # of staff; those of the roles are edited by nobody
+    pickup = with_url.integrator.pickup_points.get()
+    connection = connected(integrator=with_url.integrator, pickup=pickup)
     return {
         **_of_teams(with_url, someone, now),
         "account": with_url.integrator.pk,
@@ -220,7 +238,10 @@ def world(with_url):
         "move": "cancel",
         "point": "B",
         "draft": uuid4(),  # of an upload that is over
-        "pickup": with_url.integrator.pickup_points.get().pk,
+        "seller_draft": imported.id,
+        "pickup": pickup.pk,
+        "connection": connection.pk,
+        "shop_order": _order_of(connection).pk,
         "name": "cancel",
         "url": "nothing",
         "page": "quickstart",
@@ -235,11 +256,15 @@ def world(with_url):
     }
 
 
+# Arguments of routes that are others for sellers.
+OF_SELLERS = ("call", "draft", "event", "invitation", "membership", "test")
+
+
 def address(route: str, world: dict[str, Any]) -> str:
     """The path of a route of the URL resolver, with something of `world` for each of its arguments."""
     named = dict(world)
     if "panel/sellers/" in route:
-        named.update({name: world[f"seller_{name}"] for name in ("call", "event", "invitation", "membership", "test")})
+        named.update({name: world[f"seller_{name}"] for name in OF_SELLERS})
     if "webhook/test/" in route:
         named["event"] = named["test"]
     if "<int:membership>" in route:

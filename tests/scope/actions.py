@@ -259,9 +259,9 @@ class Party:
         def proof() -> Proof:
             return Proof("Ana", Stop.objects.get(delivery=collected, index=0).options.pin, (UPLOAD,))
 
-        def order() -> Any:
+        def order(code: str = "A-77") -> Any:
             document = COMPANY if seller["seller"].name.endswith("S") else OTHER_COMPANY
-            body = order_body(company_document=document, orderId="A-77", trackingCode="TRACK-9", orderCost=1,
+            body = order_body(company_document=document, orderId=code, trackingCode="TRACK-9", orderCost=1,
                               items=_whole_items(), invoice=None)  # fmt: skip
             serializer = OrderSerializer(data=body)
             serializer.is_valid(raise_exception=True)
@@ -356,6 +356,7 @@ class Party:
             },
             "integration.accounts.keys.authenticate": lambda: {"clear_text": [seller["text"]]},
             "integration.actions.orders.create": lambda: {"payload": [order()]},
+            "integration.actions.orders.holder_of_codes": lambda: {"payload": [order("A-1"), order()]},
             "integration.actions.orders.correct": lambda: {"changes": [{"cost": 12, "volumes": 2}]},
             "integration.actions.tracking.by_both": lambda: {"value": [Value("A-1")]},
             "integration.actions.tracking.by_code": lambda: {"value": [Value("A-1")]},

@@ -147,6 +147,9 @@ class Requests:
             "device": held["device"].pk,
             "link": receivers.addresses([stop], at=self.world.now)[stop.pk].rsplit("/", 1)[1],
             "order_link": seller["orders"]["new"].tracking_url.rsplit("/", 1)[1],
+            "connection": account.more["connection"].pk,
+            "shop_order": account.more["shop_order"].pk,
+            "price": account.more["shop_order"].price,
             "pickup": account.integrator.pickup_points.get(active=True).pk,
             "point": "B",
             "move": "collect",
@@ -253,7 +256,7 @@ class Requests:
 
     def of_account(self, route: str, account: Account) -> list[Owner]:
         """Whom a page of an account is about."""
-        if "deliveries/request" in route:  # the estimate is of the nearest free driver
+        if re.search("deliveries/request|shop-orders", route):  # the estimate is of the nearest free driver
             return [account.owner, ("free", account.owner[1])]
         return [account.owner[:1] if re.search("/(team|setup|pickup-points|policy)/", route) else account.owner]
 
@@ -284,6 +287,14 @@ class Requests:
             return {"orderIds": ["A-4" if route.endswith("remove") else "A-1"]}
         status = "delivered" if "sellers/" in route else "FAILED"
         bodies: dict[str, Callable[[], Any]] = {
+            "/connections/": lambda: {
+                "platform": "SHOPIFY", "name": "New name", "pickup": str(values["pickup"]), "contact_phone": "1",
+                "vehicle_type": "MOTORCYCLE", "secret": "theirs",  # pragma: allowlist secret
+            },
+            "shop-orders/": lambda: {
+                "price": str(values["price"]), "order": f"{values['shop_order']}:{values['price']}",
+                "b-position": "-23.56,-46.65",
+            },
             "api/integration/carrier/events": lambda: {
                 "events": [
                     {"eventId": f"event-{number}", "trackingCode": code, "status": "collected"}

@@ -16,6 +16,7 @@ _PURE = "neither reads nor writes rows"
 _INNER = "called by the actions of its package, which are called here"
 NOT_CALLED = {
     "integration.invoices.actions.give_up": _INNER,
+    "integration.actions.orders.freight_of": "reads the tariff, which everybody has in common",
     "access.invitations.accept": "tests/access/test_invitations.py",
     "access.invitations.find": "tests/access/test_invitations.py",
     "access.invitations.log_in_name": _PURE,

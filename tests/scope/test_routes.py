@@ -26,6 +26,7 @@ NOT_ASKED = {
     ".well-known/security.txt": "has no objects",
     "api/openapi": "has no objects",
     "api/postman.json": "has no objects",
+    "api/connections/": "whoever signs with its secret; tests/delivery/connections/test_receptions.py",
     "api/photos/<str:signed>": "whoever has the signed address may read; tests/delivery/api/test_photos.py",
     "api/sandbox/deliveries/<str:delivery_id>/collect/": "of reverse routes; tests/delivery/api/test_occurrences.py",
     "api/integration/shipping/": "reads the tariff, which everybody has in common",

@@ -4,6 +4,7 @@ What the others have is as like as possible (the same ids of callers, codes, pho
 so that a condition on the owner that is left out hits a row of another owner.
 """
 
+import json
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import chain
@@ -22,6 +23,7 @@ from access.personal_data import person
 from common import credentials
 from common.accounts import Role
 from common.mail.models import Kind, Message
+from common.shops.platforms import Platform
 from common.webhooks import endpoints, feed
 from common.webhooks.endpoints import CheckedUrl
 from common.webhooks.outbox import outboxes
@@ -29,6 +31,8 @@ from delivery.accounts import tokens
 from delivery.actions import deliveries
 from delivery.alerts import actions as alerts
 from delivery.alerts.models import AlertChoice, AlertPost
+from delivery.connections import actions, drafts
+from delivery.connections.models import Draft
 from delivery.drivers import devices as driver_devices
 from delivery.models import (
     ArrivalEstimate,
@@ -73,6 +77,7 @@ from integration.models import (
     Seller,
 )
 from integration.models import WebhookEndpoint as SellerEndpoint
+from tests.delivery.connections.shops import order
 from tests.factories import (
     BY,
     DROPOFFS,
@@ -224,6 +229,7 @@ class World:
             if name == "B":  # a number that the caller's account has not
                 add_endpoint(token)
             self.of_endpoint(account, tests=0 if is_own else LIMIT)
+            self.of_shop(account)
             for _number in range(0 if is_own else LIMIT - 1):
                 tokens.issue(integrator=integrator, environment=Environment(environment), by=BY, at=now)
         # The endpoint itself was made with the account.
@@ -276,6 +282,19 @@ class World:
             kind=Kind.ALERT, recipient=RECEIVER, subject="Alert", body_ciphertext="",
             created_at=now, expires_at=now + timedelta(days=1), due_at=now, ended_at=now, state="sent",
         )  # fmt: skip
+
+    def of_shop(self, account: Account) -> None:
+        """A connected shop with an order that can be requested."""
+        integrator, environment = account.integrator, account.owner[1]
+        settings = actions.Settings("Shop", integrator.pickup_points.get(active=True), contact_phone="1")
+        made: dict[str, Any] = {"platform": Platform.WOOCOMMERCE, "settings": settings, "by": BY, "at": self.now}
+        connection, _secret = actions.connect(integrator=integrator, environment=environment, **made)
+        body = json.dumps(order(1)).encode()
+        actions.receive(connection=connection, body=body, at=self.now, is_trial=True)
+        found = Draft.objects.filter(connection=connection)
+        found.update(is_test=False)
+        drafts.check(found.get())
+        account.more |= {"connection": connection, "shop_order": found.get()}
 
     def scheduled(self) -> DeliveryRequest:
         """A request for tomorrow."""

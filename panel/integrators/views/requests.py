@@ -26,6 +26,7 @@ from panel import maps
 from panel.base import RequestingView
 from panel.integrators.delivery_forms import (
     DeliveryForm,
+    far_pins,
     like,
     like_pickup,
     located,
@@ -56,8 +57,14 @@ class FormView(RequestingView):
         """What `panel/request_price.html` shows. Refusals are errors of the form."""
         if not form.has_price():
             return {}
+        now = clock.now()
         try:
-            return {"priced": priced(form, self.scope, clock.now())}
+            found = priced(form, self.scope, now)
+            return {
+                "priced": found,
+                "pins": found.pins(form),
+                "far_pins": far_pins(form, self.scope.integrator_id, now),
+            }
         except ValidationError:
             return {}
         except DeliveryError as error:
@@ -85,6 +92,10 @@ class Request(FormView):
         if request.POST.get("step") != "request":
             shown = self.price(form)
             return self.show(form, status=200 if "priced" in shown else 422, **shown)
+        if pins := far_pins(form, self.scope.integrator_id, clock.now()):
+            form.refuse_far_pins(pins)
+            if form.has_errors():
+                return self.show(form, status=422, **self.price(form))
         try:
             found, is_earlier = self._request(form)
         except ValidationError:
@@ -150,7 +161,8 @@ class Price(FormView):
             "derived": [each for place in places for each in place.derived],
             "doubts": [each.doubt for each in places if each.doubt],
         }
-        return self.page("panel/request_price.html", in_zone_of=form, **context, **self.price(form))
+        context |= self.price(form)  # which can refuse fields
+        return self.page("panel/request_price.html", in_zone_of=form, faulty=form.faulty, **context)
 
 
 class CancelForm(forms.Form):

@@ -99,20 +99,20 @@ class NewOrder(_FormView):
 class NewOrderFreight(_FormView):
     """A fragment: the freight of what the form has now."""
 
-    http_method_names = ["post"]
-
     def post(self, request: HttpRequest) -> HttpResponse:
         return self.show_freight(self.form(request.POST))
 
 
-class CorrectOrder(_FormView):
-    """The form with what an order says now."""
-
+class _CorrectionView(_FormView):
     def found(self, key: int) -> Order:
         """Answers 404 for another seller's order."""
         found: Order = get_object_or_404(self.orders.select_related("company", "seller"), pk=key)
         self.order = found
         return found
+
+
+class CorrectOrder(_CorrectionView):
+    """The form with what an order says now."""
 
     def get(self, request: HttpRequest, order: int) -> HttpResponse:
         found = self.found(order)
@@ -157,10 +157,8 @@ class CorrectOrder(_FormView):
         return redirect(self.url("seller_order", self.order.pk))
 
 
-class CorrectOrderFreight(CorrectOrder):
+class CorrectOrderFreight(_CorrectionView):
     """A fragment: the freight of the order with what the form has now."""
-
-    http_method_names = ["post"]
 
     def post(self, request: HttpRequest, order: int) -> HttpResponse:
         self.found(order)

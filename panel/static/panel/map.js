@@ -98,15 +98,18 @@ window.rota = Object.assign(window.rota || {}, {
     return L.polyline(path, { color: chosen ? "#0f766e" : "#64748b", weight: chosen ? 5 : 3, opacity: chosen ? 0.9 : 0.45, interactive: false, dashArray });
   },
 
-  // A layer of one route. `chosen` makes it stand out.
-  layer(route, chosen) {
+  // A layer of one route. `chosen` makes it stand out. `moved` is called with a point and the place where it was dragged to.
+  layer(route, chosen, moved = null) {
     const parts = [rota.path(route, chosen)];
     for (const point of route.points) {
       const done = point.status === "DELIVERED" ? "done" : point.status === "FAILED" ? "failed" : "";
       const kind = `point ${point.label === "A" ? "pickup" : ""} ${done} ${chosen ? "chosen" : ""}`;
-      parts.push(L.marker([point.lat, point.lng], {
+      const marker = L.marker([point.lat, point.lng], {
         icon: L.divIcon({ className: kind, html: point.label, iconSize: [26, 26] }), keyboard: false, alt: point.label, zIndexOffset: chosen ? 1000 : 0,
-      }));
+        draggable: Boolean(moved), autoPan: Boolean(moved),
+      });
+      marker.on("dragend", () => moved(point, marker.getLatLng().wrap()));
+      parts.push(marker);
     }
     if (route.driver && route.driver.lat !== null) parts.push(rota.driver(route, chosen));
     return L.featureGroup(parts);

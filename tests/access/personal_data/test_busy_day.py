@@ -34,6 +34,8 @@ from common.webhooks import endpoints
 from common.webhooks.outbox import outboxes
 from config.celery import app
 from delivery.actions import deliveries
+from delivery.connections import drafts
+from delivery.connections.models import Draft
 from delivery.drivers import web_push
 from delivery.models import Delivery, Driver, DropoffOptions, IdempotencyRecord, ReceiverLink, WebhookAttempt
 from delivery.receivers import actions as receivers
@@ -46,6 +48,9 @@ from integration.models import WebhookAttempt as AttemptOfOrder
 from integration.models import WebhookEndpoint as EndpointOfSeller
 from tests.common.webhooks.conftest import Sink, _send_due, sink
 from tests.config.test_log_contents import log
+from tests.delivery.connections.shops import order as shop_order
+from tests.delivery.connections.shops import post
+from tests.delivery.connections.shops import shop as connected
 from tests.delivery.drivers.phones import Phone, now
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
 from tests.integration.factories import SellerFactory, assign, key_of, make_carrier, nfe_xml, order_body
@@ -262,6 +267,14 @@ def queued() -> str:
     return " ".join([*texts, *tasks]).casefold()
 
 
+def order_in_shop() -> None:
+    """An order of a connected shop, which people drop."""
+    person = {"first_name": RECEIVER, "last_name": "", "phone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
+    place = {"address_1": "Travessa Jabuticabeira", "address_2": "Bloco Ximbica"}
+    post(connected(), shop_order(1, billing={**person, **place}, shipping={**person, **place}))
+    drafts.drop(draft=Draft.objects.get(), at=timezone.now())
+
+
 @pytest.fixture
 def day(
     token: Any,
@@ -283,6 +296,7 @@ def day(
     link = deliver(api, admin_client, driver)
     fail(api, driver)
     order(sink.url)
+    order_in_shop()
     sending.send_due()
     for outbox in outboxes():
         asyncio.run(_send_due(outbox))
@@ -308,9 +322,9 @@ def test_a_receiver_and_a_driver_of_a_busy_day_are_forgotten(log, day, photo_fol
     call_command("forget", "--phone", NEW_PHONE)
 
     asked = PersonRequest.objects.filter(requested_by="command forget").order_by("pk")
-    assert [(each.stops, each.orders, each.drivers, each.ciphertext) for each in asked] == [
-        (2, 1, 0, ""),
-        (0, 0, 1, ""),
+    assert [(each.stops, each.orders, each.drivers, each.drafts, each.ciphertext) for each in asked] == [
+        (2, 1, 0, 1, ""),
+        (0, 0, 1, 0, ""),
     ]
     assert found(day) == BY_LAW | FOR_A_DAY
     assert found(FORMS_OF_THE_DRIVER) == set()

@@ -14,6 +14,8 @@ from access.models import PersonRequest, PersonRequestKind
 from access.personal_data import InvalidPerson, person
 from access.tasks import finish_person_requests
 from delivery.actions import deliveries, drivers, forgetting
+from delivery.connections import drafts
+from delivery.connections.models import Draft
 from delivery.geo.position_filter import SentPosition
 from delivery.models import Delivery, Driver, Stop, WebhookEvent
 from integration.actions import forgetting as forgetting_orders
@@ -21,6 +23,8 @@ from integration.actions import orders
 from integration.invoices.models import Invoice
 from integration.lifecycle import Status
 from integration.models import Order
+from tests.delivery.connections.shops import order, post
+from tests.delivery.connections.shops import shop as connected
 from tests.delivery.personal_data import JOAO, MARIA, SHOP, closed, everything, requested
 from tests.factories import BY, PICKUP, DriverFactory
 from tests.integration.factories import COMPANY, access_key, create_order, nfe_xml, send_invoice
@@ -319,6 +323,30 @@ class TestExport:
                 json.loads("".join(chunks[:end]))
 
 
+class TestOrderOfAShop:
+    def test_is_forgotten_once_it_has_ended(self):
+        connection = connected()
+        for number in (1, 2):
+            post(connection, order(number))
+        ended, left = Draft.objects.order_by("order_id")
+        drafts.drop(draft=ended, at=timezone.now())
+
+        exported = export_of(phone=MARIA)["ordersOfShops"]
+        request = ask(phone=MARIA)
+
+        assert [each["order"] for each in exported] == ["2", "1"]
+        assert (request.drafts, request.finished_at) == (1, None)
+        ended.refresh_from_db()
+        assert (ended.payload, ended.source, ended.contact_phone) == ({}, {}, "")
+        left.refresh_from_db()
+        assert left.payload
+        drafts.drop(draft=left, at=timezone.now())
+        finish_person_requests()
+        request.refresh_from_db()
+        assert (request.drafts, request.finished_at is not None) == (2, True)
+        assert post(connection, order(1)).json()["reason"] == "dropped"
+
+
 class TestCommands:
     def run(self, *arguments):
         printed = StringIO()
@@ -331,7 +359,7 @@ class TestCommands:
 
         answer = self.run("forget", "--phone", MARIA)
 
-        assert answer["forgotten"] == {"orders": 0, "stops": 1, "pickups": 0, "drivers": 0}
+        assert answer["forgotten"] == {"orders": 0, "stops": 1, "pickups": 0, "drivers": 0, "drafts": 0}
         assert (answer["finished"], answer["left"]["open_orders"]) == (False, ["A-1"])
         assert PersonRequest.objects.get().requested_by == "command forget"
 

@@ -70,7 +70,9 @@ class TestAnOrder:
         assert woocommerce.read(order(status="em-separacao", date_paid_gmt=paid)).stage is stage
 
     def test_that_is_paid_at_the_door_says_so(self):
-        assert woocommerce.read(order(payment_method="cod", date_paid_gmt=None)).pays_at_door
+        found = woocommerce.read(order(payment_method="cod", date_paid_gmt=None))
+
+        assert (found.pays_at_door, found.stage) == (True, Stage.PAID)
 
     def test_of_several_shipments_has_the_methods_of_each(self):
         methods = [
@@ -185,6 +187,7 @@ class TestABodyThatIsNoOrder:
             ({"id": 5}, ("status", "total", "billing", "line_items")),
             (order(id=None), ("id",)),
             (order(id="  "), ("id",)),
+            (order(id=True), ("id",)),
             (order(total="many"), ("total",)),
             (order(total="NaN"), ("total",)),
             (order(total=Decimal("Infinity")), ("total",)),

@@ -23,9 +23,12 @@ ADDRESS = {
     "country": "BR",
 }  # fmt: skip  # an address
 
+PERSON = {"phone": "(11) 97777-0001", "email": "maria@example.com", "cpf": "529.982.247-25"}
+WITHOUT_NUMBER = {"shipping": {"number": ""}, "billing": {"number": ""}}
+
 
 def order(number: int | None = None, **changes: Any) -> dict[str, Any]:
-    """A paid order of WooCommerce with the plug-in Brazilian Market. Keys of `shipping` are changed one by one."""
+    """A paid order of WooCommerce with the plug-in Brazilian Market. Keys of the addresses are changed one by one."""
     number = number or next(_numbers)
     shipping = {**ADDRESS, **changes.pop("shipping", {})}
     return {
@@ -37,7 +40,7 @@ def order(number: int | None = None, **changes: Any) -> dict[str, Any]:
         "date_created_gmt": "2026-11-20T12:00:00",
         "date_modified_gmt": "2026-11-20T12:00:00",
         "customer_note": "Deixar na portaria",
-        "billing": {**ADDRESS, "phone": "(11) 97777-0001", "email": "maria@example.com", "cpf": "529.982.247-25"},
+        "billing": {**ADDRESS, **PERSON, **changes.pop("billing", {})},
         "shipping": shipping,
         "shipping_lines": [{"method_id": "flat_rate", "method_title": "Entrega no mesmo dia", "total": "9.90"}],
         "line_items": [{"name": "Caneca", "sku": "C1", "quantity": 2, "price": 45, "total": "90.00"}],

@@ -16,7 +16,7 @@ from delivery.errors import DraftEnded, DraftIncomplete, DraftPriceChanged, TooM
 from delivery.geo import service_area
 from delivery.models import Delivery, PickupPoint, Stop, Tariff
 from delivery.tasks import forget
-from tests.delivery.connections.shops import NEAR, order, post, shop
+from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post, shop
 from tests.factories import BY, IntegratorFactory, TariffFactory, TokenFactory
 from tests.overlapping import overlap
 
@@ -77,7 +77,7 @@ class TestADraft:
     @pytest.mark.parametrize(
         ("changes", "missing"),
         [
-            ({"shipping": {"number": "", "address_1": "Rua Augusta"}}, ["missing_number"]),
+            (WITHOUT_NUMBER, ["missing_number"]),
             ({"shipping": {"address_1": "Rua Sem Nome", "postcode": ""}}, ["address_not_located"]),
         ],
     )
@@ -239,7 +239,7 @@ class TestAnAutomaticConnection:
         assert Reception.objects.get().result == "requested"
 
     def test_leaves_what_is_not_complete_to_people(self):
-        draft = received(shop(automatic=True), shipping={"number": "", "address_1": "Rua Augusta"})
+        draft = received(shop(automatic=True), **WITHOUT_NUMBER)
         (dropoff,) = draft.payload["dropoffs"]
 
         drafts.edit(draft=draft, dropoff={**dropoff, "address": {**dropoff["address"], "number": "500"}}, at=NOW())

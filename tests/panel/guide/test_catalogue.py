@@ -26,6 +26,9 @@ OF_PEOPLE = {
         "log_in_link_unusable", "not_on_duty", "other_phone_sends", "not_your_route", "route_still_open",
         "photos_busy", "photo_too_large", "invalid_photo", "too_many_photos", "photo_too_late",
         "photo_required", "goods_in_hand",
+        # Of connected shops, and of files of addresses.
+        "too_many_connections", "invalid_secret", "draft_ended", "draft_incomplete", "draft_price_changed",
+        "wrong_address_file",
     },
     B: {
         "too_many_keys", "move_refused", "seller_not_found", "company_taken", "carrier_not_found", "freight_changed",

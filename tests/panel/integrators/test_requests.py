@@ -160,6 +160,60 @@ class TestDerived:
         assert "12.00" in text
 
 
+class TestAddressFirst:
+    """A drop-off of a street and a number: where that is, and a place on the map that is another."""
+
+    NEAR, FAR = "-23.54500, -46.65000", "-23.53900, -46.65000"  # 0 and 660 m north of the house
+
+    @pytest.fixture
+    def fields(self, fields):
+        fill(houses("Rua Augusta", [500], postcode="01304001"))
+        return fields | {"b-city": "São Paulo", "b-state": "SP", B: ""}
+
+    def json_of(self, answer, name):
+        return json.loads(found_in(answer.content.decode(), rf'<script id="{name}"[^>]*>(.*?)</script>'))
+
+    def test_is_shown_where_it_was_found(self, member, url, fields):
+        answer = member.post(url("request_price"), fields)
+
+        assert self.json_of(answer, "pins") == [{"id": "id_b-position", "lat": -23.545, "lng": -46.65}]
+        assert 'name="b-far"' not in answer.content.decode()
+
+    def test_is_asked_about_where_the_pin_is_elsewhere(self, member, url, fields):
+        near, far = (
+            member.post(url("request_price"), fields | {B: at}).content.decode() for at in (self.NEAR, self.FAR)
+        )
+
+        assert 'name="b-far"' not in near
+        assert "The place of B on the map is 0.7 km from its address. Which holds?" in far
+
+    def test_is_requested_at_the_pin_only_once_that_was_said(self, member, url, fields):
+        fields = with_quote(member, url("request_price"), fields | {B: self.FAR})
+
+        asked = member.post(url("request"), fields)
+        of_another = member.post(url("request"), fields | {"b-far": "-23.54000,-46.65000"})
+        before = Delivery.objects.filter(stops__latitude=-23.539).exists()
+        member.post(url("request"), fields | {"b-far": "-23.53900,-46.65000"})
+
+        assert (asked.status_code, of_another.status_code, before) == (422, 422, False)
+        assert "This place is 0.7 km from the address." in asked.content.decode()
+        assert newest().ordered_stops[0].latitude == -23.539
+
+    def test_of_a_cep_alone_is_no_reason_to_ask(self, member, url, fields):
+        """The middle of its area says little of one house."""
+        fields |= {"b-street": "", "b-number": "", "b-zipcode": "01304-001", B: self.FAR}
+
+        assert 'name="b-far"' not in member.post(url("request_price"), fields).content.decode()
+
+    def test_tells_which_fields_are_refused_now(self, member, url, fields):
+        wrong = fields | {"b-zipcode": "123", "a-name": ""}
+
+        before, after = (member.post(url("request_price"), each) for each in (wrong, fields))
+
+        assert self.json_of(before, "faulty") == ["id_a-name", "id_b-zipcode"]
+        assert self.json_of(after, "faulty") == []
+
+
 class TestReceivers:
     """Those whom the form offers."""
 

@@ -123,7 +123,7 @@ class TestNewOrder:
             ("order-cost", "-1", "From 0 to"),
             ("order-volumes", "100", "less than or equal to 99"),
             ("to-zipcode", "1310-20", "A CEP has eight digits."),
-            ("to-state", "Bahiana", "One of AC, AL"),
+            ("to-state", "Bahiana", "Write a state, such as SP."),
             ("to-email", "ana@", "Enter a valid email address."),
             ("item1-price", "1.250", "can be read in two ways"),
             ("item1-length", "30,5", "decimal places"),

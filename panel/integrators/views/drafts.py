@@ -1,0 +1,167 @@
+"""The orders of connected shops: what is missing of each, its price, and the request of its delivery."""
+
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from common import clock
+from common.api.heavy import heavy
+from delivery.connections import drafts
+from delivery.connections.models import Draft
+from delivery.errors import DeliveryError, DraftEnded
+from delivery.models import parse_id
+from delivery.places import addresses
+from delivery.refusals import refusal
+from panel.base import RequestingView
+from panel.filters import PER_PAGE, DraftFilter, listed
+from panel.integrators.shop_forms import ShopOrderForm, initial_of
+
+_LONGEST_AMOUNT = 20
+_LONGEST_CHOICE = 80  # an id with an amount
+
+
+class DraftView(RequestingView):
+    """Base of the pages of orders of shops."""
+
+    @property
+    def rows(self) -> Any:
+        return Draft.objects.filter(integrator=self.account, environment=self.environment)
+
+    @property
+    def whole(self) -> Any:
+        return self.rows.select_related("connection__integrator", "connection__pickup", "delivery")
+
+    def found(self, key: UUID) -> Draft:
+        found: Draft = get_object_or_404(self.whole, pk=key)
+        return found
+
+    def back(self, draft: Draft) -> HttpResponse:
+        return redirect(self.url("draft", draft.pk))
+
+
+class Drafts(DraftView):
+    """The list, and the request of several."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        shown = listed(DraftFilter, request.GET, self.rows)
+        whole = self.whole.in_bulk([row.pk for row in shown["rows"]])
+        shown["rows"] = [whole[row.pk] for row in shown["rows"] if row.pk in whole]
+        return self.page("panel/drafts.html", **shown)
+
+    @heavy
+    def post(self, request: HttpRequest) -> HttpResponse:
+        agreed = dict(filter(None, map(_chosen, request.POST.getlist("order")[:PER_PAGE])))
+        requested, refused = 0, list[str]()
+        for draft in self.whole.filter(pk__in=agreed).order_by("created_at"):
+            try:
+                _delivery, is_earlier = drafts.request(
+                    draft=draft, agreed=agreed[draft.pk], by=self.actor, at=clock.now()
+                )
+            except DeliveryError as error:
+                refused.append(f"{draft.external_id}: {refusal(error)}")
+            else:
+                requested += not is_earlier
+        if requested:
+            text = ngettext("%(count)s delivery is requested.", "%(count)s deliveries are requested.", requested)
+            messages.success(request, text % {"count": requested})
+        for text in refused[:5]:
+            messages.error(request, text)
+        if not agreed:
+            messages.info(request, _("Choose the orders first."))
+        return redirect(self.url("drafts"))
+
+
+def _chosen(text: str) -> tuple[UUID, Decimal] | None:
+    """The order and the price that was shown of it; None for what the page does not send."""
+    key, _colon, amount = text[:_LONGEST_CHOICE].partition(":")
+    found, price = parse_id(key), _amount(amount)
+    return None if found is None or price is None else (found, price)
+
+
+def _amount(text: str) -> Decimal | None:
+    try:
+        amount = Decimal(text[:_LONGEST_AMOUNT])
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() else None
+
+
+class DraftPage(DraftView):
+    """One order: what is missing, the price, and its drop-off to be corrected."""
+
+    def get(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        found = self.found(shop_order)
+        return self.show(found, ShopOrderForm(prefix="b", initial=initial_of(found.dropoff)))
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        self.account.check_active()
+        found, form = self.found(shop_order), ShopOrderForm(request.POST, prefix="b")
+        if not found.payload or not form.is_valid():
+            return self.show(found, form, status=422)
+        try:
+            drafts.edit(draft=found, dropoff=form.dropoff(found.dropoff), at=clock.now())
+        except DraftEnded as error:
+            messages.error(request, refusal(error))
+            return self.back(found)
+        drafts.check(self.found(shop_order))  # its price is shown at once
+        messages.success(request, _("The order is saved."))
+        return self.back(found)
+
+    def show(self, draft: Draft, form: ShopOrderForm, *, status: int = 200) -> HttpResponse:
+        return self.page(
+            "panel/draft.html",
+            status=status,
+            in_zone_of=draft.connection.pickup,
+            draft=draft,
+            form=form,
+            has_geocoder=addresses.can_locate(),
+        )
+
+
+class Request(DraftView):
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        found, agreed = self.found(shop_order), _amount(request.POST.get("price", ""))
+        if agreed is None:
+            return self.back(found)
+        try:
+            delivery, is_earlier = drafts.request(draft=found, agreed=agreed, by=self.actor, at=clock.now())
+        except DeliveryError as error:
+            messages.error(request, refusal(error))
+            return self.back(found)
+        text = _("The delivery had been requested already.") if is_earlier else _("The delivery is requested.")
+        messages.success(request, text)
+        return redirect(self.url("delivery", delivery.pk))
+
+
+class Drop(DraftView):
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        found = self.found(shop_order)
+        try:
+            drafts.drop(draft=found, at=clock.now())
+        except DraftEnded as error:
+            messages.error(request, refusal(error))
+            return self.back(found)
+        messages.success(request, _("Order %(order)s is dropped.") % {"order": found.external_id})
+        return redirect(self.url("drafts"))
+
+
+class TakeBack(DraftView):
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, shop_order: UUID) -> HttpResponse:
+        found = self.found(shop_order)
+        try:
+            drafts.take_back(draft=found, at=clock.now())
+        except DraftEnded as error:
+            messages.error(request, refusal(error))
+        return self.back(found)

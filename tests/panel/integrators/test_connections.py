@@ -1,0 +1,228 @@
+"""Connecting a shop in the panel, and the orders that come from it."""
+
+import re
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from common.shops.platforms import Platform
+from delivery.connections import drafts
+from delivery.connections.models import Connection, Draft, Reception
+from delivery.models import Delivery, Stop, Tariff
+from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post
+from tests.delivery.connections.shops import shop as connected
+from tests.delivery.geo.geocoder import HOUSE
+from tests.factories import PickupPointFactory
+
+SETTINGS = {"name": "Loja", "contact_phone": "(11) 3333-0000", "vehicle_type": "MOTORCYCLE"}
+
+
+@pytest.fixture(autouse=True)
+def streets(settings, geocoder):
+    """It finds Rua Augusta 500."""
+    settings.GEOCODER_URL = geocoder.url
+    return geocoder
+
+
+@pytest.fixture
+def member(shop, as_role):
+    return as_role("member")
+
+
+@pytest.fixture
+def url(shop):
+    return lambda name, *arguments: reverse(f"panel:{name}", args=[shop.integrator.pk, "live", *arguments])
+
+
+@pytest.fixture
+def connection(shop):
+    return connected(integrator=shop.integrator, pickup=shop.integrator.pickup_points.first())
+
+
+def received(connection, **changes):
+    post(connection, order(**changes))
+    drafts.check_due()
+    return Draft.objects.latest("created_at")
+
+
+def filled(page, **changes):
+    """What the browser sends of the form of an order."""
+    form = page.context["form"]
+    return {form.add_prefix(name): form.initial.get(name, "") for name in form.fields} | {
+        form.add_prefix(name): value for name, value in changes.items()
+    }
+
+
+class TestConnectAShop:
+    def test_makes_the_secret_of_woocommerce_and_shows_it_once(self, member, url, shop):
+        pickup = shop.integrator.pickup_points.first()
+
+        answer = member.post(
+            url("connections"), {**SETTINGS, "platform": "WOOCOMMERCE", "pickup": str(pickup.pk)}, follow=True
+        )
+
+        made = Connection.objects.get()
+        assert (made.integrator, made.environment, made.pickup) == (shop.integrator, "live", pickup)
+        assert made.secret in answer.content.decode()
+        assert made.path in answer.content.decode()
+        assert made.secret not in member.get(url("connection", made.pk)).content.decode()
+        assert post(made, order(), secret=made.secret).json()["result"] == "draft"
+
+    @pytest.mark.parametrize("platform", [Platform.SHOPIFY, Platform.YAMPI])
+    def test_takes_the_secret_of_other_platforms(self, member, url, shop, platform):
+        sent = {**SETTINGS, "platform": platform.value, "pickup": str(shop.integrator.pickup_points.first().pk)}
+
+        member.post(url("connections"), {**sent, "secret": " theirs "})
+        made = Connection.objects.get()
+        at_first = made.secret
+        member.post(url("connection_secret", made.pk), {"secret": ""})
+        member.post(url("connection_secret", made.pk), {"secret": "another"})
+
+        made.refresh_from_db()
+        assert (at_first, made.secret) == ("theirs", "another")
+
+    def test_takes_pickup_points_of_the_account_only(self, member, url):
+        sent = {**SETTINGS, "platform": "WOOCOMMERCE", "pickup": str(PickupPointFactory.create().pk)}
+
+        assert member.post(url("connections"), sent).status_code == 422
+        assert not Connection.objects.exists()
+
+    def test_changes_its_settings_and_its_secret(self, member, url, connection):
+        sent = {**SETTINGS, "name": "Outra", "pickup": str(connection.pickup_id), "automatic": "on"}
+        before = connection.secret
+
+        member.post(url("connection", connection.pk), sent)
+        shown = member.post(url("connection_secret", connection.pk), follow=True).content.decode()
+
+        connection.refresh_from_db()
+        assert (connection.name, connection.automatic) == ("Outra", True)
+        assert connection.secret != before
+        assert connection.secret in shown
+        assert post(connection, order(), secret=before).status_code == 401
+
+    def test_lists_what_the_shop_has_told(self, member, url, connection):
+        draft = received(connection)
+        post(connection, order(status="pending"))
+        post(connection, b"{}")
+
+        text = member.get(url("connection", connection.pk)).content.decode()
+
+        assert draft.external_id in text
+        assert all(word in text for word in ("it is not paid", "it is not an order of this platform", "line_items"))
+
+    @pytest.mark.parametrize("platform", list(Platform))
+    def test_is_tried_with_a_signed_order(self, member, url, shop, platform):
+        made = connected(
+            integrator=shop.integrator, pickup=shop.integrator.pickup_points.first(), platform=platform,
+            shipping_method="Motoboy", automatic=True,
+        )  # fmt: skip
+
+        answer = member.post(url("connection_try", made.pk), follow=True)
+        drafts.check_due()
+
+        draft = Draft.objects.get()
+        assert answer.redirect_chain == [(url("draft", draft.pk), 302)]
+        assert (draft.is_test, draft.missing, draft.status) == (True, ["test_order"], "open")
+        assert draft.price is not None
+        assert Reception.objects.get().is_trial
+
+    def test_ends_a_connection_and_keeps_its_orders(self, member, url, connection):
+        draft = received(connection)
+
+        member.post(url("connection_remove", connection.pk))
+
+        assert post(connection, order()).status_code == 404
+        assert member.get(url("connection", connection.pk)).status_code == 404
+        assert member.get(url("draft", draft.pk)).status_code == 200
+        assert member.post(url("draft_request", draft.pk), {"price": draft.price}).status_code == 302
+        assert Delivery.objects.filter(stops__external_id=draft.external_id).exists()
+
+
+class TestOrdersOfTheShop:
+    def test_are_requested_with_one_click_at_the_price_that_is_shown(self, member, url, connection):
+        draft = received(connection)
+        (price,) = re.findall(r'name="price" value="([0-9.]+)"', member.get(url("draft", draft.pk)).content.decode())
+
+        answers = [member.post(url("draft_request", draft.pk), {"price": price}) for _click in range(2)]
+
+        delivery = Delivery.objects.get(stops__external_id=draft.external_id)
+        assert {answer["Location"] for answer in answers} == {url("delivery", delivery.pk)}
+        assert delivery.shipping_value == Decimal(price)
+
+    def test_are_shown_with_a_price_that_has_changed_before_they_are_requested(self, member, url, connection):
+        draft = received(connection)
+        Tariff.objects.update(base_fare=99)
+
+        answer = member.post(url("draft_request", draft.pk), {"price": draft.price}, follow=True)
+
+        assert not Delivery.objects.filter(stops__external_id=draft.external_id).exists()
+        assert "The price has changed" in answer.content.decode()
+
+    def test_are_requested_several_at_once(self, member, url, connection):
+        ready = [received(connection) for _number in range(2)]
+        incomplete, other = received(connection, **WITHOUT_NUMBER), received(connected())
+        chosen = [f"{each.pk}:{each.price}" for each in (*ready, incomplete, other)]
+
+        text = member.post(url("drafts"), {"order": [*chosen, "x", ":1"]}, follow=True).content.decode()
+
+        requested = Draft.objects.filter(status="requested")
+        assert {each.pk for each in requested} == {each.pk for each in ready}
+        assert "2 deliveries are requested." in text
+        assert incomplete.external_id in text
+
+    def test_say_what_is_missing_and_are_corrected_there(self, member, url, connection):
+        draft = received(connection, **WITHOUT_NUMBER)
+        page = member.get(url("draft", draft.pk))
+        assert "The number of the house is missing" in page.content.decode()
+
+        member.post(url("draft", draft.pk), filled(page, number="500", instructions="Portão azul"))
+
+        draft.refresh_from_db()
+        assert (draft.missing, draft.price is not None) == ([], True)
+        member.post(url("draft_request", draft.pk), {"price": draft.price})
+        stop = Stop.objects.get(external_id=draft.external_id)
+        assert (stop.address["number"], stop.options.instructions) == ("500", "Portão azul")
+
+    def test_whose_address_is_unknown_get_a_place_on_the_map(self, member, url, connection, streets):
+        streets.answer = []
+        draft = received(connection)
+        assert draft.missing == ["address_not_located"]
+
+        page = member.get(url("draft", draft.pk))
+        member.post(url("draft", draft.pk), filled(page, position=f"{NEAR.latitude}, {NEAR.longitude}"))
+
+        draft.refresh_from_db()
+        assert (draft.missing, draft.price is not None) == ([], True)
+        streets.answer = [HOUSE]
+
+    def test_are_dropped_and_taken_back(self, member, url, connection):
+        draft = received(connection)
+
+        member.post(url("draft_drop", draft.pk))
+        dropped = Draft.objects.get(pk=draft.pk).status
+        member.post(url("draft_back", draft.pk))
+
+        assert (dropped, Draft.objects.get(pk=draft.pk).status) == ("dropped", "open")
+
+    def test_that_the_shop_has_cancelled_have_the_fee_beside_the_button(self, member, url, connection):
+        draft = received(connection)
+        member.post(url("draft_request", draft.pk), {"price": draft.price})
+        post(connection, order(int(draft.order_id), status="cancelled"))
+        delivery = Delivery.objects.get(stops__external_id=draft.external_id)
+
+        for page in (url("drafts"), url("draft", draft.pk)):
+            text = member.get(page).content.decode()
+            assert url("cancel", delivery.pk) in text
+            assert "Cancelled in the shop" in text
+            assert re.search(r"Fee: R\$\s0[.,]00", text)
+
+    def test_are_those_of_the_account_and_environment(self, member, url, connection):
+        other = received(connected())
+        sandbox = received(connected(integrator=connection.integrator, environment="sandbox"))
+
+        for each in (other, sandbox):
+            assert member.get(url("draft", each.pk)).status_code == 404
+            for name in ("draft_request", "draft_drop", "draft_back"):
+                assert member.post(url(name, each.pk), {"price": "1"}).status_code == 404
+            assert each.external_id not in member.get(url("drafts")).content.decode()
