@@ -196,18 +196,38 @@ def _every(seconds: float, task: str, **options: Any) -> dict[str, Any]:
     return {"task": task, "schedule": schedule(timedelta(seconds=seconds), nowfun=_counted), **options}
 
 
+# What only wakes a thread of a worker process is sent in one message: a message costs more than it does. Each thread
+# makes one indexed query while there is nothing to do.
+SENDERS = ("delivery.webhooks.send_due", "integration.webhooks.send_due")
+OTHER_THREADS = (
+    "delivery.advance_simulations",
+    "integration.advance_simulations",
+    "delivery.check_drafts",
+    "mail.send_due",
+)
+
+
+@app.task(name="config.wake_senders")
+def _wake_senders() -> None:
+    for name in SENDERS:
+        app.tasks[name]()
+
+
+@app.task(name="config.wake_threads")
+def _wake_threads() -> None:
+    for name in OTHER_THREADS:
+        app.tasks[name]()
+
+
 # Without `expires`, which workers would compare with the clocks of their own machines: a task that is run late finds
 # less to do.
 app.conf.beat_schedule = {
     # Finds retries that have fallen due, and replaces wake-ups that were lost with Redis.
     # Also at once, so that a start need not wait for the first sign of life.
-    "send-due-webhooks": _every(2, "delivery.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)),
-    "send-due-webhooks-of-orders": _every(
-        2, "integration.webhooks.send_due", last_run_at=datetime.fromtimestamp(0, UTC)
-    ),
-    # Makes the moves of simulated deliveries that fall due until the next time. One indexed query while there are none.
-    "advance-simulations": _every(5, "delivery.advance_simulations"),
-    "advance-simulated-orders": _every(5, "integration.advance_simulations"),
+    "wake-senders": _every(2, "config.wake_senders", last_run_at=datetime.fromtimestamp(0, UTC)),
+    # Makes the moves of simulated deliveries and orders that fall due until the next time; prices the orders of shops
+    # that are due, and requests automatic ones; sends e-mails that were recorded since, and those whose retry is due.
+    "wake-threads": _every(5, "config.wake_threads"),
     # Computes when the drivers under way arrive. Moves start it too.
     "renew-arrivals": _every(15, "delivery.renew_all_arrivals"),
     # Deletes webhook attempts older than 30 days.
@@ -241,8 +261,6 @@ app.conf.beat_schedule = {
     "send-alerts-of-sellers": _every(15, "integration.send_alerts"),
     # Deletes alerts to URLs older than 30 days.
     "prune-alert-posts": _every(3600, "delivery.prune_alert_posts"),
-    # Sends e-mails that were recorded since, and those whose retry is due. One indexed query while there are none.
-    "send-mail": _every(5, "mail.send_due"),
     # Deletes e-mails older than 30 days.
     "prune-mail": _every(3600, "mail.prune"),
     # Corrects rows with moments ahead of now, after all clocks were put back. Indexed queries while there are none.
@@ -252,8 +270,6 @@ app.conf.beat_schedule = {
     # Offers scheduled routes at most 15 s after the moment that was planned; it is planned anew by where drivers are.
     "offer-scheduled": _every(15, "delivery.offer_scheduled"),
     "plan-scheduled": _every(60, "delivery.plan_scheduled"),
-    # Prices the orders of shops that are due, and requests automatic ones. One indexed query while there are none.
-    "check-drafts": _every(5, "delivery.check_drafts"),
     # Expires offers at most 30 s after their deadline; acceptance checks the deadline itself.
     "expire-offers": _every(30, "delivery.expire_offers"),
 }

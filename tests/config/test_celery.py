@@ -5,6 +5,7 @@ import sys
 import time
 from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
 from queue import Empty
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -21,6 +22,7 @@ from redis.exceptions import OutOfMemoryError, ReadOnlyError
 from common.connections import redis
 from common.observability import log_context
 from config import celery
+from config.celery import OTHER_THREADS, SENDERS
 from config.celery import app as celery_app
 from config.env import BASE_DIR
 
@@ -72,7 +74,9 @@ class TestSchedule:
         """In a process of its own, which has imported nothing but what a worker imports."""
         unknown = (
             "from config.celery import app; app.loader.import_default_modules();"
-            "print({entry['task'] for entry in app.conf.beat_schedule.values()} - set(app.tasks))"
+            "from config.celery import OTHER_THREADS, SENDERS;"
+            "sent = {entry['task'] for entry in app.conf.beat_schedule.values()};"
+            "print({*sent, *SENDERS, *OTHER_THREADS} - set(app.tasks))"
         )
 
         result = subprocess.run(
@@ -85,7 +89,7 @@ class TestSchedule:
         scheduler = Scheduler(celery_app, lazy=True)
         scheduler.setup_schedule()
 
-        entry = scheduler.schedule["advance-simulations"]
+        entry = scheduler.schedule["wake-threads"]
         assert not entry.is_due()[0]
 
         later = time.monotonic() + 5
@@ -93,17 +97,31 @@ class TestSchedule:
         with time_machine.travel(timezone.now() - timedelta(days=1)):
             assert entry.is_due()[0]
 
+    @pytest.mark.parametrize("message", ["config.wake_senders", "config.wake_threads"])
+    def test_wakes_each_thread_by_one_message(self, message, monkeypatch):
+        """Each message takes a worker and beat more time than the thread that it wakes."""
+        celery_app.loader.import_default_modules()
+        woken: list[str] = []
+        names = SENDERS if message == "config.wake_senders" else OTHER_THREADS
+        for name in names:
+            monkeypatch.setitem(celery_app.tasks, name, partial(woken.append, name))
+
+        celery_app.tasks[message]()
+
+        assert woken == list(names)
+        assert not {entry["task"] for entry in SCHEDULE.values()} & {*SENDERS, *OTHER_THREADS}
+
     def test_tells_no_worker_to_compare_clocks(self):
         assert all("expires" not in entry.get("options", {}) for entry in SCHEDULE.values())
 
     @pytest.mark.parametrize(
         ("name", "seconds", "sentence"),
         [
-            ("send-due-webhooks", 2, "beat wakes workers every two seconds"),
-            ("advance-simulations", 5, "task `delivery.advance_simulations` every five seconds"),
+            ("wake-senders", 2, "beat wakes workers every two seconds"),
+            ("wake-threads", 5, "task `delivery.advance_simulations` every five seconds"),
             ("renew-arrivals", 15, "and every 15 s for routes whose driver has sent a position"),
             ("send-alerts", 15, "task `delivery.send_alerts` every 15 s"),
-            ("send-mail", 5, "task `mail.send_due` every five seconds"),
+            ("wake-threads", 5, "task `mail.send_due` every five seconds"),
             ("offer-scheduled", 15, "task `delivery.offer_scheduled` every 15 s"),
             ("plan-scheduled", 60, "task `delivery.plan_scheduled` every minute"),
             ("expire-offers", 30, "the periodic task, which runs every 30 s, has not expired the offer"),
