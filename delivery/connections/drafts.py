@@ -114,11 +114,11 @@ def take(*, connection: Connection, order: ShopOrder, at: datetime) -> Outcome:
             return Outcome(Result.IGNORED, reason)
         made = _new(connection, order, at)
         Draft.objects.bulk_create([made], ignore_conflicts=True)  # waits for one that is made at the same time
+        if Draft.objects.filter(pk=made.pk).exists():
+            wake()
+            return Outcome(Result.CANCELLED if order.stage is Stage.CANCELLED else Result.DRAFT, draft=made)
         draft = _locked(connection, order)
         assert draft is not None  # noqa: S101  # nosec B101  # drafts are not deleted
-        if draft.pk == made.pk:
-            wake()
-            return Outcome(Result.CANCELLED if order.stage is Stage.CANCELLED else Result.DRAFT, draft=draft)
     return _take_again(draft, order, at)
 
 

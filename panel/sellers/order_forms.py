@@ -374,6 +374,11 @@ class OrderForm:
             text = gettext("Order %(order)s has this tracking code already.") % {"order": holder.code}
         self.head.add_error("code" if is_code else "tracking_code", text)
 
+    @property
+    def faulty(self) -> list[str]:
+        """The ids of the fields that are refused."""
+        return [part[name].id_for_label for part in self.parts for name in part.errors if name in part.fields]
+
     def faults(self) -> Iterator[tuple[str, str]]:
         """The key of the field and the text of each error."""
         for part in self.parts:

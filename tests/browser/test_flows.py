@@ -10,6 +10,7 @@ from delivery.models import Delivery
 from tests.browser.waiting import copied
 from tests.delivery.many_drivers import create_many
 from tests.factories import BY, DeliveryFactory, DriverFactory
+from tests.integration.factories import load_tariff
 
 
 def address(shop, page=""):
@@ -142,3 +143,29 @@ def test_uploads_deliveries_and_goes_on_after_a_refusal(member, shop):
     expect(page.locator("#upload")).to_contain_text("The service is busy with other files. This one goes on by itself")
     expect(page.locator("#upload")).to_contain_text("1 row has a fault")
     assert next(refusals, None) is None
+
+
+def test_creates_an_order_whose_errors_go_when_they_are_put_right(tab, people, seller):
+    load_tariff()
+    seller.companies.update(postcode="01310100")
+    people("clara", seller=seller)
+    browser = tab()
+    browser.log_in("clara")
+    page = browser.go(f"/panel/sellers/{seller.pk}/live/orders/new/")
+    fields = {
+        "order-code": "P-1", "to-name": "Ana", "to-zipcode": "4002", "to-street": "Rua Chile", "to-number": "5",
+        "to-district": "Centro", "to-city": "Salvador", "to-state": "BA", "item1-description": "Livro",
+        "item1-price": "40.50", "item1-weight": "0.5", "item1-length": "20", "item1-width": "15", "item1-height": "3",
+    }  # fmt: skip  # a table
+    for name, text in fields.items():
+        page.fill(f"#id_{name}", text)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    expect(page.locator("#id_to-zipcode")).to_be_focused()
+
+    page.fill("#id_to-zipcode", "40020-000")
+    page.keyboard.press("Tab")
+    expect(page.locator(".errorlist, [data-errors]")).to_have_count(0)
+    page.get_by_role("button", name="Create the order").click()
+
+    expect(page.locator("h1")).to_contain_text("P-1")

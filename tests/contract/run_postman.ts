@@ -22,8 +22,8 @@ const SCENARIO = [
 ];
 const LAST = "Cancel an order";
 
-// Its address comes with a delivery whose driver took a photo, and is opened without a token.
-const ADDRESS_FROM_AN_ANSWER = "Read a photo";
+// Addresses that come with an answer or a page, and are called without a token: a photo's, and a connected shop's.
+const OTHER_ADDRESSES = ["Read a photo", "Post an order of a connected shop"];
 // The example of a request has neither the mode, the policy nor the window that these need.
 const OF_OTHER_REQUESTS = ["Offer a scheduled delivery now", "Collect at a point of a delivery in mode REVERSE", "Say what follows a first failure"];
 
@@ -33,7 +33,7 @@ const answer = await fetch(`${baseUrl}/api/postman.json`);
 const collection = (await answer.json()) as { item: Item[] };
 const requests = new Map(collection.item.flatMap((folder) => folder.item ?? []).map((item) => [item.name, item]));
 // Requests that succeed at any time after these.
-const others = [...requests.keys()].filter((name) => ![...SCENARIO, LAST, ADDRESS_FROM_AN_ANSWER, ...OF_OTHER_REQUESTS].includes(name));
+const others = [...requests.keys()].filter((name) => ![...SCENARIO, LAST, ...OTHER_ADDRESSES, ...OF_OTHER_REQUESTS].includes(name));
 const sent = [...SCENARIO, ...others, LAST];
 for (const { request } of requests.values()) {
   for (const field of request?.body?.formdata ?? []) if (field.type === "file") field.src = invoice;

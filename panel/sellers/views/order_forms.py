@@ -51,13 +51,22 @@ class _FormView(SellerView):
             **context,
         )
 
-    def show_freight(self, form: OrderForm, **context: Any) -> HttpResponse:
-        return self.page(
-            "panel/seller_order_freight.html", form=form, order=self.order, **self.freight(form), **context
-        )
+    def show_freight(self, form: OrderForm) -> HttpResponse:
+        shown = self.freight(form)
+        return self.page("panel/seller_order_freight.html", form=form, order=self.order, faulty=form.faulty, **shown)
 
 
-class NewOrder(_FormView):
+class _NewView(_FormView):
+    def refuse_taken(self, form: OrderForm) -> Order | None:
+        """The order that has the number or the tracking code already, and says something else."""
+        holder = orders.holder_of_codes(seller=self.seller, environment=self.environment, payload=form.payload)
+        if holder is None or order_forms.says(holder, form.payload):
+            return None
+        form.refuse_taken(holder)
+        return holder
+
+
+class NewOrder(_NewView):
     """The form. It shows the freight before it creates the order with that freight."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -68,9 +77,7 @@ class NewOrder(_FormView):
         form = self.form(request.POST)
         if not form.is_valid():
             return self.show(form, status=422, **self.freight(form))
-        holder = orders.holder_of_codes(seller=self.seller, environment=self.environment, payload=form.payload)
-        if holder and not order_forms.says(holder, form.payload):
-            form.refuse_taken(holder)
+        if holder := self.refuse_taken(form):
             return self.show(form, status=422, **self.freight(form), holder=holder)
         if request.POST.get("step") != "save":
             return self.show(form, **self.freight(form))
@@ -96,11 +103,14 @@ class NewOrder(_FormView):
         return redirect(self.url("seller_order", made.pk))
 
 
-class NewOrderFreight(_FormView):
+class NewOrderFreight(_NewView):
     """A fragment: the freight of what the form has now."""
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        return self.show_freight(self.form(request.POST))
+        form = self.form(request.POST)
+        if form.has_freight():
+            self.refuse_taken(form)
+        return self.show_freight(form)
 
 
 class _CorrectionView(_FormView):

@@ -80,21 +80,6 @@
     }
     sumAll();
   });
-  // An error goes when the server does not refuse its field any more.
-  document.body.addEventListener("htmx:afterSettle", () => {
-    const text = document.getElementById("faulty")?.textContent;
-    if (!text) return;
-    const faulty = new Set(JSON.parse(text));
-    for (const field of form.querySelectorAll("[aria-invalid=true]")) {
-      if (faulty.has(field.id)) continue;
-      document.getElementById(`${field.id}_error`)?.remove();
-      field.removeAttribute("aria-invalid");
-      const described = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => document.getElementById(id));
-      if (described.length) field.setAttribute("aria-describedby", described.join(" "));
-      else field.removeAttribute("aria-describedby");
-    }
-    if (!faulty.size) document.querySelector("[data-errors]")?.remove();
-  });
   // A place on the map gives way to that of the address.
   form.addEventListener("click", ({ target }) => {
     const field = document.getElementById(target.dataset.clears);
@@ -106,5 +91,4 @@
   form.addEventListener("change", sumAll);
   show();
   sumAll();
-  form.querySelector("[aria-invalid=true]")?.focus();
 }

@@ -76,7 +76,8 @@ FORMS_OF_THE_DRIVER = [
 ]  # fmt: skip  # a list
 # Prices, log-ins of people who work here, and places that belong to no person or address.
 NOT_FILLED = {
-    "delivery.AddressCity", "delivery.AddressStreet", "delivery.LocatedAddress", "delivery.ReportedTrouble",
+    "delivery.AddressCity", "delivery.AddressStreet", "delivery.LocatedAddress", "delivery.Streets",
+    "delivery.ReportedTrouble",
     "delivery.StopChange",
     "integration.FreightPriceChange", "integration.FreightParametersChange", "delivery.DispatchRules",
     "delivery.DispatchRulesChange", "delivery.ServiceHours", "delivery.ServiceHoursChange", "pghistory.Context",

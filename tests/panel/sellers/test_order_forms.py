@@ -69,6 +69,7 @@ class TestNewOrder:
             invoice=None,
             volumes=2,
         )
+        assert made.items[0]["price"] == "1250.7500"  # as of a call
         entry = made.status_log.get()
         assert (entry.status, entry.via_api, entry.by) == ("pending", False, "user member")
 
@@ -156,6 +157,8 @@ class TestNewOrder:
 
         assert page.context["form"].head.errors["code"] == ["You have an order with this number already."]
         assert page.context["holder"] == held
+        fragment = member.post(url("seller_order_new_freight", seller), FIELDS | {"to-name": ""})
+        assert fragment.context["faulty"] == ["id_order-code", "id_to-name"]
 
     def test_of_a_form_that_is_sent_twice_is_created_once(self, save):
         save()
@@ -225,8 +228,10 @@ class TestCorrection:
 
         return send
 
-    def test_that_changes_nothing_writes_nothing(self, correct, order):
+    def test_that_changes_nothing_writes_nothing(self, member, seller, correct, order):
         before = NewOrder.of(order)
+        address = url("seller_order_correct", seller, order.pk)
+        assert member.post(address, fields_of(member.get(address))).context["form"].changes == {}
 
         correct()
 
@@ -247,6 +252,20 @@ class TestCorrection:
 
         found = Correction.objects.get()
         assert (found.fields, found.corrected_by) == (fields, "user member")
+
+    def test_of_an_item_leaves_the_others(self, member, seller):
+        first, second = (
+            {"description": name, "dimensions": "10x20x30,1", "quantity": 1, "price": 10} for name in ("One", "Two")
+        )
+        order = create_order(seller, orderId="B-1", orderCost=20, items=[first, second])
+        address = url("seller_order_correct", seller, order.pk)
+        fields = fields_of(member.get(address)) | {"item1-quantity": "3"}
+        agreed = member.post(address, fields).context["priced"].agreed
+
+        member.post(address, {**fields, "step": "save", "agreed": agreed})
+
+        order.refresh_from_db()
+        assert [(item["description"], item["quantity"]) for item in order.items] == [("One", 3), ("Two", 1)]
 
     def test_deletes_an_item_that_is_emptied_and_adds_another(self, correct):
         names = ("description", "quantity", "price", "weight", "length", "width", "height")
