@@ -369,7 +369,8 @@ class TestAnExtractOfOpenStreetMap:
             {"way": 8, "problem": "The coordinates are not in SP: 0.0, 0.0"},
         ]
         assert address_table.find(ADDRESS) == PLACE
-        assert address_table.find({**ADDRESS, "number": "920"}).point == Point(-23.5533, -46.6531)
+        of_way = Located(Point(-23.5533, -46.6531), Precision.ROOFTOP)
+        assert address_table.find({**ADDRESS, "number": "920"}) == of_way
 
     def test_that_is_none_is_refused(self, run):
         pytest.importorskip("osmium")
