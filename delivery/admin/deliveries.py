@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common import clock
 from common.actors import actor, actor_name
@@ -32,6 +31,7 @@ from common.admin.base import (
     pill,
     rendered_in,
 )
+from common.admin.filters import LookUpFilter
 from common.brazil.formats import ago, moment, money
 from common.fields import any_of
 from common.webhooks.admin import event_state
@@ -206,7 +206,7 @@ class DeliveryAdmin(LargeTable, Unchangeable, ModelAdmin):
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         may_look_up = request.user.has_perm("delivery.view_integrator")
-        return [*self.list_filter, *([("integrator", AutocompleteSelectFilter)] if may_look_up else [])]
+        return [*self.list_filter, *([("integrator", LookUpFilter)] if may_look_up else [])]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Delivery], search_term: str

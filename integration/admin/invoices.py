@@ -10,12 +10,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from common import clock
 from common.actors import actor, actor_name
 from common.admin.base import LargeTable, ModelAdmin, ReadOnlyInline, column, facts, short
+from common.admin.filters import LookUpFilter
 from common.brazil.formats import document, money
 from common.fields import any_of, spellings
 from integration.accounts.admin import SELLER
@@ -78,7 +78,7 @@ class InvoiceAdmin(LargeTable, ModelAdmin):
         column("access_key", _("access key"), short, is_long=True),
     ]  # fmt: skip  # a list of names
     nothing_yet = _("No invoice yet. They come by the API or the seller's pages.")
-    list_filter = ["environment", ("seller", AutocompleteSelectFilter)]
+    list_filter = ["environment", ("seller", LookUpFilter)]
     list_filter_submit = True
     list_select_related = ["seller"]
     search_fields = ["access_key", "number", "references__value"]

@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext, pgettext
 from django_stubs_ext import StrOrPromise
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from common import clock
@@ -29,6 +28,7 @@ from common.admin.base import (
     pretty,
     rendered_in,
 )
+from common.admin.filters import LookUpFilter
 from common.brazil.formats import document, money
 from integration import lifecycle, refusals, words
 from integration.accounts.admin import SELLER
@@ -253,7 +253,7 @@ class OrderAdmin(LargeTable, MovementFiles):
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         may_look_up = request.user.has_perm("integration.view_seller")
-        return [*self.list_filter, *([("seller", AutocompleteSelectFilter)] if may_look_up else [])]
+        return [*self.list_filter, *([("seller", LookUpFilter)] if may_look_up else [])]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Order], search_term: str

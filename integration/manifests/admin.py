@@ -5,10 +5,10 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
-from unfold.contrib.filters.admin import AutocompleteSelectFilter
 
 from common.actors import actor_name
 from common.admin.base import CREATED_BY, LargeTable, ModelAdmin, ReadOnlyInline, Unchangeable, column, pill
+from common.admin.filters import LookUpFilter
 from common.brazil.formats import centavos
 from integration.accounts.admin import SELLER
 from integration.admin.orders import COST, STATE
@@ -47,7 +47,7 @@ class ManifestAdmin(Unchangeable, LargeTable, ModelAdmin):
         column("pk", _("manifest"), str), "state", "environment", SELLER, "orders", "created_at", CREATED_BY,
         "closed_at",
     ]  # fmt: skip  # a list of names
-    list_filter = ["environment", ("seller", AutocompleteSelectFilter)]
+    list_filter = ["environment", ("seller", LookUpFilter)]
     list_filter_submit = True  # the filter by seller has a field
     list_select_related = ["seller"]
     nothing_yet = _("No manifest yet. Sellers open them in the panel or by the API.")

@@ -1,9 +1,12 @@
 """What lists of the admin weigh with as many rows as a page has, uncompressed."""
 
+import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.contrib.admin import site
+from django.contrib.staticfiles import finders
 from django.urls import reverse
 from django.utils import timezone
 
@@ -44,3 +47,14 @@ def test_no_list_weighs_more_than_150_kilobytes(busy, admin_client):
     assert len(answers["delivery.Delivery"].context["cl"].result_list) == _ROWS
     weights = {label: len(answer.content) for label, answer in answers.items()}
     assert {label: weight for label, weight in weights.items() if weight > _MOST_BYTES} == {}
+
+
+def test_a_list_loads_no_script_that_nothing_uses(admin_client):
+    page = admin_client.get(reverse("admin:delivery_delivery_changelist")).content.decode()
+    scripts = [
+        Path(str(finders.find(path))) for path in re.findall(r'src="/static/([^"]+)"', page) if path.endswith(".js")
+    ]
+
+    assert {path.name for path in scripts}.isdisjoint({"urlify.js", "prepopulate.js", "xregexp.min.js"})
+    assert {path.name for path in scripts if path.stat().st_size > 60_000} == {"jquery.min.js", "select2.full.min.js"}
+    assert all(not site._registry[model].prepopulated_fields for model in site._registry)

@@ -1,0 +1,1 @@
+// No list of the admin is sorted by dragging.

@@ -1,0 +1,1 @@
+// No page of the admin has a chart.
