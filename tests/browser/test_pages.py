@@ -31,6 +31,7 @@ from delivery.connections import drafts
 from delivery.drivers import devices as driver_devices
 from delivery.lifecycle import Ending
 from delivery.models import Environment, Integrator, RefusedDeliveryCall, Tariff, WebhookEvent
+from delivery.streets.models import Choice, CopyState, Streets
 from integration.accounts import keys, sellers
 from integration.actions import orders
 from integration.freight.models import FreightRate
@@ -228,6 +229,15 @@ class TestStaff:
         way.page.click("dialog[open] button.final")
         way.page.locator("#requests").wait_for()
         way.look("personal-data-requests")
+
+        assert way.problems == []
+
+    def test_streets_while_they_are_copied(self, walk, people, shop):
+        people("sofia", superuser=True)
+        Streets.objects.create(choice=Choice.COPY, state=CopyState.COPYING, total_bytes=9, copied_bytes=4)
+        way = walk("sofia")
+
+        way.over({"streets": "/panel/streets/"})
 
         assert way.problems == []
 
