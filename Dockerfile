@@ -8,12 +8,13 @@ ARG NODE=24-bookworm-slim
 FROM python:${PYTHON} AS packages
 ARG UV_VERSION=0.13.8
 # Each contains requirements.lock: requirements-s3.lock keeps photos in a bucket, requirements-observability.lock has traces
-# and error reports. Both at once: LOCKS="requirements-s3.lock requirements-observability.lock".
+# and error reports, requirements-osm.lock reads extracts of OpenStreetMap. Several at once:
+# LOCKS="requirements-s3.lock requirements-observability.lock".
 ARG LOCKS=requirements.lock
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 RUN pip install --no-cache-dir --disable-pip-version-check "uv==${UV_VERSION}"
 WORKDIR /locks
-COPY requirements.lock requirements-s3.lock requirements-observability.lock ./
+COPY requirements.lock requirements-s3.lock requirements-observability.lock requirements-osm.lock ./
 # Wheels only: nothing is built, so no compiler is needed. The hashes of the lock files are required.
 # hadolint ignore=SC2086
 RUN uv venv --python "$(command -v python)" /opt/rota \

@@ -22,7 +22,7 @@ export UV_CACHE_DIR ?= $(shell cache="$${XDG_CACHE_HOME:-$$HOME/.cache}/uv"; mkd
 # Without compiled modules, each process takes seconds longer to start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-affected test-clients test-faults test-image mutants mutants-changed bench bench-orm bench-check bench-day bench-webhooks bench-admin bench-import bench-growth bench-heavy lint security audit format lock clean
+.PHONY: run test test-affected test-clients test-faults test-image mutants mutants-changed bench bench-orm bench-check bench-day bench-webhooks bench-admin bench-import bench-addresses bench-growth bench-heavy lint security audit format lock clean
 
 run: .venv/.uv
 	@$(MAKE) --no-print-directory --jobs=2 .venv/.ready node_modules/.ready
@@ -75,6 +75,10 @@ bench-admin: .venv/.ready node_modules/.ready
 # About two minutes: calls of both areas after an import, before PostgreSQL has statistics of the rows.
 bench-import: .venv/.ready node_modules/.ready
 	@$(BIN)/python -W ignore -m benchmarks fresh-import
+
+# About five minutes: a city of five million addresses, and looking for some of them.
+bench-addresses: .venv/.ready node_modules/.ready
+	@$(BIN)/python -W ignore -m benchmarks addresses
 
 # About a minute: quotes of one seller beside the labels of another one. Fails if their p99 is more than 5 times its own.
 bench-heavy: .venv/.ready node_modules/.ready
@@ -130,6 +134,7 @@ audit: .venv/.uv
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-s3.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-observability.lock
+	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-osm.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-dev.lock
 	$(BIN)/uv tool run pip-audit@$(PIP_AUDIT_VERSION) --disable-pip --require-hashes -r requirements-valhalla.lock
 	$(NPM) audit
@@ -141,7 +146,7 @@ format: .venv/.ready
 
 # Pins the dependencies again after a change of pyproject.toml. Production installs requirements.lock;
 # requirements-s3.lock adds the storage of photos in S3, requirements-observability.lock traces and error reports,
-# requirements-dev.lock also the embedded servers and the
+# requirements-osm.lock extracts of OpenStreetMap, requirements-dev.lock also the embedded servers and the
 # development tools; requirements-valhalla.lock is for one test.
 lock: .venv/.uv
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml -o requirements.lock
@@ -149,6 +154,8 @@ lock: .venv/.uv
 		-c requirements.lock -o requirements-s3.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra observability \
 		-c requirements-s3.lock -o requirements-observability.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra osm \
+		-c requirements.lock -o requirements-osm.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --extra s3 --extra observability --group dev \
 		-c requirements-s3.lock -c requirements-observability.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.12 --group pyproject.toml:valhalla \

@@ -17,6 +17,7 @@ _RUNS = {
     "changelist": "changelist:run",
     "driver-start": "driver_start:run",
     "api": "api:run",
+    "addresses": "addresses:run",
     "api-orm": "api:run_beside_an_orm",
     "fresh-import": "fresh_import:run",
     "growth": "growth:run",

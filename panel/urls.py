@@ -32,7 +32,7 @@ from panel.sellers.views import (
     simulators,
 )
 from panel.staff.views import personal_data, setup, streets
-from panel.views import events, home, maps, refused_calls, reports, search, team, webhook
+from panel.views import events, home, maps, postcodes, refused_calls, reports, search, team, webhook
 from panel.views.endpoint_owners import OfAccount, OfSeller, SellerUpdates
 
 
@@ -208,6 +208,7 @@ urlpatterns = [
     path("board/", board.Board.as_view(), name="board"),
     path("board/routes/", board.Routes.as_view(), name="board_routes"),
     path("map/<str:version>.pmtiles", maps.MapFile.as_view(), name="map_file"),
+    path("postcodes/", postcodes.Postcode.as_view(), name="postcode"),
     path("map/streets/", maps.Streets.as_view(), name="map_streets"),
     path("streets/", streets.Streets.as_view(), name="streets"),
     path("streets/progress/", streets.Progress.as_view(), name="streets_progress"),

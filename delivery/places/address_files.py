@@ -68,17 +68,18 @@ class Reading:
     vague: int = 0
     problems: list[dict[str, Any]] = field(default_factory=list)
 
-    def refuse(self, line: int, problem: str) -> None:
+    def refuse(self, kind: str, number: int, problem: str) -> None:
+        """`kind`: what has this number, such as a line."""
         self.refused += 1
         if len(self.problems) < _MOST_PROBLEMS:
-            self.problems.append({"line": line, "problem": problem})
+            self.problems.append({kind: number, "problem": problem})
 
 
-class _RefusedError(Exception):
-    """A line that is not imported. The message says why."""
+class RefusedRowError(Exception):
+    """A row that is not imported. The message says why."""
 
 
-class _VagueError(Exception):
+class VagueRowError(Exception):
     """An address without a street, or with the place of a larger area."""
 
 
@@ -102,13 +103,13 @@ def read(path: Path, form: Form, scope: Scope, reading: Reading) -> Iterator[Add
         for number, line in lines:
             reading.lines += 1
             if len(line) >= _LONGEST_LINE:
-                reading.refuse(number, f"The line has more than {_LONGEST_LINE} bytes.")
+                reading.refuse("line", number, f"The line has more than {_LONGEST_LINE} bytes.")
                 continue
             try:
                 address = convert(line)
-            except _RefusedError as error:
-                reading.refuse(number, str(error))
-            except _VagueError:
+            except RefusedRowError as error:
+                reading.refuse("line", number, str(error))
+            except VagueRowError:
                 reading.vague += 1
             else:
                 if address is not None:
@@ -117,6 +118,8 @@ def read(path: Path, form: Form, scope: Scope, reading: Reading) -> Iterator[Add
 
 def form_of(path: Path) -> Form:
     """The form that the beginning of a file shows. Raises WrongAddressFile if it shows none."""
+    if path.name.endswith(".pbf"):
+        return Form.OSM
     with _opened(path) as file:
         first = file.readline(_LONGEST_LINE)
     text = _text(first.removeprefix(_BOM)).upper()
@@ -203,7 +206,7 @@ class _Table:
     def _row(self, line: bytes) -> list[str]:
         cells = self._cells(_text(line).rstrip("\r\n"))
         if len(cells) != len(self._columns):
-            raise _RefusedError(f"The line has {len(cells)} cells, the header {len(self._columns)}.")
+            raise RefusedRowError(f"The line has {len(cells)} cells, the header {len(self._columns)}.")
         return cells
 
     def _getter(self, column: str) -> Callable[[list[str]], str]:
@@ -234,11 +237,11 @@ class _Cnefe(_Table):
             return None
         level, name = self._level(row), self._name(row)
         if (level and level not in _OF_ADDRESS and level != _OF_BLOCK) or not name:
-            raise _VagueError
+            raise VagueRowError
         street = " ".join(filter(None, (self._kind(row), self._title(row), name)))
         digits = self._number(row)
         if digits and not digits.isdecimal():
-            raise _RefusedError(f"NUM_ENDERECO is no number: {digits[:40]}")
+            raise RefusedRowError(f"NUM_ENDERECO is no number: {digits[:40]}")
         number = int(digits[:7] or 0)
         if not number:
             street, number = self._with_kilometre(row, street)
@@ -258,11 +261,11 @@ class _Cnefe(_Table):
         return street, 0
 
     def _city(self, code: str) -> Municipality | None:
-        """The municipality if it is imported. Raises _RefusedError if there is none with this code."""
+        """The municipality if it is imported. Raises RefusedRowError if there is none with this code."""
         if code not in self._wanted:
             found = municipalities.with_code(code)
             if found is None:
-                raise _RefusedError(f"COD_MUNICIPIO is of no municipality: {code[:40]}")
+                raise RefusedRowError(f"COD_MUNICIPIO is of no municipality: {code[:40]}")
             self._wanted[code] = found if _is_in(found, self._scope) else None
         return self._wanted[code]
 
@@ -277,7 +280,7 @@ class _OpenAddresses(_Table):
 
     def read(self, line: bytes) -> Address | None:
         row = self._row(line)
-        return _tagged({name: get(row) for name, get in self._getters}, self._scope)
+        return address_of({name: get(row) for name, get in self._getters}, self._scope)
 
 
 class _Features:
@@ -290,19 +293,22 @@ class _Features:
             longitude, latitude = feature["geometry"]["coordinates"][:2]
             texts = {name: str(value).strip() for name, value in feature["properties"].items() if value is not None}
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-            raise _RefusedError("The line is no GeoJSON feature with a point.") from error
-        return _tagged({**texts, "lon": str(longitude), "lat": str(latitude)}, self._scope)
+            raise RefusedRowError("The line is no GeoJSON feature with a point.") from error
+        return address_of({**texts, "lon": str(longitude), "lat": str(latitude)}, self._scope)
 
 
-def _tagged(texts: Mapping[str, str], scope: Scope) -> Address | None:
-    """The address of a row of OpenAddresses, whose district is the region in some countries: here it is a part."""
+def address_of(texts: Mapping[str, str], scope: Scope) -> Address | None:
+    """The address of texts with the names of OpenAddresses' columns; None if its city is not imported.
+
+    Raises RefusedRowError or VagueRowError.
+    """
     postcode = texts.get("postcode", "")
     city = _named(texts.get("city", ""), texts.get("region", ""), postcode, scope)
     if city is None:
         return None
     street = texts.get("street", "")
     if not street:
-        raise _VagueError
+        raise VagueRowError
     number, metres = texts.get("number", ""), None
     if street_names.kilometre(number) is not None:
         street = f"{street} {number}"
@@ -315,16 +321,16 @@ def _tagged(texts: Mapping[str, str], scope: Scope) -> Address | None:
 
 
 def _named(name: str, region: str, postcode: str, scope: Scope) -> Municipality | None:
-    """The municipality if it is imported. Raises _RefusedError for a name that is of none."""
+    """The municipality if it is imported. Raises RefusedRowError for a name that is of none."""
     of_postcode = states.region_of(postcode)
     state = states.state_named(region) or scope.state or (of_postcode.state if of_postcode else "")
     if not (name or scope.city):
-        raise _RefusedError("The row names no city. Name it with --state and --city.")
+        raise RefusedRowError("The row names no city. Name it with --state and --city.")
     if not state:
-        raise _RefusedError("The row names no state. Name it with --state.")
+        raise RefusedRowError("The row names no state. Name it with --state.")
     found = municipalities.named((name or scope.city)[:LONGEST_CITY], state)
     if found is None:
-        raise _RefusedError(f"{(name or scope.city)[:40]} is no city of {state}.")
+        raise RefusedRowError(f"{(name or scope.city)[:40]} is no city of {state}.")
     return found if _is_in(found, scope) else None
 
 
@@ -337,14 +343,14 @@ def _address(  # as a row has them
     city: Municipality, street: str, number: int, district: str, postcode: str, latitude: str, longitude: str,
     *, is_exact: bool = True,
 ) -> Address:  # fmt: skip  # a line for each three
-    """Raises _RefusedError for a place outside of the city's state, or a number that no house has."""
+    """Raises RefusedRowError for a place outside of the city's state, or a number that no house has."""
     try:
         point = float(latitude.replace(",", ".")), float(longitude.replace(",", "."))
     except ValueError as error:
-        raise _RefusedError(f"The coordinates are no numbers: {latitude[:20]}, {longitude[:20]}") from error
+        raise RefusedRowError(f"The coordinates are no numbers: {latitude[:20]}, {longitude[:20]}") from error
     if not states.contains(city.state, *point):
-        raise _RefusedError(f"The coordinates are not in {city.state}: {latitude[:20]}, {longitude[:20]}")
+        raise RefusedRowError(f"The coordinates are not in {city.state}: {latitude[:20]}, {longitude[:20]}")
     if number > _LARGEST_NUMBER and not street_names.read(street).metres:
-        raise _RefusedError(f"No house has this number: {number}")
+        raise RefusedRowError(f"No house has this number: {number}")
     digits = states.postcode_of(postcode)
     return Address(city, street[: street_names.LONGEST], number, district[:LONGEST_CITY], digits, *point, is_exact)

@@ -4,23 +4,24 @@ The memory that this takes depends on the largest city, not on the file.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from common.brazil.municipalities import Municipality, plain
-from delivery.places import address_files, street_names
+from delivery.places import address_files, osm_files, street_names
 from delivery.places.address_files import Address, Reading, Scope
 from delivery.places.models import AddressCity, AddressStreet, Form
 from delivery.places.packed_houses import UNITS, House, pack
 
-# Addresses that are held at once, of one city or more. A file with more of them is read several times.
-_MOST_HELD = 6_000_000
+# Addresses that are held at once, about 20 MB: of several cities, or of a part of the streets of a larger one. A file
+# with more of them is read several times.
+_MOST_HELD = 1_500_000
 _TOLD_AFTER = 500_000  # lines
 _WRITTEN_AT_ONCE = 500  # streets
 # A house while its street is read: a number with the bit of `is_exact`, and its place from the corner of Brazil.
@@ -38,15 +39,11 @@ def run(path: Path, *, form: Form, scope: Scope, at: datetime, tell: Tell) -> di
     Returns what was read, imported and refused. `tell` is called with the progress. Raises WrongAddressFile.
     """
     reading = Reading()
-    counts = Counter(address.city for address in _told(address_files.read(path, form, scope, reading), reading, tell))
+    counts = Counter(address.city for address in _told(_read(path, form, scope, reading), reading, tell))
     cities = []
     for batch in _batches(counts):
-        held: dict[Municipality, _Streets] = {city: {} for city in batch}
-        for address in address_files.read(path, form, scope, Reading()):
-            if address.city in held:
-                _hold(held[address.city], address)
-        for city in batch:
-            written = _write(city, held.pop(city), form=form, addresses=counts[city], at=at)
+        for city, parts in _held(path, form, scope, batch, counts=counts):
+            written = _write(city, parts, form=form, addresses=counts[city], at=at)
             cities.append({"city": str(city), "addresses": counts[city], "streets": written})
             tell(f"{city}: {counts[city]:,} addresses, {written:,} streets")
     return {
@@ -66,7 +63,7 @@ def fill(addresses: Iterable[Address], *, form: Form, at: datetime) -> None:
     streets: _Streets = {}
     for address in given:
         _hold(streets, address)
-    _write(given[0].city, streets, form=form, addresses=len(given), at=at)
+    _write(given[0].city, [streets], form=form, addresses=len(given), at=at)
 
 
 def clear(scope: Scope) -> dict[str, int]:
@@ -79,6 +76,10 @@ def clear(scope: Scope) -> dict[str, int]:
     with transaction.atomic():
         _total, by_model = cities.delete()
     return {"cities": by_model.get(AddressCity._meta.label, 0), "streets": by_model.get(AddressStreet._meta.label, 0)}
+
+
+def _read(path: Path, form: Form, scope: Scope, reading: Reading) -> Iterator[Address]:
+    return osm_files.read(path, scope, reading) if form is Form.OSM else address_files.read(path, form, scope, reading)
 
 
 def _told(addresses: Iterable[Address], reading: Reading, tell: Tell) -> Iterator[Address]:
@@ -103,6 +104,27 @@ def _batches(counts: Mapping[Municipality, int]) -> Iterator[list[Municipality]]
         yield batch
 
 
+def _held(
+    path: Path, form: Form, scope: Scope, batch: Collection[Municipality], *, counts: Mapping[Municipality, int]
+) -> Iterator[tuple[Municipality, Iterable[_Streets]]]:
+    """Each city with its streets. A large one is alone, and the file is read again for each part of its streets."""
+    parts = -(-sum(counts[city] for city in batch) // _MOST_HELD)
+
+    def read(part: int) -> dict[Municipality, _Streets]:
+        held: dict[Municipality, _Streets] = {city: {} for city in batch}
+        for address in _read(path, form, scope, Reading()):
+            if address.city in held and hash(address.street) % parts == part:
+                _hold(held[address.city], address)
+        return held
+
+    if parts > 1:
+        (city,) = batch
+        yield city, (read(part)[city] for part in range(parts))
+    else:
+        held = read(0)
+        yield from ((city, [held.pop(city)]) for city in batch)
+
+
 class _Street:
     __slots__ = ("district", "houses", "key", "name", "postcode")
 
@@ -125,10 +147,12 @@ def _hold(streets: _Streets, address: Address) -> None:
     street.houses += (packed << _LONGITUDE_BITS | longitude).to_bytes(_BYTES, "big")
 
 
-def _write(city: Municipality, streets: _Streets, *, form: Form, addresses: int, at: datetime) -> int:
+def _write(city: Municipality, parts: Iterable[_Streets], *, form: Form, addresses: int, at: datetime) -> int:
     """Returns the number of streets. Forgets them as it writes them."""
-    count = len(streets)
+    count = 0
     with transaction.atomic():
+        with connection.cursor() as cursor:  # the file is read between the parts
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         row, is_new = AddressCity.objects.update_or_create(
             state=city.state,
             plain_name=plain(city.name),
@@ -137,9 +161,11 @@ def _write(city: Municipality, streets: _Streets, *, form: Form, addresses: int,
         )
         if not is_new:
             row.streets.all().delete()
-        rows = (_row(row, streets.pop(key)) for key in list(streets))
-        while written := list(islice(rows, _WRITTEN_AT_ONCE)):
-            AddressStreet.objects.bulk_create(written)
+        for streets in parts:
+            count += len(streets)
+            rows = (_row(row, streets.pop(key)) for key in list(streets))
+            while written := list(islice(rows, _WRITTEN_AT_ONCE)):
+                AddressStreet.objects.bulk_create(written)
     return count
 
 

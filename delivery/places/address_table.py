@@ -13,6 +13,7 @@ from django.db.models import Case, Value, When
 
 from common.brazil import states
 from common.brazil.municipalities import plain
+from common.brazil.states import Kind
 from delivery.geo.distance import Point, metres
 from delivery.places import address_words, street_names
 from delivery.places.geocoding import Located, Precision
@@ -41,7 +42,7 @@ Candidate = tuple[str, Point]
 
 @dataclass(frozen=True)
 class StreetOfPostcode:
-    """What is known of a postcode. Empty where its addresses differ."""
+    """What is known of a postcode. Empty where its addresses differ, or none is known."""
 
     street: str
     district: str
@@ -65,7 +66,8 @@ def search(text: str) -> list[Candidate]:
     line = text.replace(postcode[0], " ") if postcode else text
     parts = [part.strip(" ,-") for part in _PARTS.split(address_words.one_line(line))]
     first, *parts = [*filter(None, parts)] or [""]
-    address = {"street": first, "zipcode": postcode[0] if postcode else ""}
+    address = {"number" if postcode and first.isdecimal() else "street": first}
+    address["zipcode"] = postcode[0] if postcode else ""
     for part in reversed(parts):
         name = "state" if states.state_named(part) else "city"
         if name == "city" and (address.get("city") or not AddressCity.objects.filter(plain_name=plain(part)).exists()):
@@ -83,6 +85,8 @@ def _find(asked: "_Asked") -> tuple[Located | None, list[Candidate]]:
     area = _Street(_of_postcode(asked.postcode))
     is_area = bool(area.rows) and (not asked.city or area.rows[0].city in cities)
     of_area = Located(area.middle, Precision.POSTCODE) if is_area and not area.is_large else None
+    if not asked.name.key and asked.number and is_area and area.has_one_name:
+        streets, number = [(area, area.place(asked.number))], asked.number
     likely = streets if len(streets) == 1 else [each for each in streets if each[0].has(number)]
     (street, place), is_one = likely[0] if likely else (None, None), len(likely) == 1
     if is_one and street and place and not (of_area and metres(place.point, of_area.point) > _FAR_M):
@@ -94,16 +98,17 @@ def _find(asked: "_Asked") -> tuple[Located | None, list[Candidate]]:
 
 
 def street_of(postcode: str) -> StreetOfPostcode | None:
-    """Of a postcode of eight digits. None if no address has it."""
+    """Of a postcode of eight digits. Of one that no address has, what its region tells; None without a region."""
     rows = _of_postcode(postcode)
     if not rows:
-        return None
+        region = states.region_of(postcode)
+        capital = region.name if region and region.kind is Kind.CAPITAL else ""
+        return StreetOfPostcode("", "", capital, region.state) if region else None
     cities = {row.city.plain_name: row.city for row in rows}
-    is_one = len({street_names.read(row.name).whole for row in rows}) == 1
     districts = {plain(row.district): row.district for row in rows}
     city = next(iter(cities.values())) if len(cities) == 1 else None
     return StreetOfPostcode(
-        street=rows[0].name if is_one else "",
+        street=rows[0].name if _Street(rows).has_one_name else "",
         district=next(iter(districts.values())) if len(districts) == 1 else "",
         city=city.name if city else "",
         state=rows[0].city.state,
@@ -206,6 +211,10 @@ class _Street:
         north, east = max(row.north for row in self.rows), max(row.east for row in self.rows)
         corners = Point(south / UNITS, west / UNITS), Point(north / UNITS, east / UNITS)
         return len(self.rows) >= _MOST_ROWS or metres(*corners) > _LARGEST_POSTCODE_M
+
+    @property
+    def has_one_name(self) -> bool:
+        return len({street_names.read(row.name).whole for row in self.rows}) == 1
 
     def label(self, number: int) -> str:
         has_it = (row for row in self._near if any(house.number == number for house in row.each_house()))

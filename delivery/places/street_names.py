@@ -72,7 +72,7 @@ class StreetName:
     metres: int | None = None
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=5_000)
 def read(text: str) -> StreetName:
     """The name of a street. `key` is empty if there is none in the text."""
     words, metres = _without_kilometre(" ".join(_words(text)))

@@ -1,7 +1,7 @@
 """The form that requests a delivery, also from a row of an uploaded file. Values are those of the API's body."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from common.brazil import phones, zones
-from common.brazil.states import STATES, Kind, Region, may_lie_in, region_of
+from common.brazil.states import STATES, Region, may_lie_in, region_of
 from common.fields import composed
 from common.mail import outbox
 from common.measures import NumberField
@@ -40,7 +40,7 @@ from delivery.lifecycle import Mode, OnFailure
 from delivery.models import AccountScope, Delivery, Environment, PickupPoint, Stop, VehicleType
 from delivery.models.stop import LABELS
 from delivery.payload import DeliveryRequest, Options, Package, Place
-from delivery.places import addresses
+from delivery.places import address_table, addresses
 from delivery.places.geocoding import Precision
 from delivery.pricing import Quote
 from delivery.refusals import refusal
@@ -108,11 +108,11 @@ class PlaceForm(AddressForm):
     def derived(self) -> list[dict[str, Any]]:
         """What the CEP and a pasted link tell: the id and the text of each, and what they say of `fields`, by ids.
 
-        An empty city is one that is not known.
+        What is empty is not known.
         """
         found: dict[str, dict[str, str]] = {}
-        if region := self.region:
-            found["zipcode"] = {"state": region.state, "city": region.name if region.kind == Kind.CAPITAL else ""}
+        if known := address_table.street_of(self.cleaned_data.get("zipcode") or ""):
+            found["zipcode"] = asdict(known)
         point, text = self.cleaned_data.get("position"), self["position"].value() or ""
         if isinstance(point, Point) and ":" in text:
             found["position"] = {"position": f"{point.latitude:.6f}, {point.longitude:.6f}"}
@@ -616,6 +616,7 @@ class Priced:
     quote_id: str
     at: datetime
     repeated: dict[str, UUID]
+    precisions: dict[str, Precision]  # of addresses that were located, by the letter of their point
 
     def pins(self, form: DeliveryForm) -> list[dict[str, Any]]:
         """Where the addresses of the form were found, by the id of the field that they need not fill in."""
@@ -634,18 +635,21 @@ class Priced:
         return list(zip(self.payload.labels, self.quote.moments(self.payload.ready, at=self.at), strict=True))
 
 
-def located(form: DeliveryForm, account: UUID, at: datetime) -> DeliveryRequest:
-    """The payload of a form, its addresses located. Raises ValidationError, AddressNotLocated, GeocoderUnavailable."""
+def located(form: DeliveryForm, account: UUID, at: datetime) -> tuple[DeliveryRequest, dict[str, Precision]]:
+    """The payload of a form, its addresses located, and how exactly, by the letter of the point.
+
+    Raises ValidationError, AddressNotLocated, GeocoderUnavailable.
+    """
     form.check_windows(at)  # before somebody else's server is asked
     found = addresses.locate(addresses=form.to_locate, account=account, at=at)
-    return form.payload({index: place.point for index, place in found.items()})
+    payload = form.payload({index: place.point for index, place in found.items()})
+    return payload, {(form.used[index].prefix or "").upper(): place.precision for index, place in found.items()}
 
 
 def priced(form: DeliveryForm, scope: AccountScope, at: datetime) -> Priced:
     """The price of a form. Raises ValidationError, and the errors of `locate` and of `quote_for_request`."""
-    payload = located(form, scope.integrator_id, at)
+    payload, precisions = located(form, scope.integrator_id, at)
     quote = quotes.quote_for_request(token=scope, payload=payload, quote_id=None, at=at)
     stops = deliveries.build(scope, payload, quote, at).ordered_stops
-    return Priced(
-        payload, quote, quotes.issue(quote, token=scope, payload=payload, at=at), at, Stop.repeated(stops, at=at)
-    )
+    quote_id = quotes.issue(quote, token=scope, payload=payload, at=at)
+    return Priced(payload, quote, quote_id, at, Stop.repeated(stops, at=at), precisions)

@@ -42,6 +42,7 @@ _PANEL: dict[str, Row] = {
     "board/routes/": (_DISPATCH, "LFFFFMM"),
     "map/<str:version>.pmtiles": ("LNNNNNN", "LMMMMMM"),  # 404 without a file, see tests/panel/test_map_file.py
     "map/streets/": ("LFFFFFM", "LFFFFF+"),
+    "postcodes/": (_LOGGED_IN, "LMMMMMM"),
     "streets/progress/": ("LFFFFF+", "LFFFFFM"),
     "board/updates/<environment:environment>/": (_DISPATCH, "LFFFFMM"),
     "board/cards/": ("LFFFF++", "LFFFFMM"),

@@ -177,9 +177,11 @@ class Results:
         return [self._by_key[each.key] for each in mutants if each.key in self._by_key]
 
     def missing(self, mutants: list[Mutant], *, again: bool) -> list[Mutant]:
-        """Those without a result, and with `again` those that survived."""
+        """Those without a result; with `again` first those that survived."""
         known = {key for key, result in self._by_key.items() if not (again and result.survived)}
-        return [each for each in mutants if each.key not in known]
+        return sorted(
+            (each for each in mutants if each.key not in known), key=lambda each: each.key not in self._by_key
+        )
 
     def add(self, result: Result) -> None:
         self._by_key[result.key] = result
@@ -269,7 +271,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", help="try all mutants of these instead of the sample")
     parser.add_argument("--changed", metavar="COMMIT", help="try those in lines that differ from the commit")
-    parser.add_argument("--again", action="store_true", help="try those of the sample again that survived")
+    parser.add_argument("--again", action="store_true", help="try first those of the sample again that survived")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, help="end then; with --changed after nine")
     options = parser.parse_args()

@@ -355,3 +355,13 @@ class TestReceivers:
         page = member.get(SEARCH, {"q": "zelia"}).content.decode()
 
         assert "<mark>Zélia</mark> Prado · Rua Augusta, 10 · " in page
+
+
+def test_of_results_that_fit_alike_live_ones_come_first():
+    names = [("Ana 2", "sandbox"), ("Ana 2", "live"), ("Ana", "sandbox")]
+    group = search.Group("", [search.Result(text, "", environment=environment) for text, environment in names])
+
+    found = group.first(2, "ana")
+
+    assert [(each.text, each.environment) for each in found.results] == [names[2], names[1]]
+    assert found.has_more

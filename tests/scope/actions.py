@@ -49,8 +49,8 @@ from tests.scope.world import DOCUMENT, INVITED, PHONE, REPORT, UPLOAD, Account,
 # Modules of leaves without actions: entry points, what is sent, and what is pure.
 _NO_ACTIONS = {
     "address_files", "address_words", "admin", "api", "calculation", "form_fields", "geocoding", "log_in", "models",
-    "movement_files", "nfe", "offer_pushes", "order_state", "packed_houses", "payloads", "phone_data", "posts",
-    "session", "shell", "street_names", "timetable", "urls", "views", "web_push", "words", "work",
+    "movement_files", "nfe", "offer_pushes", "order_state", "osm_files", "packed_houses", "payloads", "phone_data",
+    "posts", "session", "shell", "street_names", "timetable", "urls", "views", "web_push", "words", "work",
 }  # fmt: skip  # a list of names
 _NO_LEAVES = {"admin", "api", "geo", "management", "migrations", "models", "papers", "webhooks"}
 _PLACES = [

@@ -305,6 +305,8 @@ class Requests:
             "<environment:environment>/orders/labels": lambda: {
                 "order": self.order_of(values), "size": "a6", "position": "1", "format": "pdf",
             },
+            "/orders/new/": lambda: self.order_form(values),
+            "<int:order>/correct/": lambda: self.order_form(values),
             "<environment:environment>/manifests": lambda: {"order": str(values["order"])},
             "api/integration/orders/<path:order_id>": lambda: {"volumes": 2},
             "api/integration/orders": lambda: order_body(
@@ -363,6 +365,18 @@ class Requests:
         }  # fmt: skip  # a table
         found = next((make for name, make in bodies.items() if name in route), None)
         return found() if found else {"name": "New name", "url": "", "step": "place"}
+
+    @staticmethod
+    def order_form(values: dict[str, Any]) -> dict[str, str]:
+        """The form of an order without a freight, which can be created and corrected."""
+        company = values["seller_row"]["seller"].companies.get()
+        return {
+            "step": "save", "agreed": "-", "seen": "0", "order-company": company.document, "order-code": "A-9",
+            "order-service": "base", "to-name": "Ana", "to-zipcode": "40020-000", "to-street": "Rua Chile",
+            "to-number": "5", "to-district": "Centro", "to-city": "Salvador", "to-state": "BA",
+            "item1-description": "Livro", "item1-quantity": "1", "item1-price": "40", "item1-weight": "0,5",
+            "item1-length": "20", "item1-width": "15", "item1-height": "3",
+        }  # fmt: skip  # a table
 
     def events_of_others(self, route: str) -> list[str]:
         """One of each of the other endpoints; a page takes no more than it shows."""

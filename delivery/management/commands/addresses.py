@@ -23,9 +23,7 @@ class Command(JSONCommand):
         actions = parser.add_subparsers(dest="action", required=True)
         imported = actions.add_parser("import", help="Import the cities of a file, in the place of an earlier import.")
         imported.add_argument("file", type=Path)
-        imported.add_argument(
-            "--form", choices=[Form.CNEFE.value, Form.OPENADDRESSES.value], help="Found out if it is not named."
-        )
+        imported.add_argument("--form", choices=[each.value for each in Form], help="Found out if it is not named.")
         actions.add_parser("list", help="List the cities with their addresses.")
         for action in (imported, actions.add_parser("clear", help="Delete all cities, or those that are named.")):
             action.add_argument("--state", default="", metavar="UF")

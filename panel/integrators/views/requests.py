@@ -117,7 +117,7 @@ class Request(FormView):
 
     def _request(self, form: DeliveryForm) -> tuple[UUID, bool]:
         request, at = self.request, clock.now()
-        payload = located(form, self.scope.integrator_id, at)
+        payload, _precisions = located(form, self.scope.integrator_id, at)
         return deliveries.request_once(
             token=self.scope,
             key=self._key(),

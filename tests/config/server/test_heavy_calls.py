@@ -429,7 +429,7 @@ class TestApplication:
 async def _send(caller):
     """The answers to a heavy call with a body."""
     sent = []
-    streams: Any = None  # no answer is one
+    streams: Any = SimpleNamespace()  # no answer is one
     application = Application(_upper, threads=1, streams=streams, caller_of=lambda _environ: caller)
     application._loop = asyncio.get_running_loop()
     threading.Thread(target=application._serve, daemon=True).start()

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import sys
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
@@ -295,10 +296,12 @@ class TestTheImport:
 
     def test_holds_no_more_cities_than_there_is_memory_for(self, run, monkeypatch):
         monkeypatch.setattr(address_imports, "_MOST_HELD", 1)
+        others = [{"NOM_SEGLOGR": f"RUA {number}"} for number in range(5)]
 
-        answer, _told = run(content=cnefe({}, CURITIBA, {"NUM_ENDERECO": "902"}))
+        answer, _told = run(content=cnefe({}, CURITIBA, {"NUM_ENDERECO": "902"}, *others))
 
-        assert [each["addresses"] for each in answer["cities"]] == [2, 1]
+        assert [(each["addresses"], each["streets"]) for each in answer["cities"]] == [(7, 6), (1, 1)]
+        assert AddressStreet.objects.count() == 7
         assert isinstance(address_table.find({**ADDRESS, "number": "902"}), Located)
 
     def test_is_whole_or_not_at_all(self, run, monkeypatch):
@@ -337,3 +340,48 @@ class TestTheTable:
     def test_of_an_unknown_state_is_refused(self, run):
         with pytest.raises(CommandError, match="No state is called XX"):
             run("clear", "--state", "XX")
+
+
+class TestAnExtractOfOpenStreetMap:
+    @pytest.fixture
+    def extract(self, tmp_path):
+        osmium = pytest.importorskip("osmium")
+        path = tmp_path / "sp.osm.pbf"
+        tags = {
+            "addr:housenumber": "900", "addr:street": "Rua Augusta", "addr:city": "São Paulo",
+            "addr:suburb": "Consolação", "addr:postcode": "01304-001",
+        }  # fmt: skip  # tags
+        number = "addr:housenumber"
+        with osmium.SimpleWriter(str(path)) as file:
+            places = [(-46.6529, -23.5531), (-46.6531, -23.5533), (-46.0, -23.0)]
+            for key, place, of_node in zip((1, 2, 3), places, [tags, {}, tags | {"addr:city": "Xis"}], strict=True):
+                file.add_node(osmium.osm.mutable.Node(id=key, location=place, tags=of_node))
+            file.add_way(osmium.osm.mutable.Way(id=7, nodes=[2, 1, 2], tags=tags | {number: "920"}))
+            file.add_way(osmium.osm.mutable.Way(id=8, nodes=[99, 1], tags=tags | {number: "940"}))
+        return path
+
+    def test_is_imported(self, run, extract):
+        answer, _told = run("import", str(extract))
+
+        assert (answer["form"], answer["imported"], answer["refused"]) == ("osm", 2, 2)
+        assert answer["problems"] == [
+            {"node": 3, "problem": "Xis is no city of SP."},
+            {"way": 8, "problem": "The coordinates are not in SP: 0.0, 0.0"},
+        ]
+        assert address_table.find(ADDRESS) == PLACE
+        of_way = Located(Point(-23.5533, -46.6531), Precision.ROOFTOP)
+        assert address_table.find({**ADDRESS, "number": "920"}) == of_way
+
+    def test_that_is_none_is_refused(self, run):
+        pytest.importorskip("osmium")
+
+        answer, _told = run(content=b"x" * 100, name="a.osm.pbf")
+
+        assert answer["error"] == "wrong_address_file"
+
+    def test_needs_osmium(self, run, monkeypatch):
+        monkeypatch.setitem(sys.modules, "osmium", None)
+
+        answer, _told = run(content=b"x", name="a.osm.pbf")
+
+        assert "install requirements-osm.lock" in answer["detail"]

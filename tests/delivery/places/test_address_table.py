@@ -45,7 +45,8 @@ class TestTheHouse:
             {"number": "900 apto 12"}, {"number": "nº 900"}, {"number": "900-B"}, {"number": "900-910"},
             {"street": "Rua Augusta, 900", "number": ""}, {"street": "Rua Augusta 900", "number": ""},
             {"street": "Rua Augusta, 900 - Consolação", "number": ""}, {"city": "sao paulo - SP", "state": ""},
-            {"state": "São Paulo"}, {"district": "Outro"}, {"zipcode": "01412-000"}, {"street": "Av. Augusta"},
+            {"state": "São Paulo"}, {"street": ""},
+            {"district": "Outro"}, {"zipcode": "01412-000"}, {"street": "Av. Augusta"},
         ],
     )  # fmt: skip  # a list
     def test_is_found_however_it_is_written(self, changes):
@@ -90,7 +91,7 @@ class TestTheStreet:
 
 
 class TestThePostcode:
-    @pytest.mark.parametrize("changes", [{"street": "Rua Errada"}, {"street": ""}, {"number": "9000"}])
+    @pytest.mark.parametrize("changes", [{"street": "Rua Errada"}, {"street": "", "number": ""}, {"number": "9000"}])
     def test_is_where_the_street_does_not_say(self, changes):
         assert found(**changes) == Located(at_number(500), Precision.POSTCODE)
 
@@ -165,7 +166,7 @@ class TestASearch:
             ("r augusta 900", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
             ("Augusta, 900 - Consolação, São Paulo - SP", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
             ("01304-001", "Rua Augusta, Consolação, São Paulo/SP, 01304001"),
-            ("01304001, 900", "Rua Augusta, Consolação, São Paulo/SP, 01304001"),
+            ("01304001, 900", "Rua Augusta, 900, Consolação, São Paulo/SP, 01304001"),
         ],
     )
     def test_finds_an_address_and_a_postcode(self, text, label):
@@ -182,7 +183,8 @@ class TestTheStreetOfAPostcode:
 
         assert address_table.street_of("01304001") == StreetOfPostcode("Rua Augusta", "Consolação", "São Paulo", "SP")
         assert address_table.street_of("13990000") == StreetOfPostcode("", "", "São Paulo", "SP")
-        assert address_table.street_of("99999999") is None
+        assert address_table.street_of("40010000") == StreetOfPostcode("", "", "Salvador", "BA")
+        assert address_table.street_of("") is None
 
     def test_takes_one_statement_and_an_address_three(self, django_assert_num_queries):
         with django_assert_num_queries(1):

@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from common.brazil.formats import moment
+from common.brazil.municipalities import Municipality
 from common.postgresql.forgetting import forgetting
 from delivery.actions import deliveries
 from delivery.geo import service_area
@@ -130,7 +131,18 @@ class TestDerived:
     def test_of_a_cep_is_its_state_and_the_capital(self, member, url, zipcode, state, city):
         found, _text = self.read(member, url, {"b-zipcode": zipcode})
 
-        assert found == [{"id": "id_b-zipcode", "text": zipcode, "fields": {"id_b-state": state, "id_b-city": city}}]
+        fields = {"id_b-street": "", "id_b-district": "", "id_b-city": city, "id_b-state": state}
+        assert found == [{"id": "id_b-zipcode", "text": zipcode, "fields": fields}]
+
+    def test_of_a_cep_of_the_table_are_its_street_and_district_too(self, member, url):
+        campinas = Municipality("SP", "Campinas")
+        fill(houses("Rua Conceição", [1], postcode="13010050", district="Centro", city=campinas))
+
+        found, _text = self.read(member, url, {"b-zipcode": "13010-050"})
+
+        assert found[0]["fields"] == {
+            "id_b-street": "Rua Conceição", "id_b-district": "Centro", "id_b-city": "Campinas", "id_b-state": "SP"
+        }  # fmt: skip  # a form
 
     def test_of_a_link_are_its_coordinates(self, member, url, fields):
         link = "https://waze.com/ul?ll=-23.561414%2C-46.655881&navigate=yes"
@@ -439,6 +451,24 @@ class TestRequest:
 
         _b, d = newest().ordered_stops
         assert (d.latitude, d.longitude) == (-23.545, -46.65)
+
+    @pytest.mark.parametrize(
+        ("address", "text"),
+        [
+            ({"d-number": "500"}, None),
+            ({"d-number": "501"}, "The street of D was found, its house was not"),
+            ({"d-street": "", "d-number": ""}, "Only the CEP of D was found"),
+        ],
+    )
+    def test_says_how_exactly_they_are_located(self, member, url, fields, address, text):
+        fill(houses("Rua Augusta", [500], postcode="01304000"))
+        asked = fields | {"d-street": "Rua Augusta", "d-zipcode": "01304-000"} | address
+
+        content = member.post(url("request_price"), asked).content.decode()
+
+        assert "This price is kept for 10 minutes." in content
+        assert (text or "Expected") in content
+        assert ("was found" in content) == bool(text)
 
     def test_has_a_repeated_order_number_refused_beside_its_field(self, member, url, quoted, fields, shop):
         shop.integrator.refuse_repeated_external_ids = True
