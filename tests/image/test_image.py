@@ -137,7 +137,7 @@ class Container:
         return self._popen.wait(_START_SECONDS)
 
     def remove(self) -> None:
-        with suppress(AttributeError):  # it was not started
+        with suppress(AttributeError, psutil.NoSuchProcess):  # it was not started, or has ended
             for process in self._own():
                 process.kill()
             self._popen.wait(_START_SECONDS)
