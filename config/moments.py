@@ -23,6 +23,8 @@ from delivery.accounts import tokens
 from delivery.actions import drivers
 from delivery.alerts import posts as alert_posts
 from delivery.alerts.models import AlertPost
+from delivery.connections import drafts
+from delivery.connections.models import Draft
 from delivery.drivers import devices as driver_devices
 from delivery.models import (
     ArrivalEstimate,
@@ -107,6 +109,7 @@ _TABLES = [
     _endpoints(of_orders.WebhookEndpoint),
     _queue(WebhookQueueItem, WebhookEndpoint),
     _queue(of_orders.WebhookQueueItem, of_orders.WebhookEndpoint),
+    Table(Draft, {"due_at": drafts.PAUSE}),
     Table(Streets, {"leased_until": streets.LEASE}),
     Table(AlertPost, {"due_at": _claimed(alert_posts.PAUSES, alert_posts.LEASE)}, waiting=_IS_WAITING),
     # The times that were agreed. Those of routes that are not offered yet are planned anew each minute.

@@ -73,7 +73,8 @@ _NOT_SERVED = {"view_on_site", "password_change_done"}
 
 # The names of the views that show lists and the overview. They read nothing but what they show, and who may see it
 # (`settings.REPLICA_APPS`).
-_MAY_BE_OLD = {"changelist_view", "index"}
+_LIST = "changelist_view"
+_MAY_BE_OLD = {_LIST, "index"}
 
 # What Django's admin, its widgets and Unfold raise for malformed ids, page numbers and texts, which they convert
 # without a check, some while the page is rendered.
@@ -101,11 +102,18 @@ def _refuse_malformed_input(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _rendered(view: Callable[..., Any], request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    """The answer: a list without the indentation of its templates, a third of it that has no meaning."""
+
     def respond() -> Any:
         response = view(request, *args, **kwargs)
-        return response.render() if isinstance(response, SimpleTemplateResponse) else response
+        if isinstance(response, SimpleTemplateResponse):
+            response.render()
+            if name == _LIST:
+                response.content = b"\n".join(filter(None, map(bytes.strip, response.content.split(b"\n"))))
+        return response
 
-    return replica.answered(request, respond) if getattr(view, "__name__", "") in _MAY_BE_OLD else respond()
+    name = getattr(view, "__name__", "")
+    return replica.answered(request, respond) if name in _MAY_BE_OLD else respond()
 
 
 def _passed_own_code(error: Exception) -> bool:

@@ -27,6 +27,7 @@ _OF_ALERTS = f"{_DELIVERY}TestAlerts::test_are_tried_no_more_often_than_allowed"
 _OF_AN_ENDPOINT = f"{_DELIVERY}TestEndpoint::test_keeps_what_the_change_before_has_written"
 _OF_A_DELIVERY = f"{_DELIVERY}TestMoveOfADelivery::test_is_compared_with_the_one_before_it"
 _OF_A_PERSON = f"{_DELIVERY}TestForgetting::test_of_two_people_of_a_route_leaves_neither_in_its_events"
+_CITY = "tests/delivery/places/test_address_imports.py::test_a_city_that_is_being_imported_is_imported_after_that"
 _PASSES_OVER = f"{_DELIVERY}TestClaimOfADriver::test_passes_over_a_driver_who_is_being_claimed"
 _PICKUP_POINT = f"{_DELIVERY}TestPickupPoint::test_that_has_just_been_removed_is_not_changed"
 _POSITIONS = f"{_DELIVERY}TestReportOfPositions::test_is_compared_with_the_one_before_it"
@@ -133,6 +134,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "delivery/actions/drivers.py:decline": (
         "tests/delivery/drivers/test_offers.py::TestDecline::test_hides_the_offer_from_this_driver_alone",
     ),
+    "delivery/places/address_imports.py:_write": (_CITY,),
     "delivery/receivers/actions.py:note": (
         "tests/delivery/receivers/test_page.py::TestNote::test_replaces_the_one_before",
     ),

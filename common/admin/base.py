@@ -97,20 +97,9 @@ class ModelAdmin(UnfoldModelAdmin):
             _("Select record"),
         )
 
-    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponseBase:
-        """Without the indentation of the templates, a third of the page. It has no meaning in lists."""
-        response: HttpResponseBase = super().changelist_view(request, extra_context)
-        if isinstance(response, TemplateResponse):
-            response.add_post_render_callback(_unindent)
-        return response
-
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         found = super().get_actions(request)
         return {name: (_confirmed(act), *rest) for name, (act, *rest) in found.items()}
-
-
-def _unindent(response: TemplateResponse) -> None:
-    response.content = b"\n".join(filter(None, map(bytes.strip, response.content.split(b"\n"))))
 
 
 def asks(act: Any) -> Any:

@@ -84,7 +84,7 @@ class OpenTelemetryTracer:
                     "http.request.method": request.method or "",
                     "http.route": route,
                     "http.response.status_code": response.status_code,
-                    **{f"rota.{name}": value for name, value in log_context.noted().items()},
+                    **{f"rota.{name}": value for name, value in log_context.noted().items() if name != "changed_at"},
                 }
             )
             if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:

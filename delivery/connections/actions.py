@@ -14,12 +14,11 @@ from common.api import json_body
 from common.shops import platforms, samples
 from common.shops.order import Address, ShopOrder, UnknownForm
 from common.shops.platforms import Platform
-from delivery.accounts.integrators import record_audit
 from delivery.connections import drafts
 from delivery.connections.drafts import Outcome, Reason, Result
 from delivery.connections.models import LONGEST_SECRET, Connection, Draft, Reception
-from delivery.errors import InvalidSecret, InvalidSignature, TooManyConnections, UnknownOrderForm
-from delivery.models import AuditAction, Integrator, PickupPoint, VehicleType
+from delivery.errors import ConnectionNotFound, InvalidSecret, InvalidSignature, TooManyConnections, UnknownOrderForm
+from delivery.models import AuditAction, AuditEntry, Integrator, PickupPoint, VehicleType
 
 MOST_CONNECTIONS = 10  # of an account
 MOST_BYTES = 1024 * 1024
@@ -88,7 +87,7 @@ def connect(
         created_by=by,
         **vars(settings),
     )
-    record_audit(integrator, AuditAction.SHOP_CONNECTED, made.name, by=by, at=at)
+    _record_audit(made, AuditAction.SHOP_CONNECTED, by=by, at=at)
     return made, secret
 
 
@@ -100,15 +99,19 @@ def change(*, connection: Connection, settings: Settings, by: str, at: datetime)
     open_ones = Draft.objects.filter(connection=connection, ended_at=None)
     open_ones.update(due_at=at, price=None, revision=drafts.NEXT)
     drafts.wake()
-    record_audit(connection.integrator, AuditAction.SHOP_CHANGED, settings.name, by=by, at=at)
+    _record_audit(connection, AuditAction.SHOP_CHANGED, by=by, at=at)
 
 
 @transaction.atomic
 def change_secret(*, connection: Connection, secret: str = "", by: str, at: datetime) -> str:
-    """The new secret: `secret`, or one that is made. The one before is refused from now on. Raises InvalidSecret."""
+    """The new secret: `secret`, or one that is made. The one before is refused from now on.
+
+    Raises InvalidSecret, and ConnectionNotFound of a shop that was removed.
+    """
     secret = _checked(secret) if secret else new_secret()
-    _rows(connection).update(secret_ciphertext=credentials.encrypt(secret))
-    record_audit(connection.integrator, AuditAction.SHOP_SECRET_SET, connection.name, by=by, at=at)
+    if not _rows(connection).update(secret_ciphertext=credentials.encrypt(secret)):
+        raise ConnectionNotFound
+    _record_audit(connection, AuditAction.SHOP_SECRET_SET, by=by, at=at)
     return secret
 
 
@@ -116,10 +119,22 @@ def change_secret(*, connection: Connection, secret: str = "", by: str, at: date
 def remove(*, connection: Connection, by: str, at: datetime) -> None:
     """Take no more orders of the shop. Those that it has sent stay."""
     if Draft.objects.filter(connection=connection).exists():
-        _rows(connection).update(removed_at=at, secret_ciphertext="")
+        removed = _rows(connection).update(removed_at=at, secret_ciphertext="")
     else:
-        _rows(connection).delete()
-    record_audit(connection.integrator, AuditAction.SHOP_REMOVED, connection.name, by=by, at=at)
+        removed, _of_tables = _rows(connection).delete()
+    if removed:
+        _record_audit(connection, AuditAction.SHOP_REMOVED, by=by, at=at)
+
+
+def _record_audit(connection: Connection, action: AuditAction, *, by: str, at: datetime) -> None:
+    AuditEntry.objects.create(
+        integrator_id=connection.integrator_id,
+        environment=connection.environment,
+        action=action,
+        subject=connection.name,
+        by=by,
+        at=at,
+    )
 
 
 def _rows(connection: Connection) -> Any:

@@ -50,7 +50,7 @@ MISSING_NUMBER, TEST_ORDER = "missing_number", "test_order"
 _LEASE = timedelta(minutes=1)
 _AT_ONCE = 20
 # When it is looked at again: what is closed now opens, and what did not answer may.
-_PAUSE = timedelta(minutes=10)
+PAUSE = timedelta(minutes=10)
 _TRIED_FOR = timedelta(days=3)
 _NO_PHONE = "-"  # the API requires one
 _log = logging.getLogger(__name__)
@@ -432,7 +432,7 @@ def _look(draft: Draft, at: datetime) -> _Found:
 def _again_at(draft: Draft, error: DeliveryError, at: datetime) -> datetime | None:
     """When a draft is looked at again after a refusal that may pass by itself; None if it may not."""
     may_pass = isinstance(error, Closed | GeocoderUnavailable | ExternalIdInUse | AccountSuspended) or error.retryable
-    return at + _PAUSE if may_pass and at < draft.created_at + _TRIED_FOR else None
+    return at + PAUSE if may_pass and at < draft.created_at + _TRIED_FOR else None
 
 
 # What is forgotten.

@@ -28,6 +28,14 @@ REVIEWED = {
         "datetime.min.replace(tzinfo=UTC)",
         "datetime.max.replace(tzinfo=UTC)",
     },
+    "common/shops/samples.py": {  # of WooCommerce's date_created_gmt, and in UTC where a zone is named
+        "at.astimezone(UTC)", "at.replace(microsecond=0, tzinfo=None)", "f'{at:%Y-%m-%d %H:%M:%S.%f}'",
+        "f'{at:%Y-%m-%d %H:%M:%S}'",
+    },
+    "common/shops/values.py": {  # of the same moment, which has the zone of its platform
+        "found.replace(tzinfo=zone)", "(found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)",
+    },
+    "delivery/streets/copying.py": {"f'{day:%Y%m%d}'"},  # of maps, which are of days in UTC
     "integration/carriers/movement_files.py": {"timezone.make_aware(datetime.combine(day, part))"},  # a local day
     # An invoice has the local time of its place, without a zone, and so it is typed.
     "panel/sellers/order_forms.py": {"f'{timezone.make_naive(moment):%Y-%m-%d %H:%M:%S}'"},

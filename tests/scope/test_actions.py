@@ -84,7 +84,16 @@ NOT_CALLED = {
         (
             *(
                 f"delivery.connections.actions.{name}"
-                for name in ("change", "change_secret", "check_signature", "connect", "new_secret", "receive", "remove")
+                for name in (
+                    "change",
+                    "change_secret",
+                    "check_signature",
+                    "connect",
+                    "new_secret",
+                    "receive",
+                    "remove",
+                    "try_out",
+                )
             ),
             *(
                 f"delivery.connections.drafts.{name}"
@@ -160,6 +169,7 @@ NOT_CALLED = {
     "integration.freight.quotes.quote": "tariffs of everybody",
     "integration.freight.quotes.services": "tariffs of everybody",
     "panel.dispatch.board.cards": "test_routes.py",
+    "panel.dispatch.board.first_cards": "test_routes.py",
     "access.personal_data.record": "of a person, not of an account",
 }
 # More than what its arguments belong to: drivers who are free, offers, other orders of the seller.

@@ -24,18 +24,23 @@ from access.models import Invitation
 from common.accounts import Role
 from common.pages import page_updates
 from common.pages.page_updates import publish
+from common.shops.platforms import Platform
 from common.webhooks import endpoints
 from common.webhooks.endpoints import CheckedUrl
 from common.workers import wake_up
 from delivery.accounts import integrators, pickup_points, tokens
 from delivery.actions import deliveries, dispatch_rules, drivers, goods, stops
 from delivery.alerts import actions as alerts
+from delivery.connections import actions as connections
+from delivery.connections import drafts
 from delivery.drivers import devices
 from delivery.hours import actions as service_hours
 from delivery.hours.models import ServiceHours
 from delivery.lifecycle import OnFailure
 from delivery.models import DispatchRules, Stop
 from delivery.receivers import actions as receivers
+from delivery.streets import actions as streets
+from delivery.streets.models import Choice
 from integration.accounts import keys, sellers
 from integration.actions.orders import Details
 from integration.carriers import actions as carriers
@@ -101,6 +106,9 @@ AGAIN: dict[str, tuple[set[str], str]] = {
         {"new delivery_auditentry", "new delivery_alertpost", "new mail_message"}, _ANOTHER),
     "delivery.alerts.actions.set_url": ({"new delivery_auditentry"}, _SECRET),
     "delivery.alerts.actions.tell": ({"new delivery_alertpost", "new mail_message"}, _INNER),
+    "delivery.connections.actions.change_secret": (
+        {"delivery_connection.secret_ciphertext", "new delivery_auditentry"}, _SECRET),
+    "delivery.connections.actions.connect": ({"new delivery_auditentry", "new delivery_connection"}, _ANOTHER),
     "delivery.drivers.devices.find": ({"delivery_driverdevice.last_used_at"}, _LAST_USE),
     "delivery.drivers.devices.issue_link": (
         {"new delivery_driverloginlink", "delivery_driverloginlink.expires_at"}, "in place of the first"),
@@ -303,6 +311,7 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
     cancel = Step(deliveries.cancel, {"delivery": accepted, "reason": ""})
     opened = {"delivery": accepted, "point": "", "made_at": world.now - _LATER}
     hours = Step(service_hours.save, {"hours": Late(row)})
+    shop = connections.Settings("Another", a.more["connection"].pickup)
 
     def renamed(found: Any) -> Late:
         def make() -> Any:
@@ -336,6 +345,13 @@ def prepared(world: World) -> list[tuple[Step, ...]]:
         (hours,),
         (hours, Step(service_hours.delete, {"hours": Late(ServiceHours.objects.get)})),
         (Step(carriers.assign, {"orders": [s["orders"]["new"]], "carrier": None}),),
+        (Step(connections.connect, {"integrator": a.integrator, "environment": "live", "platform": Platform.YAMPI,
+                                    "settings": shop}),),
+        (Step(connections.change, {"connection": a.more["connection"], "settings": shop}),),
+        (Step(connections.change_secret, {"connection": a.more["connection"]}),),
+        (Step(connections.remove, {"connection": a.more["connection"]}),),
+        (Step(drafts.request, {"draft": a.more["shop_order"], "agreed": None}),),
+        (Step(streets.choose, {"choice": Choice.OPENSTREETMAP}),),
         (Step(by_hand.perform, {"order": s["test_order"], "to": OrderStatus.COLLECTED, "details": Details()}),),
     ]  # fmt: skip  # a table
 

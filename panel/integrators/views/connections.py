@@ -28,7 +28,9 @@ class ConnectionView(RequestingView):
         return found.filter(removed_at=None).select_related("integrator", "pickup").order_by("created_at")
 
     def found(self, connection: str) -> models.Connection:
-        found: models.Connection = get_object_or_404(self.rows, pk=connection)
+        # Django does not refuse the NUL that PostgreSQL does.
+        rows = self.rows if connection.isalnum() else self.rows.none()
+        found: models.Connection = get_object_or_404(rows, pk=connection)
         return found
 
     @property

@@ -8,12 +8,16 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
+from common.brazil.municipalities import Municipality
 from delivery.geo.distance import Point
 from delivery.places import address_imports, address_table
+from delivery.places.address_files import Address
 from delivery.places.address_table import StreetOfPostcode
 from delivery.places.geocoding import Located, Precision
-from delivery.places.models import AddressCity, AddressStreet
+from delivery.places.models import AddressCity, AddressStreet, Form
+from tests.overlapping import overlap
 
 pytestmark = pytest.mark.django_db
 # IBGE, dictionary of CNEFE 2022: all 34 columns, in their order.
@@ -65,6 +69,21 @@ def run(tmp_path, capsys):
         return json.loads(out.getvalue()), told.getvalue()
 
     return run
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_city_that_is_being_imported_is_imported_after_that():
+    """Otherwise the streets of both files stay."""
+    city = Municipality("SP", "São Paulo")
+    address = Address(city, "Rua Augusta", 900, "Consolação", "01304001", -23.5531, -46.6529)
+
+    def fill():
+        address_imports.fill([address], form=Form.CNEFE, at=timezone.now())
+
+    fill()
+    overlap(fill, fill)
+
+    assert AddressStreet.objects.count() == 1
 
 
 class TestAFileOfIBGE:
