@@ -104,7 +104,7 @@ def change(*, connection: Connection, settings: Settings, by: str, at: datetime)
 
 @transaction.atomic
 def change_secret(*, connection: Connection, secret: str = "", by: str, at: datetime) -> str:
-    """The new secret: `secret`, or one that is made. The one before is refused from now on.
+    """What is the secret from now on: `secret`, or one that is made. The one before is refused from now on.
 
     Raises InvalidSecret, and ConnectionNotFound of a shop that was removed.
     """
@@ -119,7 +119,7 @@ def change_secret(*, connection: Connection, secret: str = "", by: str, at: date
 def remove(*, connection: Connection, by: str, at: datetime) -> None:
     """Take no more orders of the shop. Those that it has sent stay."""
     if Draft.objects.filter(connection=connection).exists():
-        removed = _rows(connection).update(removed_at=at, secret_ciphertext="")
+        removed = _rows(connection).update(removed_at=at, secret_ciphertext="")  # nosec B106  # none is left
     else:
         removed, _of_tables = _rows(connection).delete()
     if removed:

@@ -262,7 +262,7 @@ class AuditAction(models.TextChoices):
     FAILURE_ANSWERED = "failure_answered", _("Failure answered")
     SHOP_CONNECTED = "shop_connected", _("Shop connected")
     SHOP_CHANGED = "shop_changed", _("Connection of a shop changed")
-    SHOP_SECRET_SET = "shop_secret_set", _("Secret of a shop set")
+    SHOP_SECRET_SET = "shop_secret_set", _("Secret of a shop set")  # pragma: allowlist secret
     SHOP_REMOVED = "shop_removed", _("Connection of a shop removed")
 
 

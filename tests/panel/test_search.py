@@ -68,7 +68,7 @@ def everything(shop):
         str(shop.delivery.pk)[:13]: delivery,
         str(shop.delivery.pk)[-6:]: delivery,
         shop.delivery.ordered_stops[0].external_id: delivery,
-        shop.delivery.ordered_stops[0].external_id[:5].upper(): delivery,
+        shop.delivery.ordered_stops[0].external_id[:7].upper(): delivery,
         "MKT-2026-1": (of_order := reverse("panel:seller_order", args=[seller, "live", order.pk])),
         "mkt-20": of_order,
         "aa 123456785-br": of_order,

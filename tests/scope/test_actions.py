@@ -192,7 +192,7 @@ _OF_EVERYBODY = ("access.personal_data.",)
 # In the sandbox too, where drivers are simulated for one account.
 _IN_SANDBOX = ("delivery.actions.drivers.", "delivery.sandbox.by_hand.", "delivery.sandbox.simulated_driver.")
 # What actions write; those that only read have no line.
-COLUMNS = {line.partition(":")[0]: line for line in (Path(__file__).parent / "columns.txt").read_text().splitlines()}
+COLUMNS = {line.partition(" ")[0]: line for line in (Path(__file__).parent / "columns.txt").read_text().splitlines()}
 _MOST = 2  # successful calls of a function with one party's objects
 # Another account's object among the arguments, in this environment, which is not refused.
 TAKES_FOREIGN = {
@@ -284,9 +284,9 @@ def test_writes_in_its_columns_only(name: str, found: list[Success]) -> None:
     for each in found:
         for table, columns in each.outcome.columns.items():
             written[table] |= columns
-    line = " ".join([f"{name}:", *(f"{table}({' '.join(sorted(written[table]))})" for table in sorted(written))])
+    line = " ".join([name, *(f"{table}({' '.join(sorted(written[table]))})" for table in sorted(written))])
 
-    assert line == COLUMNS.get(name, f"{name}:"), "look whether it is meant, and write it to columns.txt"
+    assert line == COLUMNS.get(name, name), "look whether it is meant, and write it to columns.txt"
 
 
 def test_refuses_an_argument_of_others(name: str, found: list[Success], world: World) -> None:

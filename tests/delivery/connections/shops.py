@@ -14,7 +14,7 @@ from delivery.connections.models import Connection
 from delivery.models import Environment, Tariff
 from tests.factories import BY, DROPOFFS, IntegratorFactory, PickupPointFactory, TariffFactory
 
-SECRET = "a secret of the shop"
+SECRET = "a secret of the shop"  # pragma: allowlist secret
 NEAR, _EAST, _SOUTH = DROPOFFS
 _numbers = count(1001)
 ADDRESS = {

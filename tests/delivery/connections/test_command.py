@@ -43,7 +43,7 @@ class TestConnectShop:
         _code, answer = run("SHOPIFY", "--integrator", str(pickup.integrator_id), "--pickup", str(pickup.pk), *options)
 
         found = Connection.objects.values("environment", "shipping_method", "automatic", "name", "platform").get()
-        assert answer["secret"] == "shpss_1"
+        assert answer["secret"] == "shpss_1"  # pragma: allowlist secret
         assert found == {
             "environment": "sandbox", "shipping_method": "Motoboy", "automatic": True, "name": "Loja",
             "platform": "SHOPIFY",

@@ -60,7 +60,10 @@ class TestAPost:
             "orderPackages": [{"description": "Caneca", "quantity": 2}],
         }  # fmt: skip  # a body
 
-    @pytest.mark.parametrize("how", [{"signed": False}, {"secret": "another"}, {"X-WC-Webhook-Signature": "AAAA"}])
+    @pytest.mark.parametrize(
+        "how",
+        [{"signed": False}, {"secret": "another"}, {"X-WC-Webhook-Signature": "AAAA"}],  # pragma: allowlist secret
+    )
     def test_without_the_right_signature_writes_nothing(self, how):
         refused_and_unwritten(post(shop(), order(), **how), 401, "invalid_signature")
 
