@@ -88,10 +88,9 @@ class TestAddressFirst:
         expect(form.locator("#id_b-position")).to_have_value("")
         expect(form.locator("#id_b-position")).to_have_attribute("placeholder", re.compile("From the address"))
 
-        pin.scroll_into_view_if_needed()
+        pin.hover()  # waits for the map, which draws its pins anew with each answer
         box = pin.bounding_box()
         with form.expect_response("**/request/price/"):
-            form.mouse.move(box["x"] + 13, box["y"] + 13)
             form.mouse.down()
             form.mouse.move(box["x"] + 60, box["y"] - 30, steps=6)
             form.mouse.up()
