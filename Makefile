@@ -156,8 +156,8 @@ lock: .venv/.uv
 		-c requirements-s3.lock -o requirements-observability.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra osm \
 		-c requirements.lock -o requirements-osm.lock
-	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --extra s3 --extra observability --group dev \
-		-c requirements-s3.lock -c requirements-observability.lock -o requirements-dev.lock
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate pyproject.toml --extra embedded --extra s3 --extra observability --extra osm --group dev \
+		-c requirements-s3.lock -c requirements-observability.lock -c requirements-osm.lock -o requirements-dev.lock
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.12 --group pyproject.toml:valhalla \
 		-o requirements-valhalla.lock
 

@@ -6,6 +6,7 @@ import json
 import sys
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import osmium
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -364,7 +365,6 @@ class TestTheTable:
 class TestAnExtractOfOpenStreetMap:
     @pytest.fixture
     def extract(self, tmp_path):
-        osmium = pytest.importorskip("osmium")
         path = tmp_path / "sp.osm.pbf"
         tags = {
             "addr:housenumber": "900", "addr:street": "Rua Augusta", "addr:city": "São Paulo",
@@ -392,7 +392,6 @@ class TestAnExtractOfOpenStreetMap:
         assert address_table.find({**ADDRESS, "number": "920"}) == of_way
 
     def test_that_is_none_is_refused(self, run):
-        pytest.importorskip("osmium")
 
         answer, _told = run(content=b"x" * 100, name="a.osm.pbf")
 
