@@ -349,7 +349,7 @@ class Writes:
             thread.join(2)
 
     def possible_again(self, since: float) -> float:
-        """When the longest time since this moment ended in which no server could be written to; this if none was long."""
+        """When the longest time since then ended in which no server could be written to; `since` if none was long."""
         times = sorted(at for at in list(self._times) if at >= since)
         begin, end = max(pairwise([since, *times]), key=lambda pair: pair[1] - pair[0])
         return end if end - begin > _SHORT_SECONDS else since
