@@ -164,8 +164,8 @@ class _Everything:
         _heartbeats,
         lambda: metrics.shared().collect(),
         lambda: _gauges.get(),  # noqa: PLW0108  # looked up at each scrape
-        lambda: _database.get(),  # noqa: PLW0108  # likewise
-        lambda: _redis.get(),  # noqa: PLW0108  # likewise
+        lambda: _database.get(),  # noqa: PLW0108  # looked up at each scrape
+        lambda: _redis.get(),  # noqa: PLW0108  # looked up at each scrape
     )
 
     def collect(self) -> Iterator[Metric]:

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from django.conf import settings
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from common import clock
-from common.api import json_body
+from common.api import json_body, pagination
 from common.api.json_body import Fault
 from common.api.openapi import answer_header
 from common.api.views import ApiView
@@ -23,6 +24,7 @@ from delivery.errors import (
     AccountSuspended,
     BodyTooLarge,
     DeliveryNotFound,
+    InvalidCursor,
     InvalidSandboxSpeed,
     InvalidToken,
     MalformedBody,
@@ -78,6 +80,9 @@ class BoundedJSONParser(BaseParser):
             raise MalformedBody(_FAULTS[error.fault].format_map(vars(error))) from error
 
 
+Row = TypeVar("Row", bound=Model)
+
+
 class IntegratorView(ApiView):
     """Authentication by token, bounded JSON bodies, and errors as problem details."""
 
@@ -93,6 +98,28 @@ class IntegratorView(ApiView):
         "point": {"description": "The drop-off.", "schema": {"type": "string", "enum": ["B", "C", "D"]}},
         "signed": {"description": "The end of the address."},
     }
+
+    def page(self, rows: QuerySet[Row], *, scope: str) -> pagination.Page[Row]:
+        """The page of the account's `rows` that the query asks for. `scope` names the list.
+
+        Raises InvalidQuery or InvalidCursor.
+        """
+        query = self.filterset_class(self.request.query_params, queryset=rows)
+        self.check_query(query.invalid, known=query.filters)
+        token = token_of(self.request)
+        try:
+            return pagination.page_in_order(
+                query.qs,
+                limit=query.limit_of_page,
+                cursor=query.form.cleaned_data["cursor"],
+                either=query.either,
+                order=query.order,
+                scope=[scope, str(token.integrator_id), token.environment, *query.sent],
+            )
+        except pagination.InvalidCursor as error:
+            raise InvalidCursor(
+                "Take nextCursor of an answer to the same filters, or begin without a cursor."
+            ) from error
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
         return problems.exception_handler

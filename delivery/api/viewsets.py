@@ -358,22 +358,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         The deliveries of the token's account and environment, the newest first, in pages. With `updatedFrom` those that
         have changed since, in the order of their changes.
         """
-        token = token_of(request)
-        query = self.filterset_class(request.query_params, queryset=Delivery.objects.of(token))
-        self.check_query(query.invalid, known=query.filters)
-        try:
-            page = pagination.page_in_order(
-                query.qs,
-                limit=query.limit_of_page,
-                cursor=query.form.cleaned_data["cursor"],
-                either=query.either,
-                order=query.order,
-                scope=["deliveries", str(token.integrator_id), token.environment, *query.sent],
-            )
-        except pagination.InvalidCursor as error:
-            raise InvalidCursor(
-                "Take nextCursor of an answer to the same filters, or begin without a cursor."
-            ) from error
+        page = self.page(Delivery.objects.of(token_of(request)), scope="deliveries")
         prefetch_related_objects(page.rows, "stops")
         return Response({"data": [bodies.summary(row) for row in page.rows], "nextCursor": page.next_cursor})
 

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from common import clock, credentials
-from common.api import pagination
 from common.api.json_body import Brl, Moment, Uuid, one_of
 from common.api.openapi import Answer, raises
 from common.api.pagination import ListFilter, ManyFilter
@@ -204,19 +203,5 @@ class DraftViewSet(IntegratorView, ViewSet):
         """
         token = token_of(request)
         rows = Draft.objects.filter(integrator=token.integrator_id, environment=token.environment)
-        query = self.filterset_class(request.query_params, queryset=rows)
-        self.check_query(query.invalid, known=query.filters)
-        try:
-            page = pagination.page_in_order(
-                query.qs,
-                limit=query.limit_of_page,
-                cursor=query.form.cleaned_data["cursor"],
-                either=query.either,
-                order=query.order,
-                scope=["drafts", str(token.integrator_id), token.environment, *query.sent],
-            )
-        except pagination.InvalidCursor as error:
-            raise InvalidCursor(
-                "Take nextCursor of an answer to the same filters, or begin without a cursor."
-            ) from error
+        page = self.page(rows, scope="drafts")
         return Response({"data": [shown(row) for row in page.rows], "nextCursor": page.next_cursor})
