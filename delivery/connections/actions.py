@@ -87,7 +87,7 @@ def connect(
         created_by=by,
         **vars(settings),
     )
-    _record_audit(made, AuditAction.SHOP_CONNECTED, by=by, at=at)
+    _record_audit(made, AuditAction.SHOP_CONNECTED, made.name, by=by, at=at)
     return made, secret
 
 
@@ -99,7 +99,7 @@ def change(*, connection: Connection, settings: Settings, by: str, at: datetime)
     open_ones = Draft.objects.filter(connection=connection, ended_at=None)
     open_ones.update(due_at=at, price=None, revision=drafts.NEXT)
     drafts.wake()
-    _record_audit(connection, AuditAction.SHOP_CHANGED, by=by, at=at)
+    _record_audit(connection, AuditAction.SHOP_CHANGED, settings.name, by=by, at=at)
 
 
 @transaction.atomic
@@ -111,7 +111,7 @@ def change_secret(*, connection: Connection, secret: str = "", by: str, at: date
     secret = _checked(secret) if secret else new_secret()
     if not _rows(connection).update(secret_ciphertext=credentials.encrypt(secret)):
         raise ConnectionNotFound
-    _record_audit(connection, AuditAction.SHOP_SECRET_SET, by=by, at=at)
+    _record_audit(connection, AuditAction.SHOP_SECRET_SET, connection.name, by=by, at=at)
     return secret
 
 
@@ -123,15 +123,15 @@ def remove(*, connection: Connection, by: str, at: datetime) -> None:
     else:
         removed, _of_tables = _rows(connection).delete()
     if removed:
-        _record_audit(connection, AuditAction.SHOP_REMOVED, by=by, at=at)
+        _record_audit(connection, AuditAction.SHOP_REMOVED, connection.name, by=by, at=at)
 
 
-def _record_audit(connection: Connection, action: AuditAction, *, by: str, at: datetime) -> None:
+def _record_audit(connection: Connection, action: AuditAction, name: str, *, by: str, at: datetime) -> None:
     AuditEntry.objects.create(
         integrator_id=connection.integrator_id,
         environment=connection.environment,
         action=action,
-        subject=connection.name,
+        subject=name,
         by=by,
         at=at,
     )

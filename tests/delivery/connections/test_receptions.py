@@ -149,6 +149,13 @@ class TestAnOrder:
         assert outcome(post(connection, order(7, customer_note="old"))) == ("ignored", "out_of_date")
         assert Draft.objects.get().payload["dropoffs"][0]["instructions"] == "Deixar na portaria"
 
+    def test_is_in_time_after_one_without_a_moment(self):
+        connection = shop()
+        post(connection, order(7, date_modified_gmt=None))
+
+        assert outcome(post(connection, order(7, customer_note="No jardim"))) == ("updated", None)
+        assert Draft.objects.get().payload["dropoffs"][0]["instructions"] == "No jardim"
+
     def test_keeps_what_people_have_changed_and_the_shop_has_not(self):
         connection = shop()
         post(connection, order(7))

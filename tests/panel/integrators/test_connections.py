@@ -9,7 +9,7 @@ from django.urls import reverse
 from common.shops.platforms import Platform
 from delivery.connections import drafts
 from delivery.connections.models import Connection, Draft, Reception
-from delivery.models import Delivery, Stop, Tariff
+from delivery.models import AuditAction, AuditEntry, Delivery, Stop, Tariff
 from tests.delivery.connections.shops import NEAR, WITHOUT_NUMBER, order, post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.geo.geocoder import HOUSE
@@ -100,6 +100,14 @@ class TestConnectAShop:
         assert connection.secret != before
         assert connection.secret in shown
         assert post(connection, order(), secret=before).status_code == 401
+
+    def test_is_in_the_activity_of_its_environment_by_its_name(self, member, url, connection):
+        member.post(
+            url("connection", connection.pk), {**SETTINGS, "name": "Outra", "pickup": str(connection.pickup_id)}
+        )
+
+        newest = AuditEntry.objects.filter(action=AuditAction.SHOP_CHANGED)
+        assert [*newest.values_list("subject", "environment")] == [("Outra", connection.environment)]
 
     def test_lists_what_the_shop_has_told(self, member, url, connection):
         draft = received(connection)
