@@ -99,7 +99,7 @@ class IntegratorView(ApiView):
         "signed": {"description": "The end of the address."},
     }
 
-    def page(self, rows: QuerySet[Row], *, scope: str) -> pagination.Page[Row]:
+    def list_page(self, rows: QuerySet[Row], *, scope: str) -> pagination.Page[Row]:
         """The page of the account's `rows` that the query asks for. `scope` names the list.
 
         Raises InvalidQuery or InvalidCursor.

@@ -358,7 +358,7 @@ class DeliveryViewSet(IntegratorView, ViewSet):
         The deliveries of the token's account and environment, the newest first, in pages. With `updatedFrom` those that
         have changed since, in the order of their changes.
         """
-        page = self.page(Delivery.objects.of(token_of(request)), scope="deliveries")
+        page = self.list_page(Delivery.objects.of(token_of(request)), scope="deliveries")
         prefetch_related_objects(page.rows, "stops")
         return Response({"data": [bodies.summary(row) for row in page.rows], "nextCursor": page.next_cursor})
 

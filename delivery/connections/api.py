@@ -203,5 +203,5 @@ class DraftViewSet(IntegratorView, ViewSet):
         """
         token = token_of(request)
         rows = Draft.objects.filter(integrator=token.integrator_id, environment=token.environment)
-        page = self.page(rows, scope="drafts")
+        page = self.list_page(rows, scope="drafts")
         return Response({"data": [shown(row) for row in page.rows], "nextCursor": page.next_cursor})

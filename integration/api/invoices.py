@@ -174,7 +174,7 @@ class InvoiceViewSet(SellerViewSet):
 
         The invoices that the key's seller has sent, the newest first, in pages.
         """
-        page = self.page(self._invoices, scope="invoices", without=["raw"], annotations=_ORDER_CODES)
+        page = self.list_page(self._invoices, scope="invoices", without=["raw"], annotations=_ORDER_CODES)
         return Response(invoices_listed(page.rows, page.next_cursor))
 
     @extend_schema(

@@ -101,7 +101,7 @@ class SellerViewSet(IntegrationViewSet):
         """The caller's name for status logs."""
         return f"key {self.key.hint}"
 
-    def page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
+    def list_page(self, rows: QuerySet[Row], *, scope: str, **options: Any) -> pagination.Page[Row]:
         """The page that the query asks for. `scope` names the list. Raises InvalidQuery or ValidationError."""
         query = self.filterset_class(self.request.query_params, queryset=rows, request=self.request)
         self.check_query(query.invalid, known=query.filters)

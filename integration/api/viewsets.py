@@ -101,7 +101,7 @@ class OrderViewSet(SellerViewSet):
         The orders of the key's seller and environment, the newest first, in pages. With `updatedFrom` those that have
         changed since, in the order of their changes.
         """
-        page = self.page(self.orders, scope="orders")
+        page = self.list_page(self.orders, scope="orders")
         prefetch_related_objects(page.rows, "company")
         return Response(bodies.orders_listed(page.rows, page.next_cursor))
 

@@ -202,7 +202,7 @@ class ManifestViewSet(SellerViewSet):
         """
         entries = ManifestEntry.objects.filter(manifest=OuterRef("pk")).order_by("pk")
         codes = {"order_codes": ArraySubquery(entries.values("order__code"))}
-        page = self.page(self._manifests, scope="manifests", annotations=codes)
+        page = self.list_page(self._manifests, scope="manifests", annotations=codes)
         return Response(manifests_listed(page.rows, page.next_cursor))
 
     @extend_schema(
