@@ -137,7 +137,7 @@ def receive(sent: Sequence[Sent], *, at: datetime) -> list[dict[str, Any] | None
 
 def version(updated_at: datetime | None) -> str | None:
     """What tells the states of a route apart: its latest change, to the microsecond. None without a route."""
-    return updated_at and updated_at.isoformat()
+    return updated_at.isoformat() if updated_at else None
 
 
 def _answer(report: _Report, *, is_watched: bool) -> dict[str, Any]:

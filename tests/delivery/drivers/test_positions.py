@@ -116,6 +116,7 @@ class TestUsual:
     def test_are_answered_with_the_version_of_the_route_that_the_state_has(self, ana):
         def told():
             (answer,) = GatheredPositions().together([environ(ana, report())])
+            assert answer is not None
             return json.loads(answer.body)["routeUpdatedAt"]
 
         assert told() is None
