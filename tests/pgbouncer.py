@@ -40,9 +40,10 @@ def pgbouncer(program: str, postgres_url: str, folder: Path, **settings: Any) ->
     port, ini = free_port(), folder / "pgbouncer.ini"
     server, started_in = conninfo_to_dict(postgres_url), Path("/")
     user = ["-u", "nobody"] if os.getuid() == 0 else []  # as root it refuses to run
-    if server["host"].startswith("/"):
+    host = str(server["host"])
+    if host.startswith("/"):
         # It is started in the folder of the server's socket, whose parents it cannot enter as the server's user.
-        started_in = Path(server["host"]).resolve()
+        started_in = Path(host).resolve()
         server["host"] = "/proc/self/cwd"
         user[1:] = [started_in.owner()] if user else []
     with ini.open("w") as file:
