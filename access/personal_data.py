@@ -342,7 +342,7 @@ def carry_out(
         steps |= {
             "stops": lambda _: in_deliveries.forget_stops_of(person.phone, failed=failed["stops"], **same),
             "pickups": lambda _: in_deliveries.forget_pickups_of(person.phone, failed=failed["pickups"], **same),
-            "drafts": lambda _: of_shops.forget_of(person.phone, failed=failed["drafts"], **same),
+            "drafts": lambda _: _forget_drafts(person, request, at=at, failed=failed["drafts"]),
             "drivers": lambda locked: _forget_driver(locked, person.phone, at=at),
         }
     left = most_batches
@@ -372,6 +372,11 @@ def finish_open(*, at: datetime) -> None:
         partial(carry_out, at=at, most_batches=in_deliveries.MOST_BATCHES),
         doing="go on with the request about personal data",
     )
+
+
+def _forget_drafts(person: Person, request: PersonRequest, *, at: datetime, failed: set[Any]) -> int:
+    rows = of_shops.of_phone(person.phone, until=request.requested_at)
+    return of_shops.DRAFTS.forget_of(rows, at=at, failed=failed)
 
 
 def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from common.shops.models import DraftStatus
 from common.webhooks.models import EventState
-from delivery.connections.models import DraftStatus
 from delivery.lifecycle import FailureCode, Mode, OnFailure, RouteStatus, Status
 from delivery.models import VehicleType
 from integration import words

@@ -6,10 +6,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from common.shops.bodies import Body, without_blanks
+from common.shops.models import LONGEST_METHOD, LONGEST_SECRET, PLATFORMS
 from common.shops.platforms import Platform
 from delivery.connections import payloads
 from delivery.connections.actions import Settings
-from delivery.connections.models import LONGEST_METHOD, LONGEST_SECRET, PLATFORMS, Connection
+from delivery.connections.models import Connection
 from delivery.models import PickupPoint, VehicleType
 from panel.address_forms import check_digits
 from panel.integrators.delivery_forms import DropoffForm
@@ -99,7 +101,7 @@ class ShopOrderForm(DropoffForm):
     photo = None  # type: ignore[assignment]  # the same
     pin = None  # type: ignore[assignment]  # the same
 
-    def dropoff(self, before: Mapping[str, Any]) -> payloads.Body:
+    def dropoff(self, before: Mapping[str, Any]) -> Body:
         """As `dropoffs` of request-delivery has it. What the form does not have stays as it was `before`."""
         data = self.cleaned_data
         address = {name: data[name] for name in _ADDRESS}
@@ -109,7 +111,7 @@ class ShopOrderForm(DropoffForm):
             "address": {**before.get("address", {}), **address},
             "instructions": data["instructions"],
         }
-        return payloads.at_place(payloads.without_blanks(found), data["position"])
+        return payloads.at_place(without_blanks(found), data["position"])
 
 
 _ADDRESS = ("street", "number", "complement", "district", "city", "state", "zipcode")

@@ -89,8 +89,6 @@ NOT_CALLED = {
                     "change_secret",
                     "check_signature",
                     "connect",
-                    "new_secret",
-                    "receive",
                     "remove",
                     "try_out",
                 )
@@ -100,16 +98,10 @@ NOT_CALLED = {
                 for name in (
                     "check",
                     "check_due",
-                    "decimal",
-                    "drop",
                     "edit",
-                    "forget",
                     "forget_ended",
-                    "of_phone",
                     "pickup_of",
                     "request",
-                    "take",
-                    "take_back",
                     "wake",
                 )
             ),

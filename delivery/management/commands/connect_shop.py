@@ -7,9 +7,9 @@ from django.db.models import Model, QuerySet
 
 from common import clock
 from common.commands import JSONCommand
+from common.shops.models import LONGEST_METHOD, PLATFORMS
 from common.shops.platforms import Platform
 from delivery.connections import actions
-from delivery.connections.models import LONGEST_METHOD, PLATFORMS
 from delivery.models import Environment, Integrator, PickupPoint, VehicleType, parse_id
 
 _BY = "command connect_shop"

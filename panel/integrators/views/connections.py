@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from common import clock
 from common.shops.platforms import Platform
+from common.shops.receptions import MOST_RECEPTIONS
 from delivery.connections import actions, models
 from delivery.errors import InvalidSecret, TooManyConnections
 from delivery.refusals import refusal
@@ -99,7 +100,7 @@ class ConnectionPage(ConnectionView):
             address=origin(self.request) + connection.path,
             secret=connection.secret if fresh else "",
             is_made_here=connection.platform == Platform.WOOCOMMERCE,
-            receptions=connection.receptions.all()[: actions.MOST_RECEPTIONS],
+            receptions=connection.receptions.all()[:MOST_RECEPTIONS],
             form=form,
             secret_form=SecretForm(),
         )

@@ -269,8 +269,8 @@ class TestAnAutomaticConnection:
         def end(*_arguments, **_options):
             raise Killed
 
-        for place in ("_end", "_request_now"):
-            monkeypatch.setattr(drafts, place, end)
+        for owner, place in ((drafts.DRAFTS, "end"), (drafts, "_request_now")):
+            monkeypatch.setattr(owner, place, end)
             with pytest.raises(Killed):
                 drafts.check_due()
             monkeypatch.undo()

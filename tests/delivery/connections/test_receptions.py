@@ -7,6 +7,7 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
+from common.shops import receptions
 from common.shops.platforms import Platform
 from delivery.connections import actions, drafts
 from delivery.connections.models import Connection, Draft, Reception
@@ -75,7 +76,7 @@ class TestAPost:
         refused_and_unwritten(post(Connection(pk="0" * 32, platform="SHOPIFY"), order()), 404, "connection_not_found")
 
     def test_of_more_than_a_mebibyte_is_too_large(self):
-        connection, most = shop(), actions.MOST_BYTES
+        connection, most = shop(), receptions.MOST_BYTES
         body = json.dumps(order()).encode()
 
         refused_and_unwritten(post(connection, body + b" " * (most + 1 - len(body))), 413, "body_too_large")
@@ -219,7 +220,7 @@ class TestAnOrder:
 @pytest.mark.django_db
 class TestReceptions:
     def test_of_a_connection_are_the_last_hundred(self, monkeypatch):
-        monkeypatch.setattr(actions, "MOST_RECEPTIONS", 3)
+        monkeypatch.setattr(receptions, "MOST_RECEPTIONS", 3)
         one, other = shop(), shop()
         post(other, order(1))
 
