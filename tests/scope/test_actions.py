@@ -108,6 +108,16 @@ NOT_CALLED = {
         ),
         "of the shop and the order it is given; tests/delivery/connections",
     ),
+    **dict.fromkeys(
+        (
+            *(
+                f"integration.connections.actions.{name}"
+                for name in ("change", "change_secret", "check_signature", "connect", "remove", "try_out")
+            ),
+            *(f"integration.connections.drafts.{name}" for name in ("describe", "forget_ended", "make", "of_document")),
+        ),
+        "of the shop and the order it is given; tests/integration/connections",
+    ),
     "delivery.actions.quotes.leg_to_pickup": _PURE,
     "delivery.actions.served.check": _PURE,
     "delivery.actions.transitions.apply": _INNER,

@@ -53,6 +53,7 @@ from tests.delivery.connections.shops import post
 from tests.delivery.connections.shops import shop as connected
 from tests.delivery.drivers.phones import Phone, now
 from tests.factories import BY, DeliveryFactory, DriverFactory, payload
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import SellerFactory, assign, key_of, make_carrier, nfe_xml, order_body
 from tests.overlapping import _transaction
 from tests.photos import photo
@@ -269,10 +270,11 @@ def queued() -> str:
 
 
 def order_in_shop() -> None:
-    """An order of a connected shop, which people drop."""
+    """An order of two connected shops. People drop it in one, and the seller's other becomes an order."""
     person = {"first_name": RECEIVER, "last_name": "", "phone": RECEIVERS_PHONE, "email": RECEIVERS_EMAIL}
     place = {"address_1": "Travessa Jabuticabeira", "address_2": "Bloco Ximbica"}
-    post(connected(), shop_order(1, billing={**person, **place}, shipping={**person, **place}))
+    for shop in (connected(), seller_shops.shop()):
+        post(shop, shop_order(1, billing={**person, **place}, shipping={**person, **place}))
     drafts.drop(draft=Draft.objects.get(), at=timezone.now())
 
 

@@ -29,6 +29,7 @@ from tests.config.reencryption.reencrypting import OLD, PASSWORD
 from tests.delivery.connections.shops import shop
 from tests.delivery.drivers.browsers import Browser
 from tests.factories import BY, DeliveryFactory, DriverFactory, TokenFactory, validated_payload
+from tests.integration.connections import shops as seller_shops
 from tests.integration.factories import SellerFactory
 
 
@@ -50,6 +51,7 @@ def token(keys, db, sink):  # noqa: F811
     endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
     shop(integrator=token.integrator)
+    seller_shops.shop()
     alerts.set_url(endpoint=endpoint, url=sink.url, language="en", by=BY, at=timezone.now())
     return token
 
