@@ -7,7 +7,6 @@ order is made in the transaction that ends the draft, so that there is one, what
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from decimal import Decimal
 from types import MappingProxyType
 
 from django.conf import settings
@@ -22,7 +21,7 @@ from common.shops.order import ShopOrder
 from integration.actions import orders
 from integration.actions.orders import Freight, NewOrder
 from integration.connections import payloads
-from integration.connections.models import Connection, Draft
+from integration.connections.models import TEST_ORDER, Connection, Draft
 from integration.errors import (
     AccountSuspended,
     DraftChanged,
@@ -34,11 +33,6 @@ from integration.errors import (
 from integration.freight.calculation import Price
 from integration.lifecycle import Status
 from integration.models import Order, compact_document
-
-TEST_ORDER = "test_order"
-# What may pass by itself, so that the order can be tried again as it is.
-PASSING = frozenset(("account_suspended", "too_many_simulations"))
-_CENTAVOS = 100
 
 
 class _Drafts(Drafts[Connection, Draft]):
@@ -66,7 +60,7 @@ class _Drafts(Drafts[Connection, Draft]):
         draft.missing, draft.price = _missing(draft), None
         if connection.company and not payloads.missing_of(draft.payload):
             found = orders.freight_of(payloads.new_order(draft.payload), connection.company.postcode)
-            draft.price = Decimal(found.amount) / _CENTAVOS if isinstance(found, Price) else None
+            draft.price = found.reais if isinstance(found, Price) else None
 
     def cancel_made(self, draft: Draft, at: datetime) -> None:
         assert draft.made is not None  # noqa: S101  # nosec B101  # by a constraint
@@ -143,6 +137,15 @@ def _create(
         simulation_speed=1 if draft.environment == Environment.SANDBOX else None,
         on_freight=on_freight,
     )
+
+
+@transaction.atomic
+def look_again(*, draft: Draft, at: datetime) -> None:
+    """Compute anew what is missing of an open draft, and its freight."""
+    locked = DRAFTS.lock(draft)
+    if locked.is_open:
+        DRAFTS.look_again(locked, at)
+        locked.save()
 
 
 @transaction.atomic

@@ -22,6 +22,9 @@ from integration.models import Company, Order, Seller
 
 DEFAULT_DIMENSIONS = "20x15x10,1"
 _LONGEST_DIMENSIONS = 40
+TEST_ORDER = "test_order"
+# What may pass by itself, so that the order can be tried again as it is.
+_PASSING = frozenset(("account_suspended", "too_many_simulations"))
 
 
 class Connection(ShopConnection):
@@ -117,6 +120,16 @@ class Draft(ShopDraft):
         """As the API takes it; empty once it was anonymised."""
         found: dict[str, Any] = self.payload.get("receiver", {})
         return found
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether an order can be made of it as it is."""
+        return self.is_open and _PASSING.issuperset(self.missing)
+
+    @property
+    def can_be_made(self) -> bool:
+        """Whether people can make an order of it, once they have filled in what is missing."""
+        return self.is_open and bool(self.payload) and TEST_ORDER not in self.missing
 
 
 class Reception(ShopReception):

@@ -36,7 +36,6 @@ REVIEWED = {
         "amount * fee / price", "price * (self.percent or 0) / 100", "price * percent / 100",
     },
     "integration/connections/api.py": {"float(draft.price)"},
-    "integration/connections/drafts.py": {"Decimal(found.amount) / _CENTAVOS"},
     "integration/connections/payloads.py": {
         "item.weight_g / _GRAMS",  # Decimals
         "float(order.total)", "float(item.unit_price)", 'float(item["price"])', "float(order.cost)",
@@ -54,6 +53,7 @@ REVIEWED = {
     },
     "integration/freight/calculation.py": {
         "parameters.max_weight_g / _KILOGRAM", "weight / _KILOGRAM",  # in the text of an error
+        "Decimal(self.amount) / 100",
         "weight * _KILOGRAM / volumes", "declared * 100 / volumes",  # Decimals
     },
     "common/pages/plots.py": {  # by how much a figure of a report has changed

@@ -328,6 +328,12 @@ LISTS = {
     "orders of shops": Listing(
         "panel/integrators/views/drafts.py", a_draft, of_page(of_account("drafts"), pk, status="open"), PAGE
     ),
+    "orders of sellers' shops": Listing(
+        "panel/sellers/views/shop_orders.py",
+        a_seller_draft,
+        of_page(of_seller("seller_drafts"), pk, status="open"),
+        PAGE,
+    ),
     "events": Listing(EVENTS, key_of_event, of_page(of_account("events"), pk, q="X"), PAGE),
     "events of orders": Listing(EVENTS, key_of_order_event, of_page(of_seller_webhooks("events"), pk, q="X"), PAGE),
     "file of events": Listing(

@@ -114,7 +114,10 @@ NOT_CALLED = {
                 f"integration.connections.actions.{name}"
                 for name in ("change", "change_secret", "check_signature", "connect", "remove", "try_out")
             ),
-            *(f"integration.connections.drafts.{name}" for name in ("describe", "forget_ended", "make", "of_document")),
+            *(
+                f"integration.connections.drafts.{name}"
+                for name in ("describe", "forget_ended", "look_again", "make", "of_document")
+            ),
         ),
         "of the shop and the order it is given; tests/integration/connections",
     ),

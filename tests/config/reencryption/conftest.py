@@ -51,7 +51,6 @@ def token(keys, db, sink):  # noqa: F811
     endpoints.set_url(endpoint=endpoint, url=sink.url, by=BY, at=timezone.now())
     endpoints.rotate_secret(endpoint=endpoint, by=BY, at=timezone.now())
     shop(integrator=token.integrator)
-    seller_shops.shop()
     alerts.set_url(endpoint=endpoint, url=sink.url, language="en", by=BY, at=timezone.now())
     return token
 
@@ -119,6 +118,7 @@ def seller(keys, db):
     endpoints.rotate_secret(endpoint=endpoint, by=BY, at=now)
     chosen = Authentication.parse("bearer:open-sesame")
     webhooks.set_authentication(endpoint=endpoint, authentication=chosen, by=BY, at=now)
+    seller_shops.shop(seller=seller)
     return seller
 
 
