@@ -22,6 +22,7 @@ from common import credentials
 from common.brazil import phones
 from common.errors import DomainError
 from common.postgresql.batches import each
+from common.shops.models import ShopDraft
 from delivery import bodies
 from delivery.actions import forgetting as in_deliveries
 from delivery.connections import drafts as of_shops
@@ -268,7 +269,7 @@ def _pickup(delivery: Delivery) -> dict[str, Any]:
     }
 
 
-def _draft(draft: Draft | SellerDraft) -> dict[str, Any]:
+def _draft(draft: ShopDraft) -> dict[str, Any]:
     told = {"asTheShopSentIt": draft.source} if isinstance(draft, Draft) else {}
     return {
         "order": draft.external_id,
@@ -397,8 +398,9 @@ def finish_open(*, at: datetime) -> None:
 
 
 def _forget_drafts(person: Person, request: PersonRequest, *, at: datetime, failed: set[Any]) -> int:
-    found, same = find(person, until=request.requested_at), {"at": at, "failed": failed}
-    return of_shops.DRAFTS.forget_of(found.drafts, **same) + of_sellers.DRAFTS.forget_of(found.seller_drafts, **same)
+    found = find(person, until=request.requested_at)
+    count = of_shops.DRAFTS.forget_of(found.drafts, at=at, failed=failed)
+    return count + of_sellers.DRAFTS.forget_of(found.seller_drafts, at=at, failed=failed)
 
 
 def _forget_driver(request: PersonRequest, phone: str, *, at: datetime) -> int:

@@ -71,11 +71,8 @@ class ShopView(LoggedInView):
     """Base of the pages. `url_prefix`: of the names of the area's pages."""
 
     url_prefix: str
-    is_suspended: bool
-    rows: Any  # the connections
     too_many: type[DomainError]
     invalid_secret: type[DomainError]
-    refusal: Callable[[DomainError], str]
     url: Callable[..., str]
     new_form: Callable[..., Any]
     settings_form: Callable[..., Any]  # of a connection, with what was sent
@@ -84,6 +81,20 @@ class ShopView(LoggedInView):
     change_secret: Callable[[Any, str], None]
     try_out: Callable[[Any], Outcome]
     remove: Callable[[Any], None]
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether the account or the seller is."""
+        raise NotImplementedError
+
+    @property
+    def rows(self) -> Any:
+        """The connections."""
+        raise NotImplementedError
+
+    def refusal(self, error: DomainError) -> str:
+        """In the reader's language."""
+        raise NotImplementedError
 
     def found(self, connection: str) -> Any:
         # Django does not refuse the NUL that PostgreSQL does.

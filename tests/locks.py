@@ -141,6 +141,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     ),
     "delivery/actions/deliveries.py:fail": (_OF_A_DELIVERY,),
     "integration/connections/actions.py:connect": (f"{_SELLER_DRAFT}a_seller_connects_no_more_shops_than_it_may",),
+    "integration/connections/drafts.py:look_again": (f"{_SELLER_DRAFT}two_clicks_make_one_order",),
     "integration/connections/drafts.py:make": (f"{_SELLER_DRAFT}two_clicks_make_one_order",),
     "delivery/connections/actions.py:connect": (f"{_DRAFT}an_account_connects_no_more_shops_than_it_may",),
     "common/shops/drafts.py:Drafts.lock": (f"{_DRAFT}two_requests_make_one_delivery",),

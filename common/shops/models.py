@@ -4,7 +4,7 @@ An area adds its accounts, what it needs for its own orders, constraints and ind
 """
 
 import secrets
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -49,11 +49,18 @@ class ShopConnection(models.Model):
     created_by = personal(models.CharField(_("created by"), max_length=200, editable=False))
     removed_at = models.DateTimeField(_("removed at"), null=True, blank=True, editable=False)
 
+    api_path: ClassVar[str]
+
     class Meta:
         abstract = True
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def path(self) -> str:
+        """Of the address to which the platform posts."""
+        return f"{self.api_path}{self.pk}"
 
     @property
     def secret(self) -> str:

@@ -114,15 +114,15 @@ class Receptions:
     def _record(
         self, connection: Any, outcome: Outcome, *, at: datetime, number: str = "", about: str = "", is_trial: bool
     ) -> None:
+        of_area: dict[str, Any] = {"connection": connection, "draft": outcome.draft}
         self.model._default_manager.create(
-            connection=connection,
             at=at,
             number=number,
             result=outcome.result,
             reason=outcome.reason,
             about=about,
-            draft=outcome.draft,
             is_trial=is_trial,
+            **of_area,
         )
         with database.cursor() as cursor:
             prune = _PRUNE.format(table=self.model._meta.db_table)

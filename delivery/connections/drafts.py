@@ -65,7 +65,7 @@ class _Drafts(Drafts[Connection, Draft]):
     forgotten = MappingProxyType({"source": {}})
 
     def new(self, connection: Connection) -> Draft:
-        return Draft(integrator_id=connection.integrator_id, automatic=connection.automatic)
+        return Draft(integrator_id=connection.integrator_id, automatic=connection.automatic, source={})
 
     def fill(self, draft: Draft, connection: Connection, order: ShopOrder, at: datetime) -> None:
         now, items, before = payloads.dropoff(order), payloads.packages(order), draft.payload

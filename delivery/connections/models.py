@@ -43,6 +43,8 @@ class Connection(ShopConnection):
     vehicle_type = models.CharField(_("vehicle"), max_length=10, choices=VehicleType, default=VehicleType.MOTORCYCLE)
     automatic = models.BooleanField(_("requested at once"), default=False)
 
+    api_path = "/api/connections/"
+
     class Meta:
         default_permissions = ()
         ordering = ["name"]
@@ -58,10 +60,6 @@ class Connection(ShopConnection):
         rows = Connection.objects.select_related("integrator", "pickup").filter(removed_at=None)
         return rows.filter(pk=key).first() if len(key) == LONGEST_KEY else None
 
-    @property
-    def path(self) -> str:
-        return f"/api/connections/{self.pk}"
-
 
 class Draft(ShopDraft):
     """An order of a shop that becomes a delivery. The unique constraint allows one for each order of the platform.
@@ -74,7 +72,7 @@ class Draft(ShopDraft):
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="drafts", db_index=False)
     # That of the connection, for the lists.
     integrator = models.ForeignKey(Integrator, on_delete=models.CASCADE, related_name="+", db_index=False)
-    source = personal(models.JSONField(default=dict))
+    source = personal(models.JSONField())
     price = models.DecimalField(_("price"), max_digits=9, decimal_places=2, null=True)
     seconds = models.PositiveIntegerField(null=True)  # see `takes`
     delivery = models.OneToOneField(Delivery, null=True, on_delete=models.CASCADE, related_name="+")

@@ -48,6 +48,8 @@ class Connection(ShopConnection):
         models.CharField(_("dimensions"), max_length=_LONGEST_DIMENSIONS, default=DEFAULT_DIMENSIONS)
     )
 
+    api_path = "/api/integration/connections/"
+
     class Meta:
         default_permissions = ()
         ordering = ["name"]
@@ -62,10 +64,6 @@ class Connection(ShopConnection):
         """The connection that an address ends with, if it is not removed."""
         rows = Connection.objects.select_related("seller", "company").filter(removed_at=None)
         return rows.filter(pk=key).first() if len(key) == LONGEST_KEY else None
-
-    @property
-    def path(self) -> str:
-        return f"/api/integration/connections/{self.pk}"
 
 
 class Draft(ShopDraft):

@@ -21,12 +21,13 @@ from common.accounts import Environment
 from common.api.views import PayloadWarning
 from common.brazil.formats import document
 from common.brazil.states import state_named
+from common.errors import DomainError
 from common.mail import outbox
 from common.measures import NumberField, decimal_places
 from integration import payload_warnings, words
 from integration.actions import orders
 from integration.actions.orders import Freight, InvoiceData, Item, NewOrder, Receiver
-from integration.errors import DuplicateOrder, FreightChanged, IntegrationError, NoCoverage, TooHeavy
+from integration.errors import DuplicateOrder, FreightChanged, NoCoverage, TooHeavy
 from integration.freight.calculation import Price
 from integration.freight.models import FreightParameters
 from integration.models import Company, Order, Seller
@@ -81,7 +82,7 @@ _REFUSALS = {
 }
 
 
-def refusal(error: IntegrationError) -> str:
+def refusal(error: DomainError) -> str:
     """Why an order was not created or corrected, in the reader's language."""
     return str(_REFUSALS[error.code]) % error.values
 

@@ -39,7 +39,8 @@ MORE = {
     "/connections/": (
         {"new delivery_auditentry", "new delivery_connection", "new integration_connection"}, "another shop"),
     "/connections/<str:connection>/secret/": (
-        {"delivery_connection.secret_ciphertext", "integration_connection.secret_ciphertext", "new delivery_auditentry"},
+        {"delivery_connection.secret_ciphertext", "integration_connection.secret_ciphertext",
+         "new delivery_auditentry"},
         "a secret is stored anew without a look at the one before"),
     "/connections/<str:connection>/try/": (
         {f"new {area}_{table}" for area in ("delivery", "integration") for table in ("draft", "reception")},

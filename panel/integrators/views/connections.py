@@ -3,6 +3,7 @@
 from typing import Any
 
 from common import clock
+from common.errors import DomainError
 from common.shops.drafts import Outcome
 from delivery.connections import actions, models
 from delivery.errors import InvalidSecret, TooManyConnections
@@ -14,8 +15,11 @@ from panel.integrators.shop_forms import ConnectForm, SettingsForm, settings_of
 
 class _OfAccount(RequestingView):
     url_prefix = ""
-    too_many, invalid_secret = TooManyConnections, InvalidSecret
-    refusal = staticmethod(refusal)
+    too_many: type[DomainError] = TooManyConnections
+    invalid_secret: type[DomainError] = InvalidSecret
+
+    def refusal(self, error: DomainError) -> str:
+        return refusal(error)
 
     @property
     def is_suspended(self) -> bool:

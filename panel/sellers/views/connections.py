@@ -4,6 +4,7 @@ from typing import Any
 
 from common import clock
 from common.actors import actor
+from common.errors import DomainError
 from common.shops.drafts import Outcome
 from integration.connections import actions, models
 from integration.errors import InvalidSecret, TooManyConnections
@@ -15,8 +16,11 @@ from panel.sellers.shop_forms import ConnectForm, SettingsForm, settings_of
 
 class _OfSeller(SellerView):
     url_prefix = "seller_"
-    too_many, invalid_secret = TooManyConnections, InvalidSecret
-    refusal = staticmethod(refusal)
+    too_many: type[DomainError] = TooManyConnections
+    invalid_secret: type[DomainError] = InvalidSecret
+
+    def refusal(self, error: DomainError) -> str:
+        return refusal(error)
 
     @property
     def is_suspended(self) -> bool:

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
+from common.accounts import Environment
 from common.shops.platforms import Platform
 from integration.actions import orders
 from integration.connections import actions, drafts, payloads
@@ -310,7 +311,7 @@ class TestTheListOfDrafts:
             "createdAt": answer["data"][1]["createdAt"],
         }
         assert (answer["data"][0]["orderId"], answer["nextCursor"], answer["success"]) == ("7", None, True)
-        api.credentials(HTTP_AUTHORIZATION=f"Basic {key_of(connection.seller, 'sandbox')}")
+        api.credentials(HTTP_AUTHORIZATION=f"Basic {key_of(connection.seller, Environment.SANDBOX)}")
         assert [each["draftId"] for each in api.get("/api/integration/drafts").json()["data"]] == [str(sandbox.pk)]
 
     def test_is_filtered_by_status_and_read_in_pages(self, seller_client):
