@@ -307,7 +307,15 @@ def without(context: template.Context, name: str) -> str:
 def admin_groups(context: template.Context) -> list[tuple[str, str]]:
     """The groups of the admin's menu that this user sees, each with the address of its first list."""
     site: Any = admin.site
-    return [(group["title"], group["items"][0]["link"]) for group in site.groups(context["request"])]
+    return [(group["title"], group["entries"][0]["link"]) for group in site.groups(context["request"])]
+
+
+@register.simple_tag
+def admin_list_name(opts: Any) -> str:
+    """What the admin's pages call the list of a model. `opts`: those of its ModelAdmin."""
+    site: Any = admin.site
+    name: str = site.name_of(opts)
+    return name
 
 
 @register.simple_tag(takes_context=True)
