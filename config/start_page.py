@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from common import clock
-from config import site
 from delivery.alerts.models import Trouble
 from delivery.models import Delivery, Environment
 from panel import open_alerts
@@ -28,6 +28,7 @@ def context(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
     Who sees the board has its late routes and not the alerts of the same deliveries.
     """
+    site: Any = admin.site
     now, found = clock.now(), []
     if request.user.has_perm("delivery.dispatch_delivery"):
         board = reverse("panel:board")
