@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.contrib import admin
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
