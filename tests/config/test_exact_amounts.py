@@ -38,7 +38,7 @@ REVIEWED = {
     "integration/connections/api.py": {"float(draft.price)"},
     "integration/connections/payloads.py": {
         "item.weight_g / _GRAMS",  # Decimals
-        "float(order.total)", "float(item.unit_price)", 'float(item["price"])', "float(order.cost)",
+        "float(order.total)", "float(item.unit_price)", "float(item['price'])", "float(order.cost)",
     },
     "common/shops/shopify.py": {"discount / ordered"},  # Decimals
     "common/shops/woocommerce.py": {"total / quantity"},
@@ -53,7 +53,6 @@ REVIEWED = {
     },
     "integration/freight/calculation.py": {
         "parameters.max_weight_g / _KILOGRAM", "weight / _KILOGRAM",  # in the text of an error
-        "Decimal(self.amount) / 100",
         "weight * _KILOGRAM / volumes", "declared * 100 / volumes",  # Decimals
     },
     "common/pages/plots.py": {  # by how much a figure of a report has changed

@@ -22,7 +22,7 @@ OF_PLACE = {
     "admin/delivery/delivery/history.html", "admin/delivery/delivery/summary.html", "driver_app/duty_spans.html",
     "panel/arrival.html",
     "panel/board_card.html", "panel/board_stop.html", "panel/delivery_history.html", "panel/delivery_now.html",
-    "panel/delivery_summary.html", "panel/draft.html", "panel/driver.html",
+    "panel/delivery_summary.html", "panel/draft.html", "panel/driver.html", "panel/seller_draft.html",
     "panel/event.html", "panel/photos.html", "panel/pin_state.html", "panel/receipt.html", "panel/request_price.html",
     "panel/seller_invoice.html", "panel/seller_invoices.html", "panel/seller_manifest.html",
     "panel/seller_manifests.html", "panel/seller_order.html", "panel/seller_orders.html", "panel/stop.html",
@@ -33,7 +33,7 @@ OF_PLACE = {
 OF_INSTALLATION = {
     "admin/integration/order/movements.html", "admin/suspension/change_form.html",
     "mail/alert_failing.txt", "mail/alert_off.txt", "mail/alert_recovered.txt", "mfa/index.html",
-    "panel/activity.html", "panel/alerts.html", "panel/connection.html", "panel/drafts.html",
+    "panel/activity.html", "panel/alerts.html", "panel/connection.html", "panel/drafts.html", "panel/seller_drafts.html",
     "panel/event_attempts.html", "panel/events.html",
     "panel/events_progress.html", "panel/key_state.html", "panel/list.html", "panel/personal_data.html",
     "panel/personal_data_rows.html", "panel/recover.html", "panel/refused_call.html", "panel/refused_calls.html",
